@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import groupby, pairwise
-from math import prod
+from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, tables
 from archcalc.analyze.equations import notes as equation_notes
-from archcalc.analyze.params_rows import Row, active_where, count_where, one_copy, rows_of
+from archcalc.analyze.params_rows import Row, one_copy, rows_of
+from archcalc.analyze.params_tally import tally
 from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
+from archcalc.core.ir import Module, ModuleGroup
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
-from archcalc.core.roles import Role
 from archcalc.report.base import Figure, Report
-from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables
+from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
+from archcalc.report.tree import outline
 from archcalc.spec.scope import WHOLE, Scope
-from archcalc.storage.packed_tensors import SCALE
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
+GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 NOT_COUNTED = "not counted as parameters"
 NUMBERS = (  # of the record
@@ -39,20 +38,20 @@ class ParamsReport(Report):
     command: ClassVar[str] = "params"
     chart: ClassVar[str] = "icicle"
     total: Count
-    trainable: Count
-    non_embedding: Count
-    without_head: Count
-    active: Count  # all but the experts that a token does not visit
-    active_non_embedding: Count
-    bytes: Count
-    buffers: Count
-    groups: dict[str, Count]
+    trainable: int
+    non_embedding: int
+    without_head: int
+    active: int  # all but the experts that a token does not visit
+    active_non_embedding: int
+    bytes: int
+    buffers: int
+    groups: dict[str, int]
     precision: str
     rows: tuple[Row, ...]
     adapters: Count = field(default_factory=lambda: Count(0))  # LoRA's, which are part of the total
     trained_as: str = ""  # where that was asked for: `LoRA r8 on q, v`
     stored: int | None = None  # bytes as a quantised checkpoint keeps them
-    scales: Count = field(default_factory=lambda: Count(0))  # with zeros and indices, beside packed weights of a file
+    scales: int = 0  # with zeros and indices, beside packed weights of a file
     depth: int = USUAL_DEPTH
     equations: tuple[Block, ...] = ()
     explain: bool = False
@@ -60,7 +59,7 @@ class ParamsReport(Report):
 
     @property
     def frozen(self) -> int:
-        return int(self.total) - int(self.trainable)
+        return int(self.total) - self.trainable
 
     def title(self) -> str:
         return " · ".join(filter(None, (self.model, self.trained_as)))
@@ -93,62 +92,45 @@ class ParamsReport(Report):
         return [figure for wanted, figure in listed if wanted]
 
     def columns(self) -> Sequence[Column[Row]]:
-        frozen = bool(self.frozen)
+        frozen, whole = bool(self.frozen), self.total or 1
         return (
-            Column("path"),
-            Column("kind"),
-            Column("shape"),
+            *keys("path", "kind", "shape"),
             Column("", "part", "name", lambda row: f"{row.title} = {row.tied_to}" if row.tied_to else row.title),
             Column("", "×", "times", lambda row: row.times),
             Column("each", "one", "count", spare=frozen and not self.explain),
             Column("repeat"),
             Column("total", "total", "count"),
             Column("worked", get=lambda row: row.each.worked(names=self.names)),
-            Column("tied_to"),
-            Column("trainable"),
-            Column("", "trainable", "count", lambda row: None if row.is_part else row.trainable, shown=frozen),
-            Column("", "share", "share", self._share),
+            *keys("tied_to", "trainable"),
+            Column("", "trainable", "count", lambda row: None if row.kind == "part" else row.trainable, shown=frozen),
+            Column("", "share", "share", lambda row: None if row.kind == "part" else row.total / whole),
         )
 
-    def _share(self, row: Row) -> float | None:
-        return None if row.is_part or not self.total else row.total / self.total
-
     def table(self) -> Table:
-        columns = in_tables(self.columns())
-        shown = _equal_parts_joined(self._shown())
-        lines = [Line(cells_of(columns, row), row.depth, working=self._working(row)) for row in shown]
+        columns, lines = in_tables(self.columns()), []
+        for row, depth in _equal_parts_joined(self._shown()):
+            is_worked = self.explain and not row.tied_to
+            working = Working(row.each, row.terms, "P", self.names) if is_worked else None
+            lines.append(Line(cells_of(columns, row), depth, working=working))
         return Table(columns, tuple(lines))
 
     def more(self) -> Sequence[Table]:
         return tables(self.equations) if self.explain else ()
 
-    def _shown(self) -> Iterator[Row]:
-        """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual.
-
-        What says nothing new is left out: the inside of a tied module, and a child that is all there is of its parent,
-        whose place is taken by what it holds.
-        """
+    def _shown(self) -> Iterator[tuple[Row, int]]:
+        """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual, and
+        those that the root owns, which have no other row. The inside of a tied module says nothing new."""
         inside = ""  # a module whose inside is not shown
-        left_out: list[str] = []
-        for above, below in pairwise(self.rows):
-            row = replace(below, raised=sum(below.path.startswith(path) for path in left_out))
-            if (inside and row.path.startswith(inside)) or row.depth >= self.depth:
+        for row, depth in outline(self.rows, _are_equal):
+            if (inside and row.path.startswith(inside)) or depth >= self.depth:
                 continue
-            if row.kind == "module" and not row.total and self.depth <= USUAL_DEPTH:
+            is_module, is_deep = row.kind == "module", self.depth > USUAL_DEPTH
+            if is_module and not row.total and not is_deep:
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
-                yield replace(row, tied_to=next(tied, None))
-            elif row.kind == "module" and _is_all_of(row, above):
-                left_out.append(f"{row.path}.")
-            elif row.kind == "module" or self._is_wanted(row):
-                yield row
-
-    def _is_wanted(self, row: Row) -> bool:
-        """A tensor owned by the root has no other row."""
-        return self.explain if row.is_part else self.depth > USUAL_DEPTH or "." not in row.path
-
-    def _working(self, row: Row) -> Working | None:
-        return Working(row.each, row.terms, "P", self.names) if self.explain and not row.tied_to else None
+                yield replace(row, tied_to=next(tied, None)), depth
+            elif is_module or (self.explain if row.kind == "part" else is_deep or "." not in row.path):
+                yield row, depth
 
     def working(self) -> Working | None:
         asked = self.adapters if self.trained_as else self.total
@@ -165,18 +147,19 @@ class ParamsReport(Report):
         return {**super().record(), **equations}
 
 
-def _is_all_of(row: Row, above: Row) -> bool:
-    inner = above.kind == "module" and row.path.startswith(f"{above.path}.")
-    return inner and row.times == 1 and row.each == above.each
+def _are_equal(above: Row, row: Row) -> bool:
+    """Whether a module is all that there is of another."""
+    return above.kind == row.kind == "module" and above.each == row.each
 
 
-def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
+def _equal_parts_joined(rows: Iterator[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:
     """`q head = k head = v head`: parts that come to the same stand in one line, if there is room for their names."""
-    for _, group in groupby(rows, key=lambda row: row.each.worked() if row.is_part else row.path):
+    for _, group in groupby(rows, key=lambda one: one[0].each.worked() if one[0].kind == "part" else one[0].path):
         equal = list(group)
-        title = " = ".join(row.title for row in equal)
-        terms = tuple(term for row in equal for term in row.terms)
-        yield from [replace(equal[0], title=title, terms=terms)] if len(title) <= LONGEST_TITLE else equal
+        (first, depth), title = equal[0], " = ".join(row.title for row, _ in equal)
+        terms = tuple(term for row, _ in equal for term in row.terms)
+        fits = len(title) <= LONGEST_TITLE
+        yield from [(replace(first, title=title, terms=terms), depth)] if fits else equal
 
 
 def params(
@@ -195,27 +178,26 @@ def params(
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted, equations = one_copy(root), blocks(root)
     explained = equation_notes(equations) if explain and equations else ()
-    inside, in_file = _inside(root), fold(root, _bytes_in_file)
+    found = tally(root, trained.of)
     exact = doubts_of(root) or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
+    in_file, plain = found.bytes_in_file, int(counted) * BYTES[precision or "fp32"]
     assumed = () if precision or in_file else (FP32,)
-    plain = Count(int(counted) * BYTES[precision or "fp32"])
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
-    beside = {is_scale: fold(root, partial(_buffers, is_scale)) for is_scale in (True, False)}
     return ParamsReport(
         model=model,
         assumptions=(*exact, *trained.notes, *explained, *notes_of(root), *in_words, *assumed),
         scope=scope,
         total=counted,
-        trainable=count_where(root, trained.of),
-        non_embedding=count_where(root, inside),
-        without_head=count_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
-        active=active_where(root),
-        active_non_embedding=active_where(root, inside),
+        trainable=found.trainable,
+        non_embedding=found.non_embedding,
+        without_head=int(counted) - found.groups[ModuleGroup.HEAD],
+        active=found.active,
+        active_non_embedding=found.active_non_embedding,
         bytes=in_file or plain,
-        buffers=beside[False],
-        scales=beside[True],
-        groups={label: count_where(root, partial(_is_of, group)) for group, label in GROUPS.items()},
+        buffers=found.buffers,
+        scales=found.scales,
+        groups={label: found.groups[group] for group, label in GROUPS.items()},
         precision="the file" if mixed else precision or "fp32",
         rows=tuple(rows_of(root, Count(1), trained.of)),
         adapters=trained.adapters,
@@ -226,28 +208,3 @@ def params(
         explain=explain,
         names=names,
     )
-
-
-GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
-
-
-def _is_of(group: ModuleGroup, param: Param) -> bool:
-    return param.owner.group == group
-
-
-def _bytes_in_file(module: Module) -> int:
-    """Of all that a file stores for a module."""
-    return sum(one.stored or 0 for one in (*module.params.values(), *module.buffers.values()))
-
-
-def _buffers(are_scales: bool, module: Module) -> int:
-    """Elements beside the parameters: of packed weights their scales and zeros, or all others."""
-    return sum(prod(one.shape) for one in module.buffers.values() if (one.role == SCALE) == are_scales)
-
-
-def _inside(root: Module) -> Callable[[Param], bool]:
-    """Whether a parameter is neither in a look-up table nor in an untied output layer: a head's own matrix over the
-    vocabulary, and its bias."""
-    held = ((module, module.params.values()) for module, _ in walk(root))
-    outputs = {module for module, params in held if any(param.weight_role is Role.HEAD for param in params)}
-    return lambda param: not (param.weight_role.is_table or param.owner in outputs)

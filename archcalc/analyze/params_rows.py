@@ -24,29 +24,18 @@ class Row:
     tied_to: str | None = None
     title: str = field(default="", repr=False)
     times: int = 1
-    raised: int = 0  # levels above it that are not shown
     terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
     trainable: int = 0  # of the total
     role: Role | None = None  # of a tensor: what it does in its layer
     group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
 
     @property
-    def is_part(self) -> bool:
-        return self.kind == "part"
-
-    @property
     def depth(self) -> int:
-        return self.path.count(".") - self.raised
+        return self.path.count(".")
 
 
 def count_where(root: Module, wanted: Trainable) -> Count:
     return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
-
-
-def active_where(root: Module, wanted: Trainable = lambda param: True) -> Count:
-    """Active parameters per token: selected experts and everything else; embedding tables count in full, as usual."""
-    chosen = count_where(root, lambda param: wanted(param) and param.active is None)
-    return chosen + fold(root, lambda module: sum(int(p.active or 0) for p in module.params.values() if wanted(p)))
 
 
 def one_copy(module: Module) -> Count:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import Grid, Page, figure, page
-from archcalc.render.words import entries, label
-from archcalc.report.base import Figure, Report
+from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.words import entries
+from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
@@ -40,10 +40,10 @@ def _figures(shown: Page) -> list[str]:
     return [lines[0], f"  `= {_unquoted(shown.worked)}`", *lines[1:]] if shown.worked else lines
 
 
-def _figure(each: Figure) -> str:
-    words = " ".join(figure(each)).strip()
+def _figure(each: Amount) -> str:
+    words = f"{each.exact} {each.about}".strip()
     note = f" ({_sentence(each.note)})" if each.note else ""
-    return f"- **{_plain(label(each))}**: {words}{note}"
+    return f"- **{_plain(each.marked)}**: {words}{note}"
 
 
 def _table(table: Grid) -> list[str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from archcalc.render import cells
-from archcalc.render.page import MARKS, Grid, figure, page
+from archcalc.render.page import MARKS, Amount, Grid, page
 from archcalc.render.style import bold, coloured, dim, toned
-from archcalc.render.words import aligned, label
-from archcalc.report.base import Figure, Report
-from archcalc.report.table import Column, Line, Matrix
+from archcalc.render.words import aligned
+from archcalc.report.base import Report
+from archcalc.report.table import Line, Matrix
 
 WIDE = 110  # columns from which there is room to spare
 BARS = {True: 20, False: 10}  # how wide the bars of shares are, with and without such room
@@ -57,12 +56,13 @@ def _hung(text: str, width: int, first: str, others: str) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
-def _figures(figures: Sequence[Figure]) -> list[str]:
+def _figures(figures: Sequence[Amount]) -> list[str]:
     """Labels to the left, exact values right-aligned, what they come to roughly beside them."""
-    rows = [(label(answer), *figure(answer), answer.note) for answer in figures]
-    wide, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
-    lines = [f"{row[0]:<{wide}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
-    return [line + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
+    wide = max((len(each.marked) for each in figures), default=0)
+    exact = max((len(each.exact) for each in figures), default=0)
+    lines = (f"{each.marked:<{wide}}  {each.exact:>{exact}}  {each.about}".rstrip() for each in figures)
+    notes = (dim(f"  {each.note}") if each.note else "" for each in figures)
+    return [line + note for line, note in zip(lines, notes, strict=True)]
 
 
 class _Layout:
@@ -81,6 +81,7 @@ class _Layout:
         spare = [i for i in self.kept if grid.columns[i].spare]
         while spare and self.used > width:
             self.kept.remove(spare.pop())
+        self.left_out = [column for i, column in enumerate(grid.columns) if i not in self.kept]
         words = [i for i in reversed(self.kept) if self.units[i] == "text"]
         for i, least in (*((i, LEAST_TEXT) for i in words), (0, LEAST_NAME)):
             self.widths[i] -= min(max(self.used - width, 0), max(self.widths[i] - least, 0))
@@ -89,10 +90,6 @@ class _Layout:
     def used(self) -> int:
         """Columns of the terminal, with the bar behind the last cell."""
         return sum(self.widths[i] + GAP for i in self.kept) - GAP + bool(self.bar) + self.bar
-
-    @property
-    def left_out(self) -> list[Column[Any]]:
-        return [column for i, column in enumerate(self.grid.columns) if i not in self.kept]
 
     def blocks(self) -> Iterator[list[str]]:
         """With its picture above it, which few tables have."""
@@ -110,7 +107,8 @@ class _Layout:
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = "" if share is None else _bar(share, self.bar)
-        styled = bold(text) if line.heading or line.depth == 0 else _toned(text, row[self.kept[-1]], line)
+        styled = _toned(text, row[self.kept[-1]], line) if line.tone else text
+        styled = bold(text) if line.heading or line.depth == 0 else styled
         styled += f" {coloured(bar)}" if bar else ""
         indent = "  " * (line.depth + 1)
         notes = [dim(text) for note in line.notes for text in _noted(note, self.width, indent)]
@@ -134,7 +132,7 @@ class _Layout:
 def _toned(text: str, last: str, line: Line) -> str:
     """The mark before the name and the last cell in the line's colour."""
     mark = MARKS[line.flag][0].strip()
-    if not line.tone or not mark:
+    if not mark:
         return text
     return text.removesuffix(last).replace(mark, toned(mark, line.tone), 1) + toned(last, line.tone)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from archcalc.render.html.charts import drawn
-from archcalc.render.page import Grid, Page, figure, page
-from archcalc.render.words import aligned, label
-from archcalc.report.base import Figure, Report
+from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.words import aligned
+from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
 
 INDENT = 1.5  # em for each level of a tree
@@ -42,9 +42,8 @@ def _blocks(shown: Page, picture: str) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{escape(str(note))}</li>' for note in shown.notes)}</ul>"
 
 
-def _figure(each: Figure) -> str:
-    exact, roughly = figure(each)
-    words = ((label(each), "left"), (exact, "right"), (f"{roughly} {each.note}", "left"))
+def _figure(each: Amount) -> str:
+    words = ((each.marked, "left"), (each.exact, "right"), (f"{each.about} {each.note}", "left"))
     return "".join(_cell("td", text, side) for text, side in words)
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
-from archcalc.report.base import Figure, Report
+from archcalc.report.bars import GLYPHS
+from archcalc.report.base import Report
 from archcalc.report.picture import Picture
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
 from archcalc.report.units import unit_of, words
@@ -26,6 +27,25 @@ MARKS: dict[Flag, tuple[str, str]] = {  # what stands before and behind the name
     "rounded": ("≈ ", ""),
     "unreadable": ("? ", ""),
 }
+
+
+class Amount(NamedTuple):
+    """A figure: the value to the last digit, and what it comes to roughly: `201,466,160` and `201.5 M`."""
+
+    label: str
+    exact: str
+    roughly: str
+    note: str
+    segment: int | None  # which part of the stacked bars it is
+
+    @property
+    def about(self) -> str:
+        return f"· {self.roughly}" if self.roughly else ""
+
+    @property
+    def marked(self) -> str:
+        """Its label, with the character that stands for it in the bars."""
+        return self.label if self.segment is None else f"{GLYPHS[self.segment]} {self.label}"
 
 
 @dataclass(frozen=True)
@@ -48,16 +68,16 @@ class Page:
     expected: Sequence[str]  # what is said of a number that somebody expected
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
-    figures: Sequence[Figure]
+    figures: Sequence[Amount]
     tables: Sequence[Grid]
     notes: Sequence[Assumption]
 
-    def headline(self) -> tuple[list[str], Sequence[Figure]]:
+    def headline(self) -> tuple[list[str], Sequence[Amount]]:
         """The answer's lines, and the figures besides it: without words, the first figure is the answer."""
         if self.answer or not self.figures:
             return list(self.answer), self.figures
         first, *others = self.figures
-        return [" ".join((*figure(first), first.label))], others
+        return [" ".join((first.exact, first.about, first.label))], others
 
 
 def page(report: Report) -> Page:
@@ -69,34 +89,27 @@ def page(report: Report) -> Page:
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(working.text()) if working else "",
-        figures=[each._replace(label=visible(each.label), note=visible(each.note)) for each in report.figures()],
+        figures=[
+            Amount(visible(each.label), *unit_of(each.unit).figure(each.value), visible(each.note), each.segment)
+            for each in report.figures()
+        ],
         tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
         notes=[replace(each, text=visible(each.text)) for each in summed_up(report.assumptions)],
     )
 
 
-def figure(each: Figure) -> tuple[str, str]:
-    """The value to the last digit, and what it comes to roughly: `201,466,160` and `· 201.5 M`."""
-    return unit_of(each.unit).figure(each.value)
-
-
 def _grid(table: Table) -> Grid:
-    columns = [replace(column, label=visible(column.label)) for column in table.columns]
-    lines = [_escaped(line) for line in table.lines]
-    return Grid(columns, lines, [_texts(line, columns) for line in lines], table.picture)
-
-
-def _escaped(line: Line) -> Line:
     """A working is read beneath its line, by renderers that write no formulas."""
-    below = line.working.text() if line.working else line.below
-    notes = [
-        note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note) for note in line.notes
-    ]
-    return line._replace(below=visible(below), notes=tuple(notes))
+    columns, lines, texts = [replace(column, label=visible(column.label)) for column in table.columns], [], []
+    for line in table.lines:
+        below = line.working.text() if line.working else line.below
+        lines.append(line._replace(below=visible(below), notes=tuple(_note(note) for note in line.notes)))
+        before, behind = MARKS[line.flag]
+        values = zip(line.cells, table.columns, strict=True)
+        name, *others = (visible(words(value, column.unit)) for value, column in values)
+        texts.append([f"{before}{name}{behind}", *others])
+    return Grid(columns, lines, texts, table.picture)
 
 
-def _texts(line: Line, columns: Sequence[Column[Any]]) -> list[str]:
-    """The cells as words, the first with what the line's flag says."""
-    name, *rest = (visible(words(value, column.unit)) for value, column in zip(line.cells, columns, strict=True))
-    before, behind = MARKS[line.flag]
-    return [f"{before}{name}{behind}", *rest]
+def _note(note: str | Matrix) -> str | Matrix:
+    return note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note)

@@ -1,15 +1,8 @@
-"""Figures and matrices as words, the same in every format that people read."""
+"""Matrices as words, the same in every format that people read."""
 
 from __future__ import annotations
 
-from archcalc.report.bars import GLYPHS
-from archcalc.report.base import Figure
 from archcalc.report.table import Matrix
-
-
-def label(answer: Figure) -> str:
-    """With the character that stands for it in the bars."""
-    return answer.label if answer.segment is None else f"{GLYPHS[answer.segment]} {answer.label}"
 
 
 def entries(matrix: Matrix) -> list[list[str]]:

@@ -96,6 +96,11 @@ class Table:
                 raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
 
 
+def keys(*names: str) -> tuple[Column[Any], ...]:
+    """Attributes that programs alone read."""
+    return tuple(map(Column, names))
+
+
 def in_tables(columns: Iterable[Column[R]]) -> tuple[Column[R], ...]:
     """Those that people see."""
     return tuple(column for column in columns if column.unit and column.shown)

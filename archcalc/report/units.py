@@ -31,32 +31,29 @@ class Quantity(NamedTuple):
 class Unit:
     """`format` writes a value in a table, `exact` and `roughly` as a figure: `201,466,160` and `201.5 M`."""
 
-    format: Format
+    format: Format = str
     left: bool = False  # aligned to the left, as words are; numbers stand at the right
     missing: str = ""  # what stands in a table where there is no value
     exact: Format | None = None  # as in a table, where it is not given
     roughly: Format | None = None
+    rough_from: int = 1000  # smaller figures are read as they are
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
 
     def figure(self, value: Any) -> tuple[str, str]:
-        """The value to the last digit, and behind a dot what it comes to."""
-        rough = self.roughly(value) if self.roughly else ""
-        return (self.exact or self.format)(value), f"· {rough}" if rough else ""
+        """The value to the last digit, and what it comes to."""
+        rough = self.roughly(value) if self.roughly and value >= self.rough_from else ""
+        return (self.exact or self.format)(value), rough
 
 
-_UNITS: dict[str, Unit] = {}
-
-
-def unit(name: str, format: Format = str, **traits: Any) -> Unit:
+def unit(name: str, format: Format = str, **traits: Any) -> None:
     """Declare a unit; `traits` are the further fields of `Unit`."""
-    _UNITS[name] = made = Unit(format, **traits)
-    return made
+    UNITS[name] = Unit(format, **traits)
 
 
 def unit_of(name: str) -> Unit:
-    if name not in _UNITS:
+    if name not in UNITS:
         raise LookupError(f"no unit is called {name}: declare it with archcalc.report.units.unit")
-    return _UNITS[name]
+    return UNITS[name]
 
 
 def words(value: Any, name: str) -> str:
@@ -90,23 +87,24 @@ def _ratio(value: Fraction | float) -> str:
     return f"{float(exact):,.3f}" if exact >= Fraction(1, 100) else f"{float(exact):.2g}"
 
 
-def _in_thousands(scaled: Callable[[int], str]) -> Format:
-    """Small numbers are read as they are."""
-    return lambda value: scaled(value) if value >= 1000 else ""
+def _both_bytes(value: int) -> str:
+    return f"{decimal_bytes(value)} · {binary_bytes(value)}"
 
 
-unit("")  # of what programs read and people do not see
-unit("name", left=True)
-unit("text", left=True)
-unit("shape", lambda value: " × ".join(map(str, value)), left=True)
-unit("count", _count, roughly=_in_thousands(rounded))
-unit("flops", _count, roughly=_in_thousands(flops))
-unit("bound", _count, missing="–")
-unit("times", lambda value: f"× {value:,}" if value != 1 else "")
-unit("share", _share)
-unit("change", lambda value: f"{value:+,}".replace("-", "−") if value else "=")
-unit("ratio", _ratio, plain=float)
-unit("bytes", decimal_bytes, exact=_count, roughly=lambda value: f"{decimal_bytes(value)} · {binary_bytes(value)}")
-unit("binary", binary_bytes)
-unit("room", _signed_bytes)
-unit("stack", lambda value: stacked(*value), left=True)  # parts, and the limit that they are drawn against
+UNITS = {
+    "": Unit(),  # of what programs read and people do not see
+    "name": Unit(left=True),
+    "text": Unit(left=True),
+    "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
+    "count": Unit(_count, roughly=rounded),
+    "flops": Unit(_count, roughly=flops),
+    "bound": Unit(_count, missing="–"),
+    "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
+    "share": Unit(_share),
+    "change": Unit(lambda value: f"{value:+,}".replace("-", "−") if value else "="),
+    "ratio": Unit(_ratio, plain=float),
+    "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
+    "binary": Unit(binary_bytes),
+    "room": Unit(_signed_bytes),
+    "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
+}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from archcalc.core.assumptions import Assumption
-from archcalc.render.page import Grid, Page, figure, page
+from archcalc.render.page import Amount, Grid, Page, page
 from archcalc.render.words import aligned
-from archcalc.report.base import Figure, Report
+from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
 
 
@@ -43,10 +43,14 @@ def _note(note: Assumption) -> dict[str, str]:
     return {"text": note.text, "option": note.option}
 
 
-def _figure(one: Figure) -> dict[str, Any]:
-    exact, roughly = figure(one)
-    about = roughly.removeprefix("· ")
-    return {"label": one.label, "value": exact, "about": about, "note": one.note, "segment": one.segment}
+def _figure(one: Amount) -> dict[str, Any]:
+    return {
+        "label": one.label,
+        "value": one.exact,
+        "about": one.roughly,
+        "note": one.note,
+        "segment": one.segment,
+    }
 
 
 def _table(table: Grid) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Bare(Report):
 def joule() -> Iterator[None]:
     unit("joule", lambda value: f"{value / 1e6:.1f} MJ")
     yield
-    del units._UNITS["joule"]
+    del units.UNITS["joule"]
 
 
 def test_every_flag_has_its_marks() -> None:

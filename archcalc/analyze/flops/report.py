@@ -231,7 +231,7 @@ class FlopsReport(RunReport):
         columns = in_tables(self.columns())
         lines = [
             Line(cells_of(columns, row), depth, working=self._working(row))
-            for row, depth in outline(self.rows, lambda row: row.amounts.total)
+            for row, depth in outline(self.rows, lambda above, row: above.amounts.total == row.amounts.total)
             if row.amounts.forward and depth < self.depth
         ]
         return [Table(columns, tuple(lines))]

@@ -8,9 +8,8 @@ from html import escape
 from typing import Any
 
 from archcalc.core.assumptions import Assumption
-from archcalc.render.page import Grid, figure
+from archcalc.render.page import Amount, Grid
 from archcalc.render.words import aligned
-from archcalc.report.base import Figure
 from archcalc.report.table import Column, Line, Matrix
 from archcalc.spec.units import binary_bytes
 
@@ -69,16 +68,15 @@ def _note(note: str | Matrix) -> str:
     return escape(note)
 
 
-def figures(shown: Iterable[Figure]) -> str:
+def figures(shown: Iterable[Amount]) -> str:
     """The value to the last digit, and what it comes to."""
     rows = "\n".join(map(_figure, shown))
     return f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>' if rows else ""
 
 
-def _figure(each: Figure) -> str:
-    exact, roughly = figure(each)
-    told = " · ".join(part for part in (roughly.removeprefix("· "), each.note) if part)
-    number = f'<td class="n">{escape(exact)}</td><td class="muted">{escape(told)}</td>'
+def _figure(each: Amount) -> str:
+    about = " · ".join(part for part in (each.roughly, each.note) if part)
+    number = f'<td class="n">{escape(each.exact)}</td><td class="muted">{escape(about)}</td>'
     return f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>'
 
 

@@ -13,10 +13,10 @@ from archcalc.render.latex.symbols import Symbols, explained, parts
 from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_as_a_whole
 from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.latex.workings import collected, sizes
+from archcalc.render.page import Amount, Page, page
 from archcalc.render.page import Grid as Shown
-from archcalc.render.page import Page, figure, page
 from archcalc.render.words import entries
-from archcalc.report.base import Figure, Report
+from archcalc.report.base import Report
 from archcalc.report.table import Column, Line, Matrix
 from archcalc.report.units import Quantity
 
@@ -51,14 +51,13 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield _notes(shown)
 
 
-def _figures(figures: Sequence[Figure]) -> Grid:
+def _figures(figures: Sequence[Amount]) -> Grid:
     heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
     return Grid(heads, tuple(Row([_words(part) for part in _figure(each)]) for each in figures))
 
 
-def _figure(each: Figure) -> tuple[str, str, str]:
-    exact, roughly = figure(each)
-    return each.label, exact, " ".join(filter(None, (roughly.removeprefix("· "), each.note)))
+def _figure(each: Amount) -> tuple[str, str, str]:
+    return each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))
 
 
 def _words(words: str) -> Cell:
