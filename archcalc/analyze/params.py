@@ -17,7 +17,7 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Module, ModuleGroup
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
-from archcalc.report.base import Figure, Report
+from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
 from archcalc.report.tree import outline
 from archcalc.spec.scope import WHOLE, Scope
@@ -26,6 +26,7 @@ USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
 GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
+OF_PARTS = 4  # columns that a named part has: not its share
 NOT_COUNTED = "not counted as parameters"
 NUMBERS = (  # of the record
     *("total", "trainable", "frozen", "adapters", "non_embedding", "without_head"),
@@ -95,15 +96,15 @@ class ParamsReport(Report):
         frozen, whole = bool(self.frozen), self.total or 1
         return (
             *keys("path", "kind", "shape"),
-            Column("", "part", "name", lambda row: f"{row.title} = {row.tied_to}" if row.tied_to else row.title),
+            Column("", "part", "name", lambda row: " = ".join(filter(None, (row.title, row.tied_to)))),
             Column("", "×", "times", lambda row: row.times),
             Column("each", "one", "count", spare=frozen and not self.explain),
             Column("repeat"),
             Column("total", "total", "count"),
             Column("worked", get=lambda row: row.each.worked(names=self.names)),
-            *keys("tied_to", "trainable"),
-            Column("", "trainable", "count", lambda row: None if row.kind == "part" else row.trainable, shown=frozen),
-            Column("", "share", "share", lambda row: None if row.kind == "part" else row.total / whole),
+            Column("tied_to"),
+            Column("trainable", "trainable", "count", shown=frozen),
+            Column("", "share", "share", lambda row: row.total / whole),
         )
 
     def table(self) -> Table:
@@ -111,7 +112,10 @@ class ParamsReport(Report):
         for row, depth in _equal_parts_joined(self._shown()):
             is_worked = self.explain and not row.tied_to
             working = Working(row.each, row.terms, "P", self.names) if is_worked else None
-            lines.append(Line(cells_of(columns, row), depth, working=working))
+            cells = cells_of(columns, row)
+            if row.kind == "part":  # which the tensors of its module hold
+                cells = (*cells[:OF_PARTS], *[None] * len(cells[OF_PARTS:]))
+            lines.append(Line(cells, depth, working=working))
         return Table(columns, tuple(lines))
 
     def more(self) -> Sequence[Table]:
@@ -138,13 +142,10 @@ class ParamsReport(Report):
 
     def facts(self) -> dict[str, Any]:
         numbers = {name: int(getattr(self, name)) for name in NUMBERS}
-        stored = {} if self.stored is None else {"stored_bytes": self.stored}
-        scales = {"scales": int(self.scales)} if self.scales else {}
-        return {**super().facts(), **numbers, **stored, **scales}
+        return {**super().facts(), **numbers, **given(stored_bytes=self.stored, scales=self.scales or None)}
 
     def record(self) -> dict[str, Any]:
-        equations = {"equations": [block.record() for block in self.equations]} if self.equations else {}
-        return {**super().record(), **equations}
+        return {**super().record(), **given(equations=[block.record() for block in self.equations] or None)}
 
 
 def _are_equal(above: Row, row: Row) -> bool:

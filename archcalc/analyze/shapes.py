@@ -14,7 +14,7 @@ from archcalc.core.ir import Axes, Module, Op, Tensor
 from archcalc.core.notes import notes_of
 from archcalc.core.tree import given_out, signals_of, taken_in
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, cells_of, in_tables
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
@@ -148,11 +148,7 @@ class ShapesReport(Report):
         """With one for receptive fields, in models with convolutions or pooling layers."""
         has_windows = any(row.window.worked for row in self.rows)
         return (
-            Column("path"),
-            Column("repeat"),
-            Column("shape"),
-            Column("dims"),
-            Column("note"),
+            *keys("path", "repeat", "shape", "dims", "note"),
             Column("signal", "signal", "name", lambda row: row.title),
             Column("", "shape", "shape", lambda row: row.dims if self.symbolic else row.shape),
             Column("", "rec. field", "text", lambda row: row.window.seen, shown=has_windows),

@@ -16,7 +16,7 @@ from archcalc.archs import families, family_module
 from archcalc.catalog.glossary import Term, all_names, found
 from archcalc.core.errors import InputError, closest, dotted
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, records_of
+from archcalc.report.table import Column, Line, Table, keys, records_of
 from archcalc.spec.examples import example_of
 from archcalc.spec.fields import Place, extra, places
 from archcalc.spec.node import Node
@@ -164,12 +164,9 @@ MEANING: tuple[Column[Meaning], ...] = (
     Column("field"),
     Column("families", get=lambda one: list(one.families)),
     Column("meaning", get=lambda one: one.about),
-    Column("takes"),
-    Column("default"),
-    Column("kinds"),
+    *keys("takes", "default", "kinds"),
     Column("places", get=lambda one: [dotted(place.path) for place in one.places]),
-    Column("example"),
-    Column("related"),
+    *keys("example", "related"),
 )
 
 

@@ -14,7 +14,7 @@ from archcalc.core.errors import InputError, MissingExtra
 from archcalc.identities import SECTIONS, Finding, Outcome, Standing, about, names, run
 from archcalc.identities.search import NothingFoundError, found, related
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, records_of
+from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
 from archcalc.report.units import Quantity, unit
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
@@ -77,19 +77,15 @@ class IdentitiesReport(Report):
     def columns(self) -> tuple[Column[Finding], ...]:
         """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""
         return (
-            Column("section"),
-            Column("identity"),
+            *keys("section", "identity"),
             Column("claim", "claim", "name"),
-            Column("standing"),
-            Column("corrects"),
-            Column("residual"),
+            *keys("standing", "corrects", "residual"),
             Column("", "residual", "residual", self._residual),
             Column("bound", "bound", "tolerance", lambda finding: finding.bound.size),
             Column("verdict"),
             Column("", "verdict", "text", lambda finding: VERDICTS[finding.outcome] + "!" * (not finding.as_expected)),
             Column("outcome", get=lambda finding: str(finding.outcome)),
-            Column("condition"),
-            Column("sizes"),
+            *keys("condition", "sizes"),
             Column("bound_reason", get=lambda finding: finding.bound.why),
             Column("values", get=lambda finding: [words.value(each) for each in finding.values]),
             Column("title", get=lambda finding: about(finding.identity).title),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.exercises.marking import Mark, Standing
 from archcalc.exercises.report import CheckReport
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, cells_of, in_tables, records_of
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of
 
 HEADS = {Standing.RIGHT: "right", Standing.ROUNDED: "≈", Standing.FOLLOWS: "→", Standing.WRONG: "wrong"}
 HEADS |= {Standing.UNREADABLE: "?", Standing.OPEN: "open"}
@@ -42,8 +42,17 @@ class HandedIn(NamedTuple):
         return tuple(remark for remark in (changed, *strays, self.trouble) if remark)
 
     @property
-    def first_mistake(self) -> Mark | None:
+    def _first(self) -> Mark | None:
         return self.report.first_mistake if self.report else None
+
+    @property
+    def first_mistake(self) -> str:
+        """The blank that it was made in."""
+        return self._first.blank.name if self._first else ""
+
+    @property
+    def mistake(self) -> str:
+        return self._first.mistake if self._first else ""
 
     def number(self, standing: Standing) -> int:
         return sum(mark.standing is standing for mark in self.marks)
@@ -103,8 +112,7 @@ class ClassReport(Report):
             *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
             Column("total", get=lambda file: len(file.marks)),
             Column("", "of", "count", lambda file: len(file.marks) if file.report else None),
-            Column("first_mistake", get=lambda file: file.first_mistake.blank.name if file.first_mistake else ""),
-            Column("mistake", get=lambda file: file.first_mistake.mistake if file.first_mistake else ""),
+            *keys("first_mistake", "mistake"),
             Column("changed", get=lambda file: getattr(file.report, "changed", "")),
             Column("trouble"),
         )

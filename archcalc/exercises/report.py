@@ -14,7 +14,7 @@ from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.language import SOURCE, language
 from archcalc.exercises.marking import Mark, Standing, marked
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, records_of
+from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
 
 FLAGS: dict[Standing, Flag] = {
     Standing.RIGHT: "right",
@@ -135,8 +135,7 @@ COLUMNS: tuple[Column[Mark], ...] = (
     Column("answer", get=lambda mark: mark.said),
     Column("", "answer", "count", lambda mark: _shortened(mark.said) or "–"),
     Column("standing", get=lambda mark: str(mark.standing)),
-    Column("mistake"),
-    Column("remark"),
+    *keys("mistake", "remark"),
     Column("expected", get=_expected),
 )
 

@@ -82,13 +82,14 @@ class Page:
 
 def page(report: Report) -> Page:
     working, expected = report.working(), report.expected
+    worked = working.text() if working else ""
     return Page(
         title=visible(report.title()),
         answer=[visible(line) for line in (report.answer(), *report.beneath()) if line],
         brief=visible(report.briefly()),
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
-        worked=visible(working.text()) if working else "",
+        worked=visible(worked),
         figures=[
             Amount(visible(each.label), *unit_of(each.unit).figure(each.value), visible(each.note), each.segment)
             for each in report.figures()

@@ -128,6 +128,11 @@ class Report:
         return str(_renderer("as_markdown").render(self, width=80))
 
 
+def given(**values: Any) -> dict[str, Any]:
+    """Keys of a record that are there only where they have a value."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def _renderer(name: str) -> Any:
     """By its name and on use, since renderers stand above reports and a report that nobody shows needs none."""
     return importlib.import_module(f"archcalc.render.{name}")

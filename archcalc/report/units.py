@@ -87,6 +87,10 @@ def _ratio(value: Fraction | float) -> str:
     return f"{float(exact):,.3f}" if exact >= Fraction(1, 100) else f"{float(exact):.2g}"
 
 
+def _change(value: int) -> str:
+    return f"{value:+,}".replace("-", "−") if value else "="
+
+
 def _both_bytes(value: int) -> str:
     return f"{decimal_bytes(value)} · {binary_bytes(value)}"
 
@@ -101,7 +105,7 @@ UNITS = {
     "bound": Unit(_count, missing="–"),
     "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
     "share": Unit(_share),
-    "change": Unit(lambda value: f"{value:+,}".replace("-", "−") if value else "="),
+    "change": Unit(_change),
     "ratio": Unit(_ratio, plain=float),
     "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
     "binary": Unit(binary_bytes),

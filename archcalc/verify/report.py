@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
 
 REFERENCE = "archcalc's own PyTorch reference"
 
@@ -114,8 +114,7 @@ COLUMNS: tuple[Column[Row], ...] = (
     Column("", "archcalc", "count", lambda row: _shown(row.archcalc)),
     Column("reference"),
     Column("", "PyTorch", "count", lambda row: _shown(row.reference)),
-    Column("against"),
-    Column("equal"),
+    *keys("against", "equal"),
     Column("first", get=lambda row: row.first or None),
     Column("", "", "text", lambda row: row.verdict),
 )

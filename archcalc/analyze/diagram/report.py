@@ -14,7 +14,7 @@ from archcalc.analyze.diagram.sketch import sketch
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.notes import notes_of
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, cells_of, in_tables, records_of
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
@@ -97,9 +97,7 @@ NODES: tuple[Column[Node], ...] = (
     Column("form", get=lambda node: str(node.form)),
     Column("", "one", "count", lambda node: node.parameters),
     Column("kind", "kind", "text", lambda node: str(node.kind)),
-    Column("detail"),
-    Column("parameters"),
-    Column("repeat"),
+    *keys("detail", "parameters", "repeat"),
     Column("runs", get=lambda node: node.calls),
     Column("keeps", get=lambda node: list(node.keeps)),
 )

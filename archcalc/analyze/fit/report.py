@@ -14,8 +14,8 @@ from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.marginals import Marginals, recorded
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.report.base import Figure, Report
-from archcalc.report.table import Column, Table, records_of, table_of
+from archcalc.report.base import Figure, Report, given
+from archcalc.report.table import Column, Table, keys, records_of, table_of
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_record
 from archcalc.spec.units import binary_bytes
@@ -160,16 +160,14 @@ class FitReport(Report):
             Column("", "needed of it", "stack", lambda row: (tuple(self.segments(row).values()), row.capacity_bytes)),
             Column("", "left", "room", lambda row: row.left_bytes),
             Column("", "host RAM", "binary", lambda row: row.memory.host_bytes, shown=offloads),
-            Column("required_bytes"),
-            Column("fits"),
+            *keys("required_bytes", "fits"),
             Column("max_batch", "batch", "bound", shown=has_sizes),
             Column("max_seq", "context", "bound", shown=has_sizes),
             Column("limited_by"),
             Column("gpus_needed", "GPUs", "bound", shown=self.is_solved),
             Column("remedy", get=lambda row: row.remedy.change.option if row.remedy else None),
             Column("verdict", get=lambda row: row.verdict.value),
-            Column("why"),
-            Column("left_bytes"),
+            *keys("why", "left_bytes"),
             Column("host_bytes", get=lambda row: row.memory.host_bytes),
             Column("run_line", get=lambda row: row.memory.title()),
             Column("", "run", "text", self._own, shown=differ),
@@ -189,11 +187,12 @@ class FitReport(Report):
 
     def facts(self) -> dict[str, Any]:
         asked, host = self.memory.facts(), self.memory.host
+        offloaded = host.record() if host else {}
         return {
             **{key: asked[key] for key in ("model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
-            **(host.record() if host else {}),
+            **offloaded,
             "marginals": recorded(self.marginals),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
@@ -206,7 +205,5 @@ class FitReport(Report):
 
 def _optional(row: Row) -> dict[str, Any]:
     """Further keys of a row, where there is something to say."""
-    parts = {"parts": records_of(PARTS, row.parts)} if row.parts else {}
-    host = {} if row.host_capacity is None else {"host_capacity_bytes": row.host_capacity}
     pool = {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
-    return {**parts, **host, **pool}
+    return {**given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity), **pool}

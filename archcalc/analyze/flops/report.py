@@ -12,7 +12,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.report.base import Figure
 from archcalc.report.of_run import RunReport
-from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, table_of
+from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys, table_of
 from archcalc.report.tree import outline
 from archcalc.spec.units import flops
 
@@ -214,8 +214,7 @@ class FlopsReport(RunReport):
 
     def columns(self) -> tuple[Column[Row], ...]:
         return (
-            Column("path"),
-            Column("repeat"),
+            *keys("path", "repeat"),
             *(Column(name, get=partial(_amount, name)) for name in AMOUNTS),
             Column("bytes"),
             Column("", "layer", "name", lambda row: row.title),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from archcalc.analyze.kernel.measures import Cost, Elements
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,8 +89,7 @@ class KernelReport(Report):
         return (
             Column("attention"),
             Column("feature", "attention", "name"),
-            Column("used"),
-            Column("heads"),
+            *keys("used", "heads"),
             Column("features", "C", "count"),
             Column("length"),
             Column("flops", "FLOPs", "count"),

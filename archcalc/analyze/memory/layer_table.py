@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from archcalc.analyze.memory.rows import OF_LAYERS, Row
-from archcalc.report.table import Column
+from archcalc.report.table import Column, keys
 
 STATES = ("master", "gradients", "optimizer")
 
@@ -26,14 +26,9 @@ def layer_columns(kind: str, whole: int) -> tuple[Column[Row], ...]:
     """`whole` is what the layers of a table of this kind are shares of."""
     saves, made = kind == "train", kind == "outputs"
     return (
-        Column("path"),
-        Column("kind"),
-        Column("repeat"),
-        Column("bytes"),
+        *keys("path", "kind", "repeat", "bytes"),
         *(Column(part, get=partial(_bytes_of, part)) for part in OF_LAYERS),
-        Column("outputs"),
-        Column("output_bytes"),
-        Column("parameters"),
+        *keys("outputs", "output_bytes", "parameters"),
         Column("", "layer", "name", lambda row: row.title),
         Column("", "×", "times", lambda row: row.times),
         Column("", "bytes", "count", lambda row: row.bytes, shown=kind == "cache"),

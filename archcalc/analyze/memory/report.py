@@ -223,14 +223,16 @@ class MemoryReport(RunReport):
 
     def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
+        offloaded = self.host.record() if self.host else {}
+        band = self.band.fraction if self.band else None
         return {
             **super().facts(),
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
-            "band": self.band.fraction if self.band else None,
+            "band": band,
             "claims": self.claims.record(),
             **self._device_record(),
-            **(self.host.record() if self.host else {}),
+            **offloaded,
             "marginals": recorded(self.marginals),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
