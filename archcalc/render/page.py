@@ -77,7 +77,7 @@ class Page:
         if self.answer or not self.figures:
             return list(self.answer), self.figures
         first, *others = self.figures
-        return [" ".join((first.exact, first.about, first.label))], others
+        return [" ".join(filter(None, (first.exact, first.about, first.label)))], others
 
 
 def page(report: Report) -> Page:
