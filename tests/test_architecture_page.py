@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import itertools
 import json
@@ -22,9 +23,11 @@ import archcalc.importers.hf
 import archcalc.render
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.peak import peak, played
+from archcalc.cli import app
 from archcalc.core.ir import Dim, Module, axes
 from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
+from archcalc.run.device import device
 from archcalc.spec.paths import data_root
 
 if TYPE_CHECKING:
@@ -170,18 +173,38 @@ def test_a_layer(added: Added) -> None:
 
 
 def test_an_analyzer(added: Added) -> None:
-    module, model = added("archcalc/analyze/largest.py"), archcalc.load("gpt2")
-    report = module.largest(model.build(), model=model.name)
-    assert report.record()["rows"][0] == {"parameter": "embedding.tokens.weight", "elements": 50257 * 768}
+    """With a unit and a device of its own, in every format."""
+    module, model = added("archcalc/analyze/energy.py"), archcalc.load("lenet-5")
+    report = module.energy(model.build(), "h100", model=model.name)
+    _, h100 = device("h100")
+    assert h100.power and h100.half_peak
+    products = 28 * 28 * 6 * 25 + 10 * 10 * 16 * 6 * 25 + 400 * 120 + 120 * 84 + 84 * 10
+    assert report.record()["joules"] == pytest.approx(700 * 2 * products / h100.half_peak)
+    first = {"part": "conv_1", "flops": 2 * 28 * 28 * 6 * 25, "joules": report.rows[0].joules}
+    assert report.record()["rows"][0] == first
     for name in set(archcalc.render.formats()) - {"svg"}:  # it has no chart
-        assert "embedding.tokens.weight" in render(report, name)
+        assert "conv" in render(report, name)
+    for name in set(archcalc.render.formats()) - {"svg", "json", "csv"}:
+        assert f"{1000 * report.joules:.3g} mJ" in render(report, name)
+
+
+def test_its_command(run: Run, added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
+    added("archcalc/analyze/energy.py")
+    added("archcalc/cli/energy.py")
+    line = re.search(r'"energy": (\(.*?\))`', PAGE)
+    assert line
+    monkeypatch.setitem(app.COMMANDS, "energy", ast.literal_eval(line[1]))
+    answer = run("energy", "lenet-5", "--gpu", "h100-pcie")
+    assert answer.code == 0 and " mJ for a forward pass" in answer.out and "350 W at" in answer.out
+    assert "is not known" in run("energy", "lenet-5", "--gpu", "24GiB").err
 
 
 def test_a_renderer(run: Run, added: Added) -> None:
-    added("archcalc/render/as_tsv.py")
-    out = run("params", "gpt2", "--format", "tsv").out
-    assert out.splitlines()[0].split("\t")[0] == "path"
-    assert any("38597376" in line.split("\t") for line in out.splitlines())
+    added("archcalc/render/as_asciidoc.py")
+    out = run("params", "gpt2", "--format", "asciidoc").out
+    assert out.startswith("== GPT-2 small\n\n124,439,808 · 124.4 M parameters\n\n* embeddings: ")
+    assert '[cols="<,>,>,>,>",options="header"]\n|===\n|part |× |one |total |share\n|embedding ' in out
+    assert "|38,597,376 " in out
 
 
 def test_a_pass(added: Added, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import walk
 from archcalc.core.tree import ancestors
-from archcalc.report.base import Column, Line, Table
+from archcalc.report.table import Column, Line, Table, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ SIGNS = Assumption(
     Topic.TABLE,
     "equations of one example at step t: · is a matrix product, ∗ element by element, [ ; ] one vector below another",
 )
+COLUMNS = (Column[Any]("", "equation", "name"), Column[Any]("", "shape", "shape"))
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,7 @@ def tables(found: Sequence[Block]) -> tuple[Table, ...]:
     if not found:
         return ()
     lines = tuple(line for block in found for line in _lines(block))
-    written = Table((Column("equation", "name"), Column("shape", "shape")), lines)
-    return written, *(_compared(each) for each in _elsewhere(found))
+    return Table(COLUMNS, lines), *(_compared(each) for each in _elsewhere(found))
 
 
 def _elsewhere(found: Sequence[Block]) -> list[Elsewhere]:
@@ -83,13 +83,13 @@ def _elsewhere(found: Sequence[Block]) -> list[Elsewhere]:
 
 def _compared(each: Elsewhere) -> Table:
     first, *others = each.heads
-    columns = (Column(first, "name"), *(Column(head, "text") for head in others))
+    columns = (Column[Any]("", first, "name"), *(Column[Any]("", head, "text") for head in others))
     return Table(columns, tuple(Line(row) for row in each.rows))
 
 
 def _lines(block: Block) -> Iterator[Line]:
     """The equations with the shape of what they compute; then the symbols that they only read, by shape."""
-    yield Line((block.title, None), heading=True)
+    yield heading(block.title, COLUMNS)
     for each in block.system.equations:
         yield Line((each.text, each.left.shape), 1)
     for shape, names in _only_read(block.system.equations).items():

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, tables
 from archcalc.analyze.equations import notes as equation_notes
-from archcalc.analyze.params_rows import Row, count_where, one_copy, rows_of
+from archcalc.analyze.params_rows import Row, one_copy, rows_of
+from archcalc.analyze.params_tally import tally
 from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
+from archcalc.core.ir import Module, ModuleGroup
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
-from archcalc.core.roles import Role
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
+from archcalc.report.base import Figure, Report, given
+from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
+from archcalc.report.tree import outline
 from archcalc.spec.scope import WHOLE, Scope
-from archcalc.storage.packed_tensors import SCALE
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
+GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
+OF_PARTS = 4  # columns that a named part has: not its share
+NOT_COUNTED = "not counted as parameters"
+NUMBERS = (  # of the record
+    *("total", "trainable", "frozen", "adapters", "non_embedding", "without_head"),
+    *("active", "active_non_embedding", "bytes", "buffers"),
+)
 
 
 @dataclass(frozen=True)
@@ -31,20 +39,20 @@ class ParamsReport(Report):
     command: ClassVar[str] = "params"
     chart: ClassVar[str] = "icicle"
     total: Count
-    trainable: Count
-    non_embedding: Count
-    without_head: Count
-    active: Count  # all but the experts that a token does not visit
-    active_non_embedding: Count
-    bytes: Count
-    buffers: Count
-    groups: dict[str, Count]
+    trainable: int
+    non_embedding: int
+    without_head: int
+    active: int  # all but the experts that a token does not visit
+    active_non_embedding: int
+    bytes: int
+    buffers: int
+    groups: dict[str, int]
     precision: str
     rows: tuple[Row, ...]
     adapters: Count = field(default_factory=lambda: Count(0))  # LoRA's, which are part of the total
     trained_as: str = ""  # where that was asked for: `LoRA r8 on q, v`
     stored: int | None = None  # bytes as a quantised checkpoint keeps them
-    scales: Count = field(default_factory=lambda: Count(0))  # with zeros and indices, beside packed weights of a file
+    scales: int = 0  # with zeros and indices, beside packed weights of a file
     depth: int = USUAL_DEPTH
     equations: tuple[Block, ...] = ()
     explain: bool = False
@@ -52,7 +60,7 @@ class ParamsReport(Report):
 
     @property
     def frozen(self) -> int:
-        return int(self.total) - int(self.trainable)
+        return int(self.total) - self.trainable
 
     def title(self) -> str:
         return " · ".join(filter(None, (self.model, self.trained_as)))
@@ -64,125 +72,95 @@ class ParamsReport(Report):
         return f"{self.trainable:,} of {self.total:,} parameters trainable · {100 * self.trainable / self.total:.4f} %"
 
     def figures(self) -> Sequence[Figure]:
+        groups = [(count, Figure(name, count)) for name, count in self.groups.items()]
+        is_grouped, has_experts = any(self.groups.values()), self.active != self.total
         own = "it has no weights of its own" if self.without_head == self.total else ""
-        headless = Figure("without output layer", self.without_head, note=own)
-        groups = [Figure(name, count) for name, count in self.groups.items() if count]
-        active = [Figure("active per token", self.active)] if self.active != self.total else []
-        active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
-        beside = {"scales and zeros": self.scales, "buffers": self.buffers}
-        others = [Figure(name, count, note="not counted as parameters") for name, count in beside.items() if count]
-        stored = [Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []
-        return (
-            Figure("parameters", self.total),
-            *active,
+        listed: list[tuple[object, Figure]] = [
+            (True, Figure("parameters", self.total)),
+            (has_experts, Figure("active per token", self.active)),
             *groups,
-            *self._trained(),
-            *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
-            *active_non_embedding,
-            Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
-            *stored,
-            *others,
+            (self.adapters, Figure("LoRA adapters", self.adapters)),
+            (self.frozen, Figure("trainable", self.trainable)),
+            (self.frozen, Figure("frozen", self.frozen)),
+            (is_grouped, Figure("without output layer", self.without_head, note=own)),
+            (is_grouped, Figure("non-embedding", self.non_embedding)),
+            (has_experts, Figure("non-embedding, active", self.active_non_embedding)),
+            (True, Figure(f"bytes in {self.precision}", self.bytes, "bytes")),
+            (self.stored is not None, Figure("bytes as stored", self.stored, "bytes")),
+            (self.scales, Figure("scales and zeros", self.scales, note=NOT_COUNTED)),
+            (self.buffers, Figure("buffers", self.buffers, note=NOT_COUNTED)),
+        ]
+        return [figure for wanted, figure in listed if wanted]
+
+    def columns(self) -> Sequence[Column[Row]]:
+        frozen, whole = bool(self.frozen), self.total or 1
+        return (
+            *keys("path", "kind", "shape"),
+            Column("", "part", "name", lambda row: " = ".join(filter(None, (row.title, row.tied_to)))),
+            Column("", "×", "times", lambda row: row.times),
+            Column("each", "one", "count", spare=frozen and not self.explain),
+            Column("repeat"),
+            Column("total", "total", "count"),
+            Column("worked", get=lambda row: row.each.worked(names=self.names)),
+            Column("tied_to"),
+            Column("trainable", "trainable", "count", shown=frozen),
+            Column("", "share", "share", lambda row: row.total / whole),
         )
 
-    def _trained(self) -> list[Figure]:
-        adapters = [Figure("LoRA adapters", self.adapters)] if self.adapters else []
-        apart = [Figure("trainable", self.trainable), Figure("frozen", self.frozen)] if self.frozen else []
-        return [*adapters, *apart]
-
     def table(self) -> Table:
-        one = Column("one", "count", spare=bool(self.frozen) and not self.explain)
-        columns = [Column("part", "name"), Column("×", "times"), one, Column("total", "count")]
-        lines = [self._line(row) for row in _equal_parts_joined(self._shown())]
-        trainable = [Column("trainable", "count")] if self.frozen else []
-        return Table((*columns, *trainable, Column("share", "share")), tuple(lines))
+        columns, lines = in_tables(self.columns()), []
+        for row, depth in _equal_parts_joined(self._shown()):
+            is_worked = self.explain and not row.tied_to
+            working = Working(row.each, row.terms, "P", self.names) if is_worked else None
+            cells = cells_of(columns, row)
+            if row.kind == "part":  # which the tensors of its module hold
+                cells = (*cells[:OF_PARTS], *[None] * len(cells[OF_PARTS:]))
+            lines.append(Line(cells, depth, working=working))
+        return Table(columns, tuple(lines))
 
     def more(self) -> Sequence[Table]:
         return tables(self.equations) if self.explain else ()
 
-    def _shown(self) -> Iterator[Row]:
-        """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual.
-
-        What says nothing new is left out: the inside of a tied module, and a child that is all there is of its parent,
-        whose place is taken by what it holds.
-        """
+    def _shown(self) -> Iterator[tuple[Row, int]]:
+        """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual, and
+        those that the root owns, which have no other row. The inside of a tied module says nothing new."""
         inside = ""  # a module whose inside is not shown
-        left_out: list[str] = []
-        for above, below in pairwise(self.rows):
-            row = replace(below, raised=sum(below.path.startswith(path) for path in left_out))
-            if (inside and row.path.startswith(inside)) or row.depth >= self.depth:
+        for row, depth in outline(self.rows, _are_equal):
+            if (inside and row.path.startswith(inside)) or depth >= self.depth:
                 continue
-            if row.kind == "module" and not row.total and self.depth <= USUAL_DEPTH:
+            is_module, is_deep = row.kind == "module", self.depth > USUAL_DEPTH
+            if is_module and not row.total and not is_deep:
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
-                yield replace(row, tied_to=next(tied, None))
-            elif row.kind == "module" and _is_all_of(row, above):
-                left_out.append(f"{row.path}.")
-            elif row.kind == "module" or self._is_wanted(row):
-                yield row
-
-    def _is_wanted(self, row: Row) -> bool:
-        """A tensor owned by the root has no other row."""
-        if row.kind == "part":
-            return self.explain
-        return self.depth > USUAL_DEPTH or "." not in row.path
-
-    def _line(self, row: Row) -> Line:
-        share = row.total / self.total if row.kind != "part" and self.total else None
-        title = f"{row.title} = {row.tied_to}" if row.tied_to else row.title
-        working = None if row.tied_to else self._working(row.each, row.terms)
-        trained = row.trainable if row.kind != "part" else None
-        trainable = [trained] if self.frozen else []
-        return Line((title, row.times, row.each, row.total, *trainable, share), row.depth, working=working)
-
-    def _working(self, count: Count, terms: tuple[str, ...]) -> Working | None:
-        return Working(count, terms, "P", self.names) if self.explain else None
+                yield replace(row, tied_to=next(tied, None)), depth
+            elif is_module or (self.explain if row.kind == "part" else is_deep or "." not in row.path):
+                yield row, depth
 
     def working(self) -> Working | None:
         asked = self.adapters if self.trained_as else self.total
-        return self._working(asked, ()) if asked else None
+        return Working(asked, (), "P", self.names) if self.explain and asked else None
+
+    def facts(self) -> dict[str, Any]:
+        numbers = {name: int(getattr(self, name)) for name in NUMBERS}
+        return {**super().facts(), **numbers, **given(stored_bytes=self.stored, scales=self.scales or None)}
 
     def record(self) -> dict[str, Any]:
-        figures = ["total", "trainable", "frozen", "adapters", "non_embedding", "without_head"]
-        figures += ["active", "active_non_embedding", "bytes", "buffers"]
-        stored = {"stored_bytes": self.stored} if self.stored is not None else {}
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            **self.scope.record(),
-            **{name: int(getattr(self, name)) for name in figures},
-            **stored,
-            **({"scales": int(self.scales)} if self.scales else {}),
-            "assumptions": self.assumed(),
-            "rows": [self._row_record(row) for row in self.rows],
-            **self._equations_record(),
-        }
-
-    def _equations_record(self) -> dict[str, Any]:
-        return {"equations": [block.record() for block in self.equations]} if self.equations else {}
-
-    def _row_record(self, row: Row) -> dict[str, Any]:
-        keys = ("path", "kind", "shape", "each", "repeat", "total")
-        worked = row.each.worked(names=self.names)
-        return {
-            **{key: getattr(row, key) for key in keys},
-            "worked": worked,
-            "tied_to": row.tied_to,
-            "trainable": row.trainable,
-        }
+        return {**super().record(), **given(equations=[block.record() for block in self.equations] or None)}
 
 
-def _is_all_of(row: Row, above: Row) -> bool:
-    inner = above.kind == "module" and row.path.startswith(f"{above.path}.")
-    return inner and row.times == 1 and row.each == above.each
+def _are_equal(above: Row, row: Row) -> bool:
+    """Whether a module is all that there is of another."""
+    return above.kind == row.kind == "module" and above.each == row.each
 
 
-def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
+def _equal_parts_joined(rows: Iterator[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:
     """`q head = k head = v head`: parts that come to the same stand in one line, if there is room for their names."""
-    for _, group in groupby(rows, key=lambda row: row.each.worked() if row.kind == "part" else row.path):
+    for _, group in groupby(rows, key=lambda one: one[0].each.worked() if one[0].kind == "part" else one[0].path):
         equal = list(group)
-        title = " = ".join(row.title for row in equal)
-        terms = tuple(term for row in equal for term in row.terms)
-        yield from [replace(equal[0], title=title, terms=terms)] if len(title) <= LONGEST_TITLE else equal
+        (first, depth), title = equal[0], " = ".join(row.title for row, _ in equal)
+        terms = tuple(term for row, _ in equal for term in row.terms)
+        fits = len(title) <= LONGEST_TITLE
+        yield from [(replace(first, title=title, terms=terms), depth)] if fits else equal
 
 
 def params(
@@ -201,26 +179,26 @@ def params(
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted, equations = one_copy(root), blocks(root)
     explained = equation_notes(equations) if explain and equations else ()
-    inside, in_file = _inside(root), fold(root, lambda module: sum(one.stored or 0 for one in _held(module)))
+    found = tally(root, trained.of)
     exact = doubts_of(root) or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
+    in_file, plain = found.bytes_in_file, int(counted) * BYTES[precision or "fp32"]
     assumed = () if precision or in_file else (FP32,)
-    plain = Count(int(counted) * BYTES[precision or "fp32"])
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
         assumptions=(*exact, *trained.notes, *explained, *notes_of(root), *in_words, *assumed),
         scope=scope,
         total=counted,
-        trainable=count_where(root, trained.of),
-        non_embedding=count_where(root, inside),
-        without_head=count_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
-        active=_active(root),
-        active_non_embedding=_active(root, inside),
+        trainable=found.trainable,
+        non_embedding=found.non_embedding,
+        without_head=int(counted) - found.groups[ModuleGroup.HEAD],
+        active=found.active,
+        active_non_embedding=found.active_non_embedding,
         bytes=in_file or plain,
-        buffers=_beside(root, lambda tensor: tensor.role != SCALE),
-        scales=_beside(root, lambda tensor: tensor.role == SCALE),
-        groups={label: count_where(root, _of_group(group)) for group, label in _GROUPS},
+        buffers=found.buffers,
+        scales=found.scales,
+        groups={label: found.groups[group] for group, label in GROUPS.items()},
         precision="the file" if mixed else precision or "fp32",
         rows=tuple(rows_of(root, Count(1), trained.of)),
         adapters=trained.adapters,
@@ -231,44 +209,3 @@ def params(
         explain=explain,
         names=names,
     )
-
-
-def _held(module: Module) -> tuple[Tensor, ...]:
-    """All that a file stores for a module."""
-    return (*module.params.values(), *module.buffers.values())
-
-
-def _beside(root: Module, wanted: Callable[[Tensor], bool]) -> Count:
-    """Further figures shown with the parameter count."""
-    return fold(root, lambda module: sum(_elements(one.shape) for one in module.buffers.values() if wanted(one)))
-
-
-_GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))
-
-
-def _of_group(group: str) -> Callable[[Param], bool]:
-    return lambda param: param.owner.group == group
-
-
-def _active(root: Module, wanted: Callable[[Param], bool] = lambda param: True) -> Count:
-    """Active parameters per token: selected experts and everything else; embedding tables count in full, as usual."""
-    return fold(root, lambda module: sum(int(_met(param)) for param in module.params.values() if wanted(param)))
-
-
-def _met(param: Param) -> Count:
-    return param.elements if param.active is None else param.active
-
-
-def _inside(root: Module) -> Callable[[Param], bool]:
-    """Whether a parameter is neither in a look-up table nor in an untied output layer: a head's own matrix over the
-    vocabulary, and its bias."""
-    held = ((module, module.params.values()) for module, _ in walk(root))
-    outputs = {module for module, params in held if any(param.weight_role is Role.HEAD for param in params)}
-    return lambda param: not (param.weight_role.is_table or param.owner in outputs)
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    number = 1
-    for size in shape:
-        number *= size
-    return number

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from archcalc.analyze.diagram.graph import PartKind
-from archcalc.analyze.diagram.kinds import of_weights
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Trainable
-from archcalc.core.ir import Module, Param, fold, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
+from archcalc.core.roles import Role
 
 
 @dataclass(frozen=True)
@@ -25,14 +24,14 @@ class Row:
     tied_to: str | None = None
     title: str = field(default="", repr=False)
     times: int = 1
-    raised: int = 0  # levels above it that are not shown
     terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
     trainable: int = 0  # of the total
-    part: PartKind = PartKind.OTHER  # what kind of part of a model it is, or belongs to
+    role: Role | None = None  # of a tensor: what it does in its layer
+    group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
 
     @property
     def depth(self) -> int:
-        return self.path.count(".") - self.raised
+        return self.path.count(".")
 
 
 def count_where(root: Module, wanted: Trainable) -> Count:
@@ -70,20 +69,16 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
     is_used = holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))
     if module.parent and not is_used:
         return
-    each = one_copy(module)
-    path = module.path
-    size = each, repeat, repeat * each
-    kind, title, all_trained = of_weights(module), module.full_name, int(above * count_where(module, trains))
+    each, path = one_copy(module), module.path
     yield Row(
         path or "model",
         "module",
         None,
-        *size,
-        title=title,
+        *(each, repeat, repeat * each),
+        title=module.full_name,
         times=module.repeat,
         terms=(module.term,),
-        trainable=all_trained,
-        part=kind,
+        trainable=int(above * count_where(module, trains)),
     )
     prefix = f"{path}." if path else ""
     for part in module.parts:
@@ -91,9 +86,17 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
         size = part.elements, repeat, repeat * part.elements
         yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))
     for name, param in module.params.items():
-        size = param.elements, repeat, repeat * param.elements
-        trained = int(size[-1]) if trains(param) else 0
-        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,), trainable=trained, part=kind)
+        yield Row(
+            prefix + name,
+            "tensor",
+            param.shape,
+            *(param.elements, repeat, repeat * param.elements),
+            title=name,
+            terms=(name,),
+            trainable=int(repeat * param.elements) * trains(param),
+            role=param.weight_role,
+            group=module.group,
+        )
     for param in tied:
         owner = f"{param.owner.path}.{param.name}"
         yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)

@@ -13,7 +13,8 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Module, Op, Tensor
 from archcalc.core.notes import notes_of
 from archcalc.core.tree import given_out, signals_of, taken_in
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
@@ -78,7 +79,7 @@ def _range(ends: tuple[int, int]) -> str:
     return "–".join(map(str, dict.fromkeys(ends)))
 
 
-NO_WINDOW = Windowed()
+NO_WINDOW, NOTHING = Windowed(), Signal((), ())
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,6 @@ class Row:
     @property
     def text(self) -> str:
         return ", ".join(filter(None, (self.note, self.window.working)))
-
-    def record(self) -> dict[str, Any]:
-        keys = ("path", "repeat", "shape", "dims", "note")
-        return {**{key: getattr(self, key) for key in keys}, "signal": self.title, **self.window.record()}
 
 
 @dataclass(frozen=True)
@@ -147,24 +144,26 @@ class ShapesReport(Report):
         sizes = {"batch": self.batch, **self.lengths}
         return " · ".join(f"{name} {size:,}" for name, size in sizes.items())
 
+    def columns(self) -> tuple[Column[Row], ...]:
+        """With one for receptive fields, in models with convolutions or pooling layers."""
+        has_windows = any(row.window.worked for row in self.rows)
+        return (
+            *keys("path", "repeat", "shape", "dims", "note"),
+            Column("signal", "signal", "name", lambda row: row.title),
+            Column("", "shape", "shape", lambda row: row.dims if self.symbolic else row.shape),
+            Column("", "rec. field", "text", lambda row: row.window.seen, shown=has_windows),
+            Column("", "", "text", lambda row: row.text),
+        )
+
     def table(self) -> Table:
-        field = (Column("rec. field", "text"),) if self._has_windows else ()
-        columns = (Column("signal", "name"), Column("shape", "shape"), *field, Column("", "text"))
-        return Table(columns, tuple(self._lines()))
-
-    @property
-    def _has_windows(self) -> bool:
-        return any(row.window.worked for row in self.rows)
-
-    def _cells(self, title: str, signal: Row | Signal | None, window: Windowed, text: str) -> tuple[Any, ...]:
-        """With a column for receptive fields, in models with convolutions or pooling layers."""
-        field = (window.seen,) if self._has_windows else ()
-        return (title, self._shape(signal), *field, text)
+        columns = in_tables(self.columns())
+        lines = (Line(cells_of(columns, row), depth, heading=heads) for row, depth, heads in self._lines())
+        return Table(columns, tuple(lines))
 
     def more(self) -> tuple[Table, ...]:
         return tables(self.equations) if self.explain else ()
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[tuple[Row, int, bool]]:
         """Rows under the headings of the modules they belong to, each heading once; a closed module has one line."""
         shown: set[str] = set()
         for row in self.rows:
@@ -173,47 +172,34 @@ class ShapesReport(Report):
                 path = ".".join(above[: depth + 1])
                 if path not in shown and self._is_shown(depth):
                     shown.add(path)
-                    yield self._closed(path, depth) if self._is_closed(depth) else self._heading(path, depth)
-            if self._is_shown(len(above)) and not (self._is_closed(len(above)) and row.path in shown):
-                yield Line(self._cells(row.title, row, row.window, row.text), len(above))
+                    yield self._heading(self.parts[path], depth)
+            if self._is_shown(len(above)) and (self._is_shown(len(above) + 1) or row.path not in shown):
+                yield row, len(above), False
 
     def _is_shown(self, depth: int) -> bool:
         return self.depth is None or depth < self.depth
 
-    def _is_closed(self, depth: int) -> bool:
-        """Whether what is inside a module at this depth is not shown."""
-        return not self._is_shown(depth + 1)
-
-    def _heading(self, path: str, depth: int) -> Line:
-        part = self.parts[path]
-        return Line(self._cells(part.heading, None, NO_WINDOW, part.often), depth, heading=True)
-
-    def _closed(self, path: str, depth: int) -> Line:
-        """A module by its input and output alone."""
-        part = self.parts[path]
-        return Line(self._cells(part.heading, part.output, part.window, part.read(symbolic=self.symbolic)), depth)
-
-    def _shape(self, signal: Row | Signal | None) -> tuple[int | str, ...] | None:
-        if signal is None:
-            return None
-        return signal.dims if self.symbolic else signal.shape
+    def _heading(self, part: Part, depth: int) -> tuple[Row, int, bool]:
+        """A module by its name; by its input and output, where what is inside it is not shown."""
+        if self._is_shown(depth + 1):
+            return Row("", 1, (), (), part.often, part.heading), depth, True
+        ends, window = part.output or NOTHING, replace(part.window, worked=())
+        return Row("", 1, ends.shape, ends.dims, part.read(symbolic=self.symbolic), part.heading, window), depth, False
 
     def sizes(self) -> Iterator[tuple[str, int]]:
         for row in self.rows if self.symbolic else ():
             yield from zip(row.dims, map(int, row.shape), strict=True)
 
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "batch": self.batch, **self.lengths}
+
+    def records(self) -> list[dict[str, Any]]:
+        rows = zip(super().records(), self.rows, strict=True)
+        return [{**record, **row.window.record()} for record, row in rows]
+
     def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            **self.scope.record(),
-            "batch": self.batch,
-            **self.lengths,
-            "assumptions": self.assumed(),
-            "rows": [row.record() for row in self.rows],
-            "parts": [part.record(path) for path, part in self.parts.items() if path],
-            "equations": [block.record() for block in self.equations],
-        }
+        parts = [part.record(path) for path, part in self.parts.items() if path]
+        return {**super().record(), "parts": parts, "equations": [block.record() for block in self.equations]}
 
 
 def shapes(

@@ -15,7 +15,8 @@ from pydantic_core import PydanticUndefined
 from archcalc.archs import families, family_module
 from archcalc.catalog.glossary import Term, all_names, found
 from archcalc.core.errors import InputError, closest, dotted
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, keys, records_of
 from archcalc.spec.examples import example_of
 from archcalc.spec.fields import Place, extra, places
 from archcalc.spec.node import Node
@@ -71,25 +72,20 @@ class Meaning:
         return sorted(beside, key=lambda name: abs(order[name] - order[self.place.name]))[:MOST_RELATED]
 
     @property
+    def takes(self) -> str:
+        return value_words(self.place.node, self.place.name)
+
+    @property
+    def example(self) -> str:
+        return example_of(self.spec, self.place)
+
+    @property
     def stands_at(self) -> str:
         """Its places; those in a stack that repeat a place of the model are summed up."""
         paths = [place.path for place in self.places]
         stacks = sorted({path[0] for path in paths if path[1:] in paths})
         own = ", ".join(dotted(path) for path in paths if path[1:] not in paths)
         return f"{own}; also under {' and '.join(stacks)}" if stacks else own
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "field": self.field,
-            "families": list(self.families),
-            "meaning": self.about,
-            "takes": value_words(self.place.node, self.place.name),
-            "default": self.default,
-            "kinds": self.kinds,
-            "places": [dotted(place.path) for place in self.places],
-            "example": example_of(self.spec, self.place),
-            "related": self.related,
-        }
 
 
 def _default(value: Any) -> str:
@@ -138,7 +134,7 @@ class FieldReport(Report):
 
     def _tables(self) -> list[Table]:
         alone = len(self.terms) == 1 and not self.meanings
-        told = [] if self.meanings or self.terms else [_told(self.elsewhere)]
+        told = [] if self.meanings or self.terms else [_told("family", "meaning", self.elsewhere)]
         return [*self._of_fields(), *(_term(one, alone=alone) for one in self.terms), *told]
 
     def _of_fields(self) -> list[Table]:
@@ -146,15 +142,32 @@ class FieldReport(Report):
             return [_listed(self.meanings)]
         return [_in_full(one, alone=len(self.meanings) == 1) for one in self.meanings]
 
+    def facts(self) -> dict[str, Any]:
+        return {"asked": self.model}
+
+    def details(self) -> dict[str, Any]:
+        return {"elsewhere": self.elsewhere}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(MEANING, self.meanings)
+
     def record(self) -> dict[str, Any]:
-        rows, terms = [one.record() for one in self.meanings], [one.record() for one in self.terms]
-        head = {"schema_version": SCHEMA_VERSION, "asked": self.model, "assumptions": self.assumed()}
-        return {**head, "elsewhere": self.elsewhere, "rows": rows, "terms": terms}
+        return {**super().record(), "terms": [one.record() for one in self.terms]}
 
     def flat(self) -> list[dict[str, Any]]:
         """Fields, or where there are none terms: a table of one kind."""
-        record = self.record()
-        return [{key: _joined(value) for key, value in row.items()} for row in record["rows"] or record["terms"]]
+        rows = self.records() or [one.record() for one in self.terms]
+        return [{key: _joined(value) for key, value in row.items()} for row in rows]
+
+
+MEANING: tuple[Column[Meaning], ...] = (
+    Column("field"),
+    Column("families", get=lambda one: list(one.families)),
+    Column("meaning", get=lambda one: one.about),
+    *keys("takes", "default", "kinds"),
+    Column("places", get=lambda one: [dotted(place.path) for place in one.places]),
+    *keys("example", "related"),
+)
 
 
 def _joined(value: Any) -> Any:
@@ -166,15 +179,14 @@ def _in_full(one: Meaning, *, alone: bool) -> Table:
     facts = {
         **meaning,
         "family": ", ".join(one.families),
-        "takes": value_words(one.place.node, one.place.name),
+        "takes": one.takes,
         "only with": f"kind {' or '.join(one.kinds)}" if one.kinds else "",
         "default": one.default,
         "stands at": one.stands_at,
-        "example": example_of(one.spec, one.place),
+        "example": one.example,
         "beside it": ", ".join(one.related),
     }
-    lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
-    return Table((Column("field", "name"), Column(one.field, "text")), tuple(lines))
+    return _told("field", one.field, facts)
 
 
 def _term(one: Term, *, alone: bool) -> Table:
@@ -188,8 +200,7 @@ def _term(one: Term, *, alone: bool) -> Table:
         "try": one.example,
         "shows": one.shown,
     }
-    lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
-    return Table((Column("term", "name"), Column(one.name, "text")), tuple(lines))
+    return _told("term", one.name, facts)
 
 
 def _sentence(text: str) -> str:
@@ -203,13 +214,17 @@ def _listed(meanings: Sequence[Meaning]) -> Table:
     taken = sum(max((len(label[i]) for label in labels), default=0) + 2 for i in (0, 1))
     rows = zip(labels, meanings, strict=True)
     lines = [line for label, one in rows for line in _wrapped(label, one.about, LINE - taken)]
-    return Table((Column("field", "name"), Column("family", "text"), Column("meaning", "text")), tuple(lines))
+    return Table(_columns("field", "family", "meaning"), tuple(lines))
 
 
-def _told(elsewhere: dict[str, str]) -> Table:
-    """Why there is no such field."""
-    lines = [line for family, told in elsewhere.items() for line in _wrapped((family,), told)]
-    return Table((Column("family", "name"), Column("meaning", "text")), tuple(lines))
+def _told(first: str, second: str, facts: dict[str, str]) -> Table:
+    """What is known, a fact after the other."""
+    lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
+    return Table(_columns(first, second), tuple(lines))
+
+
+def _columns(name: str, *texts: str) -> tuple[Column[Any], ...]:
+    return (Column("", name, "name"), *(Column("", text, "text") for text in texts))
 
 
 def _wrapped(labels: tuple[str, ...], text: str, width: int = LINE - len("beside it  ")) -> Iterator[Line]:

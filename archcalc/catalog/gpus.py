@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Quantity, Report, Table
-from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, remarks, unreadable
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, records_of
+from archcalc.report.units import Quantity, unit
+from archcalc.run.device import KINDS, Device, catalog, device, makers, rated, remarks, unreadable
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, memory_size, word
-from archcalc.spec.units import Rated, binary_bytes
+from archcalc.spec.units import Rated, binary_bytes, decimal_bytes
 
-COLUMNS = (
+HEADS = (  # what the columns mean
     "rated: nameplate memory; memory: what a driver reports, where a source has that figure, what the system lets a GPU"
     " hold of memory that is shared with the CPU, else the nameplate in binary gigabytes",
     "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
     "link: both directions together",
 )
+unit("memory", lambda value: f"{value:,} bytes · {binary_bytes(value)}")
+unit("bandwidth", lambda value: f"{decimal_bytes(value)}/s")
+unit("tera", lambda value: f"{value / 10**12:,.1f}")
+unit("speed", lambda value: f"{value / 10**12:,.1f} TFLOP/s")
 
 
 @dataclass(frozen=True)
@@ -33,33 +40,58 @@ class GpusReport(Report):
         return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
 
     def table(self) -> Table:
-        columns = (
-            Column("name", "name"),
-            Column("rated", "text"),
-            Column("memory", "binary"),
-            Column("bandwidth", "bandwidth"),
-            Column("TFLOP/s", "tera"),
-            Column("link", "bandwidth"),
-            Column("year", "text"),
-            Column("full name", "text", spare=True),
-        )
-        lines = [_line(name, each) for name, each in self.rows.items()]
+        columns = in_tables(COLUMNS)
+        lines = [Line(cells_of(columns, each)) for each in self.rows.items()]
         lines += [Line((name, "not read", *[None] * (len(columns) - 2))) for name in self.unreadable]
         return Table(columns, tuple(lines))
 
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every row has every key; what is not known is null."""
+        rows = self.rows.items()
+        return [{"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()} for name, each in rows]
+
     def record(self) -> dict[str, Any]:
-        rows = [_record(name, each) for name, each in self.rows.items()]
-        record = {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
-        return record | {"unreadable": self.unreadable}
+        return {**super().record(), "unreadable": self.unreadable}
 
     def flat(self) -> list[dict[str, Any]]:
-        rows = [_flat(name, each) for name, each in self.rows.items()]
-        blank = dict.fromkeys(self.heads())
-        wrong = self.unreadable.items()
-        return rows + [{**blank, "gpu": name, "name": f"cannot be read: {told}"} for name, told in wrong]
+        """The figures of the table; texts and sources stay with JSON."""
+        blank, wrong = dict.fromkeys(self.heads()), self.unreadable.items()
+        unread = [{**blank, "gpu": name, "name": f"cannot be read: {told}"} for name, told in wrong]
+        return [*records_of(COLUMNS, self.rows.items()), *unread]
 
     def heads(self) -> list[str]:
-        return list(_flat("", Device(name="", memory=Memory(bytes=1))))
+        return [column.key for column in COLUMNS if column.key]
+
+
+def _peak(dtype: str, named: tuple[str, Device]) -> int | None:
+    found: int | None = getattr(named[1].peak, dtype)
+    return found
+
+
+def _link(named: tuple[str, Device]) -> int | None:
+    link = named[1].link
+    return link.bytes_per_second if link else None
+
+
+COLUMNS: tuple[Column[tuple[str, Device]], ...] = (
+    Column("gpu", "name", "name", lambda named: named[0]),
+    Column("name", get=lambda named: named[1].name),
+    Column("maker", get=lambda named: named[1].maker),
+    Column("kind", get=lambda named: named[1].kind),
+    Column("year", get=lambda named: named[1].year),
+    Column("", "rated", "text", lambda named: named[1].memory.nameplate),
+    Column("capacity_bytes", "memory", "binary", lambda named: named[1].capacity),
+    Column("nameplate_bytes", get=lambda named: named[1].memory.bytes),
+    Column("bandwidth", "bandwidth", "bandwidth", lambda named: named[1].bandwidth),
+    Column("", "TFLOP/s", "tera", lambda named: named[1].half_peak),
+    Column("link", "link", "bandwidth", _link),
+    Column("", "year", "text", lambda named: named[1].year),
+    Column("", "full name", "text", lambda named: named[1].name, spare=True),
+    *(Column(dtype, get=partial(_peak, dtype)) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")),
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +110,8 @@ class GpuReport(GpusReport):
         return f"{binary_bytes(self.device.capacity)} of memory"
 
     def table(self) -> Table:
-        return Table((Column("what", "name"), Column("figure", "text")), tuple(_facts(self.model, self.device)))
+        columns = (Column[Any]("", "what", "name"), Column[Any]("", "figure", "text"))
+        return Table(columns, tuple(_facts(self.model, self.device)))
 
 
 def _room(value: Any, option: str) -> Rated:
@@ -107,7 +140,7 @@ def gpus(
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
     wrong = {name: _told(error) for name, error in unreadable().items()}
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
-    assumptions = (*all_on(Topic.TABLE, COLUMNS), *all_on(Topic.SOURCE, faults))
+    assumptions = (*all_on(Topic.TABLE, HEADS), *all_on(Topic.SOURCE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
 
 
@@ -126,12 +159,6 @@ def _choice(word: str, known: Any, option: str) -> str:
     if word not in known:
         raise InputError(f"no {option.removeprefix('--')} is called {word}", did_you_mean(word, known), field=option)
     return word
-
-
-def _line(name: str, each: Device) -> Line:
-    link = each.link.bytes_per_second if each.link else None
-    cells = (name, each.memory.nameplate, each.capacity, each.bandwidth, each.half_peak, link, each.year, each.name)
-    return Line(cells)
 
 
 def _facts(name: str, each: Device) -> list[Line]:
@@ -166,16 +193,3 @@ def _texts(each: Device) -> list[str]:
     }
     told = [f"{label}: {text}" for label, text in texts.items() if text]
     return [*told, *(f"source: {source}" for source in each.sources)]
-
-
-def _record(name: str, each: Device) -> dict[str, Any]:
-    """Every row has every key; what is not known is null."""
-    return {"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()}
-
-
-def _flat(name: str, each: Device) -> dict[str, Any]:
-    """The figures of the table; texts and sources stay with JSON."""
-    columns = {"gpu": name, "name": each.name, "maker": each.maker, "kind": each.kind, "year": each.year}
-    columns |= {"capacity_bytes": each.capacity, "nameplate_bytes": each.memory.bytes, "bandwidth": each.bandwidth}
-    columns |= {"link": each.link.bytes_per_second if each.link else None}
-    return columns | {dtype: getattr(each.peak, dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

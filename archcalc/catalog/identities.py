@@ -13,7 +13,9 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.identities import SECTIONS, Finding, Outcome, Standing, about, names, run
 from archcalc.identities.search import NothingFoundError, found, related
-from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, Report, Table, Tone
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
+from archcalc.report.units import Quantity, unit
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
 LEGEND = Assumption(
@@ -28,6 +30,18 @@ COLUMNS = Assumption(
 FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "right", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
 TONES: dict[Outcome, Tone] = {Outcome.HOLDS: "good", Outcome.CONDITIONAL: "fair", Outcome.WRONG: "bad"}
 VERDICTS = {Outcome.HOLDS: "holds", Outcome.CONDITIONAL: "holds if", Outcome.WRONG: "wrong"}
+ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
+
+
+def residual(value: float) -> str:
+    """Rounding errors differ from machine to machine, so their digits are not printed."""
+    if value < ROUNDING:
+        return "≈ 0"
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+unit("residual", residual)
+unit("tolerance", lambda value: f"{value:.2g}")
 
 
 class Shared(NamedTuple):
@@ -60,32 +74,45 @@ class IdentitiesReport(Report):
         unexpected = sum(not finding.as_expected for finding in self.findings)
         return f"{told}; {unexpected} not as expected" if unexpected else told
 
+    def columns(self) -> tuple[Column[Finding], ...]:
+        """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""
+        return (
+            *keys("section", "identity"),
+            Column("claim", "claim", "name"),
+            *keys("standing", "corrects", "residual"),
+            Column("", "residual", "residual", self._residual),
+            Column("bound", "bound", "tolerance", lambda finding: finding.bound.size),
+            Column("verdict"),
+            Column("", "verdict", "text", lambda finding: VERDICTS[finding.outcome] + "!" * (not finding.as_expected)),
+            Column("outcome", get=lambda finding: str(finding.outcome)),
+            *keys("condition", "sizes"),
+            Column("bound_reason", get=lambda finding: finding.bound.why),
+            Column("values", get=lambda finding: [words.value(each) for each in finding.values]),
+            Column("title", get=lambda finding: about(finding.identity).title),
+            Column("derivation", get=lambda finding: list(about(finding.identity).steps)),
+            Column("sources", get=lambda finding: list(about(finding.identity).sources)),
+            Column("words", get=lambda finding: list(about(finding.identity).words)),
+        )
+
     def table(self) -> Table:
         """Under each section its identities, by the names that the command takes."""
-        numbers = (Column("residual", "residual"), Column("bound", "tolerance"))
-        return Table((Column("claim", "name"), *numbers, Column("verdict", "text")), tuple(self._lines()))
-
-    def _lines(self) -> Iterator[Line]:
+        columns, lines = in_tables(self.columns()), list[Line]()
         for section, in_section in groupby(self.findings, key=lambda finding: finding.section):
-            yield Line((section, None, None, ""), 0, heading=True)
+            lines.append(heading(section, columns))
             for identity, claims in groupby(in_section, key=lambda finding: finding.identity):
-                yield from self._identity(identity, tuple(claims))
+                lines += self._identity(identity, tuple(claims), columns)
+        return Table(columns, tuple(lines))
 
-    def _identity(self, name: str, claims: tuple[Finding, ...]) -> Iterator[Line]:
+    def _identity(self, name: str, claims: tuple[Finding, ...], columns: Sequence[Column[Finding]]) -> Iterator[Line]:
         """Its name and title, the sizes that most of its claims share, and the claims."""
         shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound.why for claim in claims))
         explained = (*words.derivation(about(name)), words.reason(shared.why)) if self.explain else ()
-        notes = (*words.sizes(shared.sizes), *explained)
-        yield Line((f"{name}: {about(name).title}", None, None, ""), 1, heading=True, notes=notes)
-        yield from (self._claim(claim, shared) for claim in claims)
-
-    def _claim(self, finding: Finding, shared: Shared) -> Line:
-        outcome = finding.outcome
-        verdict = VERDICTS[outcome] if finding.as_expected else f"{VERDICTS[outcome]}!"
-        cells = (finding.claim, self._residual(finding), finding.bound.size, verdict)
-        differs = self.explain and finding.bound.why != shared.why
-        notes = (*words.notes(finding, shared.sizes), *([words.reason(finding.bound.why)] if differs else []))
-        return Line(cells, 2, flag=FLAGS[finding.standing], tone=TONES[outcome], notes=notes)
+        yield heading(f"{name}: {about(name).title}", columns, 1, (*words.sizes(shared.sizes), *explained))
+        for claim in claims:
+            differs = self.explain and claim.bound.why != shared.why
+            notes = (*words.notes(claim, shared.sizes), *([words.reason(claim.bound.why)] if differs else []))
+            flag, tone = FLAGS[claim.standing], TONES[claim.outcome]
+            yield Line(cells_of(columns, claim), 2, flag=flag, tone=tone, notes=notes)
 
     def _residual(self, finding: Finding) -> float | Quantity:
         """Whole numbers are shown as such: their 0 is no rounding. An explanation shows the digits of rounding too."""
@@ -93,14 +120,16 @@ class IdentitiesReport(Report):
             return Quantity(int(finding.residual), "count")
         return Quantity(finding.residual, "tolerance") if self.explain and finding.holds else finding.residual
 
-    def record(self) -> dict[str, Any]:
-        """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""
-        rows = [words.record(finding) for finding in self.findings]
-        return {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(self.columns(), self.findings)
 
     def flat(self) -> list[dict[str, Any]]:
         """Lists as one text each."""
-        return [words.flat(finding) for finding in self.findings]
+        rows = zip(self.records(), self.findings, strict=True)
+        return [words.flat(record, finding) for record, finding in rows]
 
 
 def identities(typed: Iterable[str] = (), *, explain: bool = False) -> IdentitiesReport:

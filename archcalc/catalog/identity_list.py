@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from archcalc.catalog.identities import chosen
 from archcalc.catalog.identity_words import derivation
 from archcalc.identities import about, section
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, records_of
 
 
 @dataclass(frozen=True)
@@ -24,28 +25,38 @@ class IdentityListReport(Report):
     def answer(self) -> str:
         return f"{len(self.names)} {'identity' if len(self.names) == 1 else 'identities'}"
 
+    def columns(self) -> tuple[Column[str], ...]:
+        return COLUMNS
+
     def table(self) -> Table:
-        lines = []
-        for heading, names in groupby(self.names, key=section):
-            lines.append(Line((heading, ""), 0, heading=True))
-            lines += [self._line(name) for name in names]
-        return Table((Column("name", "name"), Column("what it is about", "text")), tuple(lines))
+        columns, lines = in_tables(COLUMNS), []
+        for title, names in groupby(self.names, key=section):
+            lines.append(heading(title, columns))
+            lines += [Line(cells_of(columns, name), 1, notes=self._notes(name)) for name in names]
+        return Table(columns, tuple(lines))
 
-    def _line(self, name: str) -> Line:
-        return Line((name, about(name).title), 1, notes=derivation(about(name)) if self.explain else ())
+    def _notes(self, name: str) -> tuple[str, ...]:
+        return derivation(about(name)) if self.explain else ()
 
-    def record(self) -> dict[str, Any]:
-        return {"schema_version": SCHEMA_VERSION, "assumptions": [], "rows": [_row(name) for name in self.names]}
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(COLUMNS, self.names)
 
     def flat(self) -> list[dict[str, Any]]:
-        lists = ("derivation", "sources", "words")
-        return [row | {key: "; ".join(row[key]) for key in lists} for row in self.record()["rows"]]
+        return [row | {key: "; ".join(row[key]) for key in LISTS} for row in self.records()]
 
 
-def _row(name: str) -> dict[str, Any]:
-    known = about(name)
-    texts = {"title": known.title, "derivation": list(known.steps), "sources": list(known.sources)}
-    return {"identity": name, "section": section(name), **texts, "words": list(known.words)}
+LISTS = ("derivation", "sources", "words")
+COLUMNS: tuple[Column[str], ...] = (
+    Column("identity", "name", "name", str),
+    Column("section", get=section),
+    Column("title", "what it is about", "text", lambda name: about(name).title),
+    Column("derivation", get=lambda name: list(about(name).steps)),
+    Column("sources", get=lambda name: list(about(name).sources)),
+    Column("words", get=lambda name: list(about(name).words)),
+)
 
 
 def identity_list(typed: Iterable[str] = (), *, explain: bool = False) -> IdentityListReport:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from archcalc.identities import Finding, Value, about
-from archcalc.report.base import Matrix
+from archcalc.identities import Finding, Value
+from archcalc.report.table import Matrix
 
 if TYPE_CHECKING:
     from archcalc.identities.description import About
@@ -40,40 +40,28 @@ def notes(finding: Finding, shared_sizes: str) -> tuple[str | Matrix, ...]:
     return (*(text for text in (under, numbers) if text), *matrices)
 
 
-def number(value: Value) -> str:
+def number(each: Value) -> str:
     """`mean: 0.4996 ± 0.0011`, with as many decimals as its standard error leaves; without an error, four digits.
 
     Whole numbers are counts, and are written in full.
     """
-    assert not isinstance(value.number, tuple)
-    if isinstance(value.number, int):
-        return f"{value.name}: {_minus(f'{value.number:,}')}"
-    if not value.error:
-        return f"{value.name}: {_minus(f'{value.number:.4g}')}"
-    decimals = min(max(1 - floor(log10(value.error)), 0), DECIMALS)
-    return f"{value.name}: {value.number:,.{decimals}f} ± {value.error:.{decimals}f}"
+    assert not isinstance(each.number, tuple)
+    if isinstance(each.number, int):
+        return f"{each.name}: {_minus(f'{each.number:,}')}"
+    if not each.error:
+        return f"{each.name}: {_minus(f'{each.number:.4g}')}"
+    decimals = min(max(1 - floor(log10(each.error)), 0), DECIMALS)
+    return f"{each.name}: {each.number:,.{decimals}f} ± {each.error:.{decimals}f}"
 
 
-def record(finding: Finding) -> dict[str, Any]:
-    """Every key in every row."""
-    known = about(finding.identity)
-    keys = ("section", "identity", "claim", "standing", "corrects", "residual")
-    row = {key: getattr(finding, key) for key in keys}
-    row |= {"bound": finding.bound.size, "verdict": finding.verdict}
-    row |= {"outcome": str(finding.outcome), "condition": finding.condition, "sizes": finding.sizes}
-    row |= {"bound_reason": finding.bound.why, "values": [_value(each) for each in finding.values]}
-    row |= {"title": known.title, "derivation": list(known.steps), "sources": list(known.sources)}
-    return row | {"words": list(known.words)}
-
-
-def flat(finding: Finding) -> dict[str, Any]:
-    """The same with a text for each list."""
-    row = record(finding)
+def flat(row: dict[str, Any], finding: Finding) -> dict[str, Any]:
+    """A row with a text for each list."""
     shown = "; ".join(_flat_value(each) for each in finding.values)
     return row | {"values": shown} | {key: "; ".join(row[key]) for key in ("derivation", "sources", "words")}
 
 
-def _value(each: Value) -> dict[str, Any]:
+def value(each: Value) -> dict[str, Any]:
+    """As programs read it."""
     return {"name": each.name, "value": each.number, "standard_error": each.error or None}
 
 

@@ -12,7 +12,8 @@ from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, close_guess
 from archcalc.core.ir import Module, walk
 from archcalc.loading import from_file
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, number, text
 from archcalc.spec.scope import WHOLE
@@ -35,20 +36,19 @@ class PresetsReport(Report):
     def answer(self) -> str:
         return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
 
-    def table(self) -> Table:
+    def columns(self) -> tuple[Column[Row], ...]:
         """What a count leaves out has a column where there is such a preset."""
-        partial = any(row.scope for row in self.rows)
-        scope = [Column("of", "text")] if partial else []
-        columns = (Column("name", "name"), Column("family", "text"), Column("parameters", "count"), *scope)
-        return Table((*columns, Column("source", "text")), tuple(_line(row, partial=partial) for row in self.rows))
+        return (
+            Column("name", "name", "name"),
+            Column("family", "family", "text"),
+            Column("parameters", "parameters", "count"),
+            Column("", "of", "text", lambda row: row.scope, shown=any(row.scope for row in self.rows)),
+            Column("source", "source", "text"),
+            Column("scope"),
+        )
 
-    def record(self) -> dict[str, Any]:
-        rows = [vars(row) for row in self.rows]
-        return {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
-
-
-def _line(row: Row, *, partial: bool) -> Line:
-    return Line((row.name, row.family, row.parameters, *([row.scope] if partial else []), row.source))
+    def facts(self) -> dict[str, Any]:
+        return {}
 
 
 def _exact(rows: Sequence[Row]) -> Assumption:

@@ -21,7 +21,8 @@ from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
 from archcalc.loading import from_file
 from archcalc.model import Model
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column
 from archcalc.run.device import Device, DeviceGroup, group
 from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
@@ -42,8 +43,10 @@ class Runs:
     max_seq: int | None
     not_counted: str = ""  # parts of the model
 
-    def record(self) -> dict[str, Any]:
-        return vars(self)
+    @property
+    def verdict(self) -> Verdict:
+        """Of a part of a model, nobody can say."""
+        return Verdict.CANNOT_SAY if self.not_counted else Verdict.FITS
 
 
 @dataclass(frozen=True)
@@ -65,37 +68,24 @@ class RunsReport(Report):
         rest = f"; {len(self.too_large)} do not even at 2 bits" if self.too_large else ""
         return f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have{unsure}{rest}"
 
-    def table(self) -> Table:
-        columns = (
-            Column("model", "name"),
-            Column("parameters", "count"),
-            Column("weights", "text"),
-            Column("needed", "binary"),
-            Column("left", "room"),
-            Column("context", "bound"),
+    def columns(self) -> tuple[Column[Runs], ...]:
+        in_part = any(row.not_counted for row in self.rows)
+        return (
+            Column("model", "model", "name"),
+            Column("parameters", "parameters", "count"),
+            Column("weights", "weights", "text"),
+            Column("required_bytes", "needed", "binary"),
+            Column("left_bytes", "left", "room"),
+            Column("max_seq", "context", "bound"),
+            Column("", "fits", "text", lambda row: row.verdict.word, shown=in_part),
+            Column("not_counted", "not counted", "text", shown=in_part, spare=True),
         )
-        if not any(row.not_counted for row in self.rows):
-            return Table(columns, tuple(Line(tuple(row.record().values())[:-1]) for row in self.rows))
-        more = (Column("fits", "text"), Column("not counted", "text", spare=True))
-        return Table((*columns, *more), tuple(map(_with_verdict, self.rows)))
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "gpu": self.gpu,
-            "capacity_bytes": self.capacity,
-            "seq": self.length,
-            "assumptions": self.assumed(),
-            "too_large": list(self.too_large),
-            "rows": [row.record() for row in self.rows],
-        }
+    def facts(self) -> dict[str, Any]:
+        return {"gpu": self.gpu, "capacity_bytes": self.capacity, "seq": self.length}
 
-
-def _with_verdict(row: Runs) -> Line:
-    """Of a part of a model, nobody can say."""
-    *cells, not_counted = row.record().values()
-    verdict = Verdict.CANNOT_SAY if not_counted else Verdict.FITS
-    return Line((*cells, verdict.word, not_counted))
+    def details(self) -> dict[str, Any]:
+        return {"too_large": list(self.too_large)}
 
 
 def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:

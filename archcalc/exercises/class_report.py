@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from archcalc.exercises.marking import Mark, Standing
 from archcalc.exercises.report import CheckReport
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of
 
 HEADS = {Standing.RIGHT: "right", Standing.ROUNDED: "≈", Standing.FOLLOWS: "→", Standing.WRONG: "wrong"}
 HEADS |= {Standing.UNREADABLE: "?", Standing.OPEN: "open"}
@@ -39,24 +41,21 @@ class HandedIn(NamedTuple):
         strays = self.report.strays if self.report else ()
         return tuple(remark for remark in (changed, *strays, self.trouble) if remark)
 
-    def record(self) -> dict[str, Any]:
-        counts = self.report.counts if self.report else dict.fromkeys(map(str, Standing), 0)
-        return {
-            "file": self.file,
-            "student": getattr(self.report, "student", ""),
-            **counts,
-            "total": len(self.marks),
-            **self._first_mistake(),
-            "changed": getattr(self.report, "changed", ""),
-            "trouble": self.trouble,
-        }
+    @property
+    def _first(self) -> Mark | None:
+        return self.report.first_mistake if self.report else None
 
-    def _first_mistake(self) -> dict[str, str]:
-        first = self.report.first_mistake if self.report else None
-        return {"first_mistake": first.blank.name, "mistake": first.mistake} if first else _NO_MISTAKE
+    @property
+    def first_mistake(self) -> str:
+        """The blank that it was made in."""
+        return self._first.blank.name if self._first else ""
 
+    @property
+    def mistake(self) -> str:
+        return self._first.mistake if self._first else ""
 
-_NO_MISTAKE = {"first_mistake": "", "mistake": ""}
+    def number(self, standing: Standing) -> int:
+        return sum(mark.standing is standing for mark in self.marks)
 
 
 class Made(NamedTuple):
@@ -102,33 +101,56 @@ class ClassReport(Report):
         told += [f"{changed} with another model"] if changed else []
         return " · ".join([*told, *([f"{broken} that cannot be read"] if broken else [])])
 
+    def columns(self) -> tuple[Column[HandedIn], ...]:
+        """A file that cannot be read has no numbers in the table."""
+        met = {one for one in HEADS if one is Standing.RIGHT or any(file.number(one) for file in self.files)}
+        return (
+            Column("file"),
+            Column("", "file", "name", lambda file: file.name),
+            Column("student", get=lambda file: getattr(file.report, "student", "")),
+            *(Column(str(one), get=partial(_number, one)) for one in Standing),
+            *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
+            Column("total", get=lambda file: len(file.marks)),
+            Column("", "of", "count", lambda file: len(file.marks) if file.report else None),
+            *keys("first_mistake", "mistake"),
+            Column("changed", get=lambda file: getattr(file.report, "changed", "")),
+            Column("trouble"),
+        )
+
     def table(self) -> Table:
-        met = [one for one in HEADS if one is Standing.RIGHT or any(self._number(file, one) for file in self.files)]
-        columns = (Column("file", "name"), *(Column(HEADS[one], "count") for one in met), Column("of", "count"))
-        return Table(columns, tuple(self._line(file, met) for file in self.files))
-
-    def _number(self, file: HandedIn, standing: Standing) -> int:
-        return sum(mark.standing is standing for mark in file.marks)
-
-    def _line(self, file: HandedIn, met: Sequence[Standing]) -> Line:
-        counts = [self._number(file, one) if file.report else None for one in met]
-        total = len(file.marks) if file.report else None
-        return Line((file.name, *counts, total), 1, notes=file.remarks)
+        columns = in_tables(self.columns())
+        return Table(columns, tuple(Line(cells_of(columns, file), 1, notes=file.remarks) for file in self.files))
 
     def more(self) -> Sequence[Table]:
         """How often each mistake was made, as a histogram."""
-        columns = (Column("mistake", "name"), Column("files", "count"), Column("answers", "count"))
         wrong = sum(one.answers for one in self.mistakes)
-        cells = [(one.name, one.files, one.answers, one.answers / wrong) for one in self.mistakes]
-        lines = [Line(cell, 1, notes=(one.example,)) for cell, one in zip(cells, self.mistakes, strict=True)]
-        return [Table((*columns, Column("share", "share")), tuple(lines))] if lines else []
+        share = Column[Made]("", "share", "share", lambda one: one.answers / wrong)
+        columns = (*in_tables(MISTAKES), share)
+        lines = [Line(cells_of(columns, one), 1, notes=(one.example,)) for one in self.mistakes]
+        return [Table(columns, tuple(lines))] if lines else []
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "folder": self.model,
-            "files": len(self.files),
-            "assumptions": self.assumed(),
-            "mistakes": [one._asdict() for one in self.mistakes],
-            "rows": [one.record() for one in self.files],
-        }
+    def facts(self) -> dict[str, Any]:
+        return {"folder": self.model, "files": len(self.files)}
+
+    def details(self) -> dict[str, Any]:
+        return {"mistakes": records_of(MISTAKES, self.mistakes)}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(self.columns(), self.files)
+
+
+MISTAKES: tuple[Column[Made], ...] = (
+    Column("name", "mistake", "name"),
+    Column("answers"),
+    Column("files", "files", "count"),
+    Column("", "answers", "count", lambda one: one.answers),
+    Column("example"),
+)
+
+
+def _number(standing: Standing, file: HandedIn) -> int:
+    return file.number(standing)
+
+
+def _read(standing: Standing, file: HandedIn) -> int | None:
+    return file.number(standing) if file.report else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
@@ -13,7 +13,8 @@ from archcalc.exercises.answers import Filled
 from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.language import SOURCE, language
 from archcalc.exercises.marking import Mark, Standing, marked
-from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table, Tone
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
 
 FLAGS: dict[Standing, Flag] = {
     Standing.RIGHT: "right",
@@ -89,17 +90,14 @@ class CheckReport(Report):
         return [*changed, *mistake, *self.strays]
 
     def table(self) -> Table:
-        columns = (Column("blank", "name"), Column("answer", "count"))
-        return Table(columns, tuple(self._lines()))
-
-    def _lines(self) -> Iterator[Line]:
+        columns, lines = in_tables(COLUMNS), []
         for question, marks in groupby(self.marks, key=lambda mark: mark.blank.question):
-            yield Line((language(SOURCE).title(question), ""), heading=True)
-            yield from (_line(mark) for mark in marks)
+            lines.append(heading(language(SOURCE).title(question), columns))
+            lines += [_line(mark, cells_of(columns, mark)) for mark in marks]
+        return Table(columns, tuple(lines))
 
-    def record(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {
-            "schema_version": SCHEMA_VERSION,
             "model": self.model,
             "student": self.student,
             "seed": self.seed,
@@ -108,24 +106,38 @@ class CheckReport(Report):
             "changed": self.changed,
             "strays": list(self.strays),
             "first_mistake": self.first_mistake.blank.name if self.first_mistake else None,
-            "assumptions": self.assumed(),
-            "rows": [_row(mark) for mark in self.marks],
         }
 
-
-def _line(mark: Mark) -> Line:
-    label = f"{mark.blank.number} {mark.blank.label}"
-    notes = (mark.remark,) if mark.remark else ()
-    said = mark.said if len(mark.said) <= LONGEST else f"{mark.said[: LONGEST - 1]}…"
-    return Line((label, said or "–"), 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(COLUMNS, self.marks)
 
 
-def _row(mark: Mark) -> dict[str, Any]:
-    blank = mark.blank
-    expected = blank.answer if isinstance(blank.answer, int) else list(blank.answer)
-    named = {"question": blank.question, "number": blank.number, "name": blank.name, "label": blank.label}
-    found = {"answer": mark.said, "standing": str(mark.standing), "mistake": mark.mistake, "remark": mark.remark}
-    return {**named, **found, "expected": expected}
+def _line(mark: Mark, cells: tuple[Any, ...]) -> Line:
+    notes = tuple(filter(None, (mark.remark,)))
+    return Line(cells, 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
+
+
+def _shortened(said: str) -> str:
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+
+
+def _expected(mark: Mark) -> int | list[int]:
+    answer = mark.blank.answer
+    return answer if isinstance(answer, int) else list(answer)
+
+
+COLUMNS: tuple[Column[Mark], ...] = (
+    Column("question", get=lambda mark: mark.blank.question),
+    Column("number", get=lambda mark: mark.blank.number),
+    Column("name", get=lambda mark: mark.blank.name),
+    Column("label", get=lambda mark: mark.blank.label),
+    Column("", "blank", "name", lambda mark: f"{mark.blank.number} {mark.blank.label}"),
+    Column("answer", get=lambda mark: mark.said),
+    Column("", "answer", "count", lambda mark: _shortened(mark.said) or "–"),
+    Column("standing", get=lambda mark: str(mark.standing)),
+    *keys("mistake", "remark"),
+    Column("expected", get=_expected),
+)
 
 
 def check(filled: Filled, explanations: Explanations | None = None) -> CheckReport:

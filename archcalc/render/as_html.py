@@ -8,9 +8,8 @@ from html import escape
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
-from archcalc.render.page import Page, page
-from archcalc.render.words import figure
-from archcalc.report.base import Figure, Report
+from archcalc.render.page import Amount, Page, page
+from archcalc.report.base import Report
 
 
 def render(report: Report, *, width: int) -> str:
@@ -38,10 +37,9 @@ def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
         yield f"<section>\n<h2>Assumptions and notes</h2>\n{tables.notes(shown.notes)}\n</section>"
 
 
-def _answer(shown: Page) -> tuple[Sequence[str], Sequence[Figure]]:
+def _answer(shown: Page) -> tuple[Sequence[str], Sequence[Amount]]:
     """Its lines, or the first figure, and the other figures."""
     if shown.answer or not shown.figures:
         return shown.answer, shown.figures
     first, *others = shown.figures
-    exact, roughly = figure(first)
-    return [f"{exact} {first.label} {roughly}".strip()], others
+    return [f"{first.exact} {first.label} {first.about}".strip()], others

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import Page, page
-from archcalc.render.words import cells, entries, figure, label
-from archcalc.report.base import LEFT, Figure, Line, Matrix, Report, Table, Unit
+from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.words import entries
+from archcalc.report.base import Report
+from archcalc.report.table import Line, Matrix
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -39,21 +40,21 @@ def _figures(shown: Page) -> list[str]:
     return [lines[0], f"  `= {_unquoted(shown.worked)}`", *lines[1:]] if shown.worked else lines
 
 
-def _figure(each: Figure) -> str:
-    words = " ".join(figure(each)).strip()
+def _figure(each: Amount) -> str:
+    words = f"{each.exact} {each.about}".strip()
     note = f" ({_sentence(each.note)})" if each.note else ""
-    return f"- **{_plain(label(each))}**: {words}{note}"
+    return f"- **{_plain(each.marked)}**: {words}{note}"
 
 
-def _table(table: Table) -> list[str]:
-    units = [column.unit for column in table.columns]
-    rule = [":---" if unit in LEFT else "---:" for unit in units]
+def _table(table: Grid) -> list[str]:
+    rule = [":---" if column.left else "---:" for column in table.columns]
     heads = [_plain(column.label) for column in table.columns]
-    return [_row(heads), _row(rule), *(_row(_cells(line, units)) for line in table.lines)]
+    rows = zip(table.lines, table.texts, strict=True)
+    return [_row(heads), _row(rule), *(_row(_cells(line, texts)) for line, texts in rows)]
 
 
-def _cells(line: Line, units: Sequence[Unit]) -> list[str]:
-    first, *rest = map(_plain, cells(line, units))
+def _cells(line: Line, texts: Sequence[str]) -> list[str]:
+    first, *rest = map(_plain, texts)
     below = f"<br>`{_code(line.below)}`" if line.below else ""
     notes = "".join(f"<br>{_note(note)}" for note in line.notes)
     return ["&emsp;" * line.depth + first + below + notes, *rest]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from archcalc.render import cells
-from archcalc.render.page import Page, page
+from archcalc.render.page import MARKS, Amount, Grid, page
 from archcalc.render.style import bold, coloured, dim, toned
-from archcalc.render.words import FLAGS, aligned, figure, label
-from archcalc.render.words import cells as words_of
-from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table, Unit
+from archcalc.render.words import aligned
+from archcalc.report.base import Report
+from archcalc.report.table import Line, Matrix
 
 WIDE = 110  # columns from which there is room to spare
-UNBOUNDED = 10**6
+BARS = {True: 20, False: 10}  # how wide the bars of shares are, with and without such room
+LEAST_TEXT, LEAST_NAME = 8, 12  # to which columns of words are narrowed
+GAP = 2
 _WITH_UNIT = re.compile(r"(?<=\d) (?=[kMGTPEZ]?i?B\b|bytes\b|%)|(?<=±) ")
 _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -22,43 +24,24 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    figures = list(shown.figures)
-    answer = _answer(shown, width) or [" ".join((*figure(figures[0]), figures.pop(0).label))]
-    headline = [line for part in (*answer, *shown.expected, shown.scope) for line in _headline(part, width)]
+    answer, figures = shown.headline()
+    if shown.brief and len(answer[0]) > width:
+        answer[0] = shown.brief
+    parts = (part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in shown.title.split(" · "))
+    title = "\xa0· ".join(parts)  # broken behind a separator or a comma, never within a value
+    head = [line for text in (title, *answer, *shown.expected, shown.scope) for line in _headline(text, width)]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
-    fitted = [_fitting(table, width) for table in shown.tables]
-    left_out = {column.label: column.about for _, columns in fitted for column in columns}
-    explained = [str(note) for note in shown.notes if note not in left_out.values()]
-    narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
+    layouts = [_Layout(table, width) for table in shown.tables]
+    left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
+    notes = [str(note) for note in shown.notes if note not in left_out.values()]
+    notes += [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
-        [*map(bold, _title(shown.title, width)), *map(bold, headline), *map(dim, worked)],
+        [*map(bold, head), *map(dim, worked)],
         _figures(figures),
-        *(block for table, _ in fitted for block in _table(table, width)),
-        [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
+        *(block for layout in layouts for block in layout.blocks()),
+        [dim(line) for note in notes for line in _hung(note, width, "· ", "  ")],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
-
-
-def _table(table: Table, width: int) -> list[list[str]]:
-    """With its picture above it, which few tables have."""
-    lines = _Layout(table, width).lines()
-    if not table.picture:
-        return [lines]
-    from archcalc.render.chart.in_text import in_text
-
-    return [in_text(table.picture, width), lines]
-
-
-def _answer(shown: Page, width: int) -> list[str]:
-    """The title, or its short form if the full one does not fit."""
-    is_long = any(len(line) > width for line in shown.answer[:1])
-    return [shown.brief, *shown.answer[1:]] if is_long and shown.brief else list(shown.answer)
-
-
-def _title(text: str, width: int) -> list[str]:
-    """Broken behind a separator or a comma, never within a value."""
-    parts = (part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in text.split(" · "))
-    return _headline("\xa0· ".join(parts), width)
 
 
 def _headline(text: str, width: int) -> list[str]:
@@ -68,141 +51,100 @@ def _headline(text: str, width: int) -> list[str]:
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def _note(note: str, width: int) -> list[str]:
+def _hung(text: str, width: int, first: str, others: str) -> list[str]:
     """Wrapped between words only, so that an address stays whole where it fits."""
-    return textwrap.wrap(note, width, initial_indent="· ", subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
-def _figures(figures: Sequence[Figure]) -> list[str]:
+def _figures(figures: Sequence[Amount]) -> list[str]:
     """Labels to the left, exact values right-aligned, what they come to roughly beside them."""
-    rows = [(label(answer), *figure(answer), answer.note) for answer in figures]
-    wide, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
-    lines = [f"{row[0]:<{wide}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
-    return [line + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
-
-
-def _fitting(table: Table, width: int) -> tuple[Table, list[Column]]:
-    """Without those spare columns that do not fit, of which the last ones go first, and what was left out."""
-    left_out: list[Column] = []
-    while any(column.spare for column in table.columns) and not _fits(table, width):
-        *_, last = (i for i, column in enumerate(table.columns) if column.spare)
-        left_out.insert(0, table.columns[last])
-        table = _without(table, last)
-    return table, left_out
-
-
-def _fits(table: Table, width: int) -> bool:
-    """With nothing cut short."""
-    whole = _Layout(table, UNBOUNDED)
-    return whole.used - whole.bar + _bar_width(width) * bool(whole.bar) <= width
-
-
-def _without(table: Table, number: int) -> Table:
-    lines = [line._replace(cells=(*line.cells[:number], *line.cells[number + 1 :])) for line in table.lines]
-    return Table((*table.columns[:number], *table.columns[number + 1 :]), tuple(lines), table.picture)
-
-
-def _bar_width(width: int) -> int:
-    return 20 if width >= WIDE else 10
+    wide = max((len(each.marked) for each in figures), default=0)
+    exact = max((len(each.exact) for each in figures), default=0)
+    lines = (f"{each.marked:<{wide}}  {each.exact:>{exact}}  {each.about}".rstrip() for each in figures)
+    notes = (dim(f"  {each.note}") if each.note else "" for each in figures)
+    return [line + note for line, note in zip(lines, notes, strict=True)]
 
 
 class _Layout:
-    """Column widths for one table, and its lines laid out by them."""
+    """A table in a width: which columns it has, how wide they are, and its lines laid out by that."""
 
-    def __init__(self, table: Table, width: int) -> None:
-        self.table, self.width = table, width
-        self.units = [column.unit for column in table.columns]
-        self.bar = _bar_width(width) if "share" in self.units else 0
-        self.rows = [self._cells(line) for line in table.lines]
-        self.widths = self._widths(table.columns)
-        self.used = sum(self.widths) + 2 * (len(self.widths) - 1) + (self.bar + 1 if self.bar else 0)
+    def __init__(self, grid: Grid, width: int) -> None:
+        """Of spare columns that do not fit the last ones go first; then words give way, names last."""
+        self.grid, self.width = grid, width
+        self.units = [column.unit for column in grid.columns]
+        self.heads = [column.label for column in grid.columns]
+        named = zip(grid.lines, grid.texts, strict=True)
+        self.rows = [["  " * line.depth + name, *rest] for line, (name, *rest) in named]
+        self.widths = [max(map(cells.width, column)) for column in zip(self.heads, *self.rows, strict=True)]
+        self.bar = BARS[width >= WIDE] if "share" in self.units else 0
+        self.kept = list(range(len(self.units)))
+        spare = [i for i in self.kept if grid.columns[i].spare]
+        while spare and self.used > width:
+            self.kept.remove(spare.pop())
+        self.left_out = [column for i, column in enumerate(grid.columns) if i not in self.kept]
+        words = [i for i in reversed(self.kept) if self.units[i] == "text"]
+        for i, least in (*((i, LEAST_TEXT) for i in words), (0, LEAST_NAME)):
+            self.widths[i] -= min(max(self.used - width, 0), max(self.widths[i] - least, 0))
 
-    def lines(self) -> list[str]:
-        heads = dim(self._joined([column.label for column in self.table.columns]))
-        rows = zip(self.table.lines, self.rows, strict=True)
-        return [heads, *(text for line, row in rows for text in self._line(line, row))]
+    @property
+    def used(self) -> int:
+        """Columns of the terminal, with the bar behind the last cell."""
+        return sum(self.widths[i] + GAP for i in self.kept) - GAP + bool(self.bar) + self.bar
 
-    def _cells(self, line: Line) -> list[str]:
-        name, *rest = words_of(line, self.units)
-        return ["  " * line.depth + name, *rest]
+    def blocks(self) -> Iterator[list[str]]:
+        """With its picture above it, which few tables have."""
+        if self.grid.picture:
+            from archcalc.render.chart.in_text import in_text
 
-    def _widths(self, columns: tuple[Column, ...]) -> list[int]:
-        """Every column as wide as it must be; where the terminal is narrow, words give way, names last."""
-        widths = [
-            max([len(column.label), *(cells.width(row[i]) for row in self.rows)]) for i, column in enumerate(columns)
-        ]
-        over = sum(widths) + 2 * (len(widths) - 1) + (self.bar + 1 if self.bar else 0) - self.width
-        for i, least in [*((i, 8) for i, unit in reversed(list(enumerate(self.units))) if unit == "text"), (0, 12)]:
-            given = min(max(over, 0), max(widths[i] - least, 0))
-            widths[i], over = widths[i] - given, over - given
-        return widths
+            yield in_text(self.grid.picture, self.width)
+        rows = zip(self.grid.lines, self.rows, strict=True)
+        yield [dim(self._joined(self.heads)), *(text for line, row in rows for text in self._line(line, row))]
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
-        """One line, and its notes beneath."""
-        beneath = (text for note in line.notes for text in self._noted(note, "  " * (line.depth + 1)))
-        return [*self._worked(line, row), *map(dim, beneath)]
-
-    def _worked(self, line: Line, row: list[str]) -> list[str]:
-        """One line; its working stands beside it where that fits, else beneath."""
-        alone = self.units[0] in LEFT and not any(row[1:])  # a heading has the line to itself
+        """One line; its working stands beside it where that fits, else beneath; then its notes."""
+        others = [row[i] for i in self.kept[1:]]
+        alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
         share = line.cells[self.units.index("share")] if self.bar else None
-        bar = _bar(share, self.bar) if share is not None else ""
-        styled = bold(text) if line.heading or line.depth == 0 else _toned(text, row[-1], line)
+        bar = "" if share is None else _bar(share, self.bar)
+        styled = _toned(text, row[self.kept[-1]], line) if line.tone else text
+        styled = bold(text) if line.heading or line.depth == 0 else styled
         styled += f" {coloured(bar)}" if bar else ""
-        if not line.below:
-            return [styled]
-        if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
-            gap = " " * (self.used - len(text) - (len(bar) + 1 if bar else 0))
-            return [f"{styled}{gap}  {dim(f'= {line.below}')}"]
-        return [styled, *map(dim, self._beneath(line))]
-
-    def _beneath(self, line: Line) -> list[str]:
         indent = "  " * (line.depth + 1)
-        return textwrap.wrap(
-            line.below,
-            self.width,
-            initial_indent=f"{indent}= ",
-            subsequent_indent=f"{indent}  ",
-            break_on_hyphens=False,
-        )
+        notes = [dim(text) for note in line.notes for text in _noted(note, self.width, indent)]
+        if not line.below:
+            return [styled, *notes]
+        if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
+            gap = " " * (self.used - len(text) - len(bar) - bool(bar))
+            return [f"{styled}{gap}  {dim(f'= {line.below}')}", *notes]
+        return [styled, *map(dim, _hung(line.below, self.width, f"{indent}= ", f"{indent}  ")), *notes]
 
-    def _noted(self, note: str | Matrix, indent: str) -> list[str]:
-        if isinstance(note, Matrix):
-            return [f"{indent}{text}" for text in (f"{note.name}:", *aligned(note))]
-        lines = textwrap.wrap(
-            _JOINING.sub(lambda found: found[0].replace(" ", "\xa0"), note),
-            self.width,
-            initial_indent=indent,
-            subsequent_indent=indent + " " * _hanging(note),
-            break_on_hyphens=False,
-        )
-        return [text.replace("\xa0", " ") for text in lines]
-
-    def _joined(self, cells: list[str]) -> str:
-        columns = zip(cells, self.widths, self.units, strict=True)
-        return "  ".join(_padded(text, width, unit) for text, width, unit in columns).rstrip()
+    def _joined(self, row: Sequence[str]) -> str:
+        """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
+        parts = []
+        for i in self.kept:
+            text = cells.cut(row[i], self.widths[i]) if self.units[i] in ("name", "text") else row[i]
+            fill = " " * (self.widths[i] - cells.width(text))
+            parts.append(text + fill if self.grid.columns[i].left else fill + text)
+        return (" " * GAP).join(parts).rstrip()
 
 
 def _toned(text: str, last: str, line: Line) -> str:
     """The mark before the name and the last cell in the line's colour."""
-    mark = FLAGS[line.flag][0].strip()
-    if not line.tone or not mark:
+    mark = MARKS[line.flag][0].strip()
+    if not mark:
         return text
     return text.removesuffix(last).replace(mark, toned(mark, line.tone), 1) + toned(last, line.tone)
 
 
-def _hanging(note: str) -> int:
-    """Columns by which further lines of a numbered step are indented."""
+def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:
+    """Further lines of a numbered step hang behind its number."""
+    if isinstance(note, Matrix):
+        return [f"{indent}{text}" for text in (f"{note.name}:", *aligned(note))]
     number, dot, _ = note.partition(". ")
-    return len(number) + len(dot) if number.isdigit() else 0
-
-
-def _padded(text: str, width: int, unit: Unit) -> str:
-    """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
-    text = cells.cut(text, width) if unit in ("name", "text") else text
-    fill = " " * (width - cells.width(text))
-    return text + fill if unit in LEFT else fill + text
+    hanging = len(number + dot) if number.isdigit() else 0
+    whole = _JOINING.sub(lambda found: found[0].replace(" ", "\xa0"), note)
+    return [text.replace("\xa0", " ") for text in _hung(whole, width, indent, indent + " " * hanging)]
 
 
 def _bar(share: float, width: int) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from archcalc.render.html.charts import drawn
-from archcalc.render.page import Page, page
-from archcalc.render.words import aligned, cells, figure, label
-from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
+from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.words import aligned
+from archcalc.report.base import Report
+from archcalc.report.table import Line, Matrix
 
 INDENT = 1.5  # em for each level of a tree
 ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a style of its own
@@ -41,32 +42,30 @@ def _blocks(shown: Page, picture: str) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{escape(str(note))}</li>' for note in shown.notes)}</ul>"
 
 
-def _figure(each: Figure) -> str:
-    exact, roughly = figure(each)
-    words = ((label(each), "left"), (exact, "right"), (f"{roughly} {each.note}", "left"))
+def _figure(each: Amount) -> str:
+    words = ((each.marked, "left"), (each.exact, "right"), (f"{each.about} {each.note}", "left"))
     return "".join(_cell("td", text, side) for text, side in words)
 
 
-def _table(table: Table) -> str:
-    sides = [_side(column) for column in table.columns]
+def _table(table: Grid) -> str:
+    sides = ["left" if column.left else "right" for column in table.columns]
     heads = "".join(_cell("th", column.label, side) for column, side in zip(table.columns, sides, strict=True))
-    return _table_of([heads, *(_line(line, table.columns) for line in table.lines)])
+    rows = zip(table.lines, table.texts, strict=True)
+    return _table_of([heads, *(_line(line, texts, sides) for line, texts in rows)])
 
 
 def _table_of(rows: Iterable[str]) -> str:
     return f'<table style="margin:0.6em 0">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
 
 
-def _line(line: Line, columns: tuple[Column, ...]) -> str:
+def _line(line: Line, texts: Sequence[str], sides: Sequence[str]) -> str:
     """The name is indented by its depth, with the working beneath it; a heading is bold."""
     tag = "th" if line.heading else "td"
-    texts = cells(line, [column.unit for column in columns])
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
     notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
     style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
     name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
-    rest = zip(texts[1:], columns[1:], strict=True)
-    return name + "".join(_cell(tag, text, _side(column)) for text, column in rest)
+    return name + "".join(_cell(tag, text, side) for text, side in zip(texts[1:], sides[1:], strict=True))
 
 
 def _note(note: str | Matrix) -> str:
@@ -77,7 +76,3 @@ def _note(note: str | Matrix) -> str:
 
 def _cell(tag: str, text: str, side: str) -> str:
     return f'<{tag} style="text-align:{side};{ROOM}">{escape(text.strip())}</{tag}>'
-
-
-def _side(column: Column) -> str:
-    return "left" if column.unit in LEFT else "right"

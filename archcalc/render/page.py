@@ -1,4 +1,4 @@
-"""A report for people: the same layout, with control characters in every text escaped.
+"""A report for people, in words: the same layout, with control characters in every text escaped.
 
 Renderers for people take a page, never a report, so no name from a file reaches a terminal unescaped.
 """
@@ -7,11 +7,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
-from archcalc.report.base import Column, Figure, Line, Matrix, Quantity, Report, Table
+from archcalc.report.bars import GLYPHS
+from archcalc.report.base import Report
+from archcalc.report.picture import Picture
+from archcalc.report.table import Column, Flag, Line, Matrix, Table
+from archcalc.report.units import unit_of, words
+
+MARKS: dict[Flag, tuple[str, str]] = {  # what stands before and behind the name of a line
+    "": ("", ""),
+    "estimate": ("", " (estimate)"),
+    "used": ("", " (used)"),
+    "right": ("✓ ", ""),
+    "wrong": ("✗ ", ""),
+    "corrected": ("→ ", ""),
+    "rounded": ("≈ ", ""),
+    "unreadable": ("? ", ""),
+}
+
+
+class Amount(NamedTuple):
+    """A figure: the value to the last digit, and what it comes to roughly: `201,466,160` and `201.5 M`."""
+
+    label: str
+    exact: str
+    roughly: str
+    note: str
+    segment: int | None  # which part of the stacked bars it is
+
+    @property
+    def about(self) -> str:
+        return f"· {self.roughly}" if self.roughly else ""
+
+    @property
+    def marked(self) -> str:
+        """Its label, with the character that stands for it in the bars."""
+        return self.label if self.segment is None else f"{GLYPHS[self.segment]} {self.label}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: its values in `lines`, and what is written for each of them in `texts`."""
+
+    columns: Sequence[Column[Any]]
+    lines: Sequence[Line]
+    texts: Sequence[Sequence[str]]
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -24,57 +68,49 @@ class Page:
     expected: Sequence[str]  # what is said of a number that somebody expected
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
-    figures: Sequence[Figure]
-    tables: Sequence[Table]
+    figures: Sequence[Amount]
+    tables: Sequence[Grid]
     notes: Sequence[Assumption]
+
+    def headline(self) -> tuple[list[str], Sequence[Amount]]:
+        """The answer's lines, and the figures besides it: without words, the first figure is the answer."""
+        if self.answer or not self.figures:
+            return list(self.answer), self.figures
+        first, *others = self.figures
+        return [" ".join(filter(None, (first.exact, first.about, first.label)))], others
 
 
 def page(report: Report) -> Page:
-    answer = [line for line in (report.answer(), *report.beneath()) if line]
+    working, expected = report.working(), report.expected
+    worked = working.text() if working else ""
     return Page(
         title=visible(report.title()),
-        answer=[visible(line) for line in answer],
+        answer=[visible(line) for line in (report.answer(), *report.beneath()) if line],
         brief=visible(report.briefly()),
-        expected=[visible(line) for line in (report.expected.lines() if report.expected else ())],
+        expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
-        worked=visible(report.worked()),
-        figures=[_figure(each) for each in report.figures()],
-        tables=[_table(each) for each in (report.table(), *report.more())],
-        notes=[_note(each) for each in summed_up(report.assumptions)],
+        worked=visible(worked),
+        figures=[
+            Amount(visible(each.label), *unit_of(each.unit).figure(each.value), visible(each.note), each.segment)
+            for each in report.figures()
+        ],
+        tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
+        notes=[replace(each, text=visible(each.text)) for each in summed_up(report.assumptions)],
     )
 
 
-def _note(each: Assumption) -> Assumption:
-    return replace(each, text=visible(each.text))
-
-
-def _figure(each: Figure) -> Figure:
-    return each._replace(label=visible(each.label), note=visible(each.note))
-
-
-def _table(each: Table) -> Table:
-    return Table(tuple(map(_column, each.columns)), tuple(map(_line, each.lines)), each.picture)
-
-
-def _column(each: Column) -> Column:
-    return each._replace(label=visible(each.label), about=each.about and _note(each.about))
-
-
-def _line(each: Line) -> Line:
+def _grid(table: Table) -> Grid:
     """A working is read beneath its line, by renderers that write no formulas."""
-    below = each.working.text() if each.working else each.below
-    notes = tuple(map(_beneath, each.notes))
-    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(below), notes=notes)
+    columns, lines, texts = [replace(column, label=visible(column.label)) for column in table.columns], [], []
+    for line in table.lines:
+        below = line.working.text() if line.working else line.below
+        lines.append(line._replace(below=visible(below), notes=tuple(_note(note) for note in line.notes)))
+        before, behind = MARKS[line.flag]
+        values = zip(line.cells, table.columns, strict=True)
+        name, *others = (visible(words(value, column.unit)) for value, column in values)
+        texts.append([f"{before}{name}{behind}", *others])
+    return Grid(columns, lines, texts, table.picture)
 
 
-def _beneath(note: str | Matrix) -> str | Matrix:
+def _note(note: str | Matrix) -> str | Matrix:
     return note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note)
-
-
-def _cell(value: Any) -> Any:
-    """A text, or a shape by the names of its dims."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Quantity):
-        return value._replace(value=_cell(value.value))
-    return tuple(map(_cell, value)) if isinstance(value, list | tuple) else value

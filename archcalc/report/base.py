@@ -1,6 +1,7 @@
-"""What an analyzer returns: raw values, laid out as figures and a table, never formatted.
+"""What an analyzer returns: raw values, laid out as figures and tables, never formatted.
 
-A Report serves every renderer: `record` is what programs read (JSON, CSV), `figures` and `table` are what people read.
+A report with `rows` declares their columns once: `record` is what programs read of them (JSON, CSV), `table` what
+people read. Every renderer takes every report, also one without figures, without an answer or without rows.
 """
 
 from __future__ import annotations
@@ -8,118 +9,24 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption
-from archcalc.core.count import Count
-from archcalc.core.expression import Leaf
 from archcalc.report.expected import Expected
-from archcalc.report.picture import Picture
+from archcalc.report.table import Column, Table, Working, records_of, table_of
 from archcalc.spec.scope import WHOLE, Scope
 
 SCHEMA_VERSION = 2
-
-Unit = Literal[
-    "name",
-    "count",
-    "times",
-    "share",
-    "text",
-    "shape",
-    "bytes",
-    "flops",
-    "change",
-    "ratio",
-    "residual",
-    "tolerance",
-    "binary",
-    "memory",
-    "bandwidth",
-    "tera",
-    "speed",
-    "stack",
-    "room",
-    "bound",
-    "fitting",
-    "rough",
-    "rough_flops",
-]
-Flag = Literal["", "estimate", "used", "right", "wrong", "corrected", "rounded", "unreadable"]
-Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
-LEFT: frozenset[Unit] = frozenset(("name", "text", "shape", "stack"))  # aligned to the left; all others are numbers
 
 
 class Figure(NamedTuple):
     """One answer: `201,466,160 parameters`. `note` says what it leaves out or takes for granted."""
 
     label: str
-    value: int
-    unit: Unit = "count"
+    value: Any
+    unit: str = "count"
     note: str = ""
     segment: int | None = None  # which part of the stacked bars it is
-
-
-class Quantity(NamedTuple):
-    """A cell with a unit of its own, in a column of facts."""
-
-    value: Any
-    unit: Unit
-
-
-class Column(NamedTuple):
-    label: str
-    unit: Unit
-    spare: bool = False  # left out, with a word about it, where the terminal is too narrow
-    about: Assumption | None = None  # what explains it, which is left out with it
-
-
-class Working(NamedTuple):
-    """How a number is worked out, from what it is called to what it comes to."""
-
-    number: Count
-    terms: tuple[str, ...]  # its name in sums; those of all where equal parts share a line
-    quantity: str  # the letter that stands for such numbers in formulas: P for parameters, F for FLOPs
-    names: bool = False  # by the names of dims instead of their sizes
-
-    def text(self) -> str:
-        """In one line; empty where that would only be the number again."""
-        only = self.number.expression
-        is_number = isinstance(only, Leaf) and not (self.names and only.subtotal)
-        return "" if is_number else self.number.worked(names=self.names)
-
-
-class Matrix(NamedTuple):
-    """Numbers in rows and columns, as a note."""
-
-    name: str
-    rows: tuple[tuple[float, ...], ...]
-
-
-class Line(NamedTuple):
-    """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
-
-    cells: tuple[Any, ...]
-    depth: int = 0
-    below: str = ""
-    heading: bool = False  # groups the lines under it
-    flag: Flag = ""  # what is to be known of it at a glance
-    working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
-    tone: Tone = ""  # colours the mark before its name and its last cell
-    notes: tuple[str | Matrix, ...] = ()  # sentences beneath it, a line each, and matrices
-
-
-@dataclass(frozen=True)
-class Table:
-    """Every line has a cell for each column, and none besides."""
-
-    columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
-    picture: Picture | None = None  # of the same values, drawn above it where there are no pages
-
-    def __post_init__(self) -> None:
-        for line in self.lines:
-            if len(line.cells) != len(self.columns):
-                raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
 
 
 @dataclass(frozen=True)
@@ -152,17 +59,17 @@ class Report:
         """How the answer was worked out, where that was asked for."""
         return None
 
-    def worked(self) -> str:
-        """The same in one line."""
-        working = self.working()
-        return working.text() if working else ""
-
     def figures(self) -> Sequence[Figure]:
         """The answers, the one that was asked for first."""
         return ()
 
+    def columns(self) -> Sequence[Column[Any]]:
+        """Of the rows, for programs and for people."""
+        return ()
+
     def table(self) -> Table:
-        raise NotImplementedError
+        """A line for each row."""
+        return table_of(self.columns(), self._rows)
 
     def more(self) -> Sequence[Table]:
         """Further tables, beneath the first."""
@@ -174,16 +81,40 @@ class Report:
 
     def record(self) -> dict[str, Any]:
         """Plain data with stable keys."""
-        raise NotImplementedError
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **self.facts(),
+            "assumptions": [each.record() for each in self.assumptions],
+            **self.details(),
+            "rows": self.records(),
+        }
 
-    def assumed(self) -> list[dict[str, Any]]:
-        """The assumptions of the record."""
-        return [each.record() for each in self.assumptions]
+    def facts(self) -> dict[str, Any]:
+        """What the record says before its assumptions."""
+        return {"model": self.model, **self.scope.record()}
+
+    def details(self) -> dict[str, Any]:
+        """Further lists of the record, before its rows."""
+        return {}
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of the record."""
+        return records_of(self.columns(), self._rows)
 
     def flat(self) -> list[dict[str, Any]]:
-        """The rows of the record for a spreadsheet, one value a column."""
-        rows: list[dict[str, Any]] = self.record()["rows"]
-        return rows
+        """The rows for a spreadsheet, one value a column."""
+        return self.records()
+
+    def heads(self) -> list[str]:
+        """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
+        found = dict.fromkeys(head for row in self.flat() for head in row)  # not every row has a value for each
+        return list(found) or [column.label for column in self.table().columns]
+
+    @property
+    def _rows(self) -> Sequence[Any]:
+        """The field `rows`, of its own type in every report that has one."""
+        found: Sequence[Any] = getattr(self, "rows", ())
+        return found
 
     def __str__(self) -> str:
         """As a terminal of 80 columns shows it, without colour."""
@@ -196,10 +127,10 @@ class Report:
     def _repr_markdown_(self) -> str:
         return str(_renderer("as_markdown").render(self, width=80))
 
-    def heads(self) -> list[str]:
-        """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
-        found = dict.fromkeys(head for row in self.flat() for head in row)  # not every row has a value for each
-        return list(found) or [column.label for column in self.table().columns]
+
+def given(**values: Any) -> dict[str, Any]:
+    """Keys of a record that are there only where they have a value."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _renderer(name: str) -> Any:

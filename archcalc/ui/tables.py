@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from archcalc.core.assumptions import Assumption
-from archcalc.render.page import Page, page
-from archcalc.render.words import aligned, cells, figure
-from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
+from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.words import aligned
+from archcalc.report.base import Report
+from archcalc.report.table import Line, Matrix
 
 
 def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands above the tables, and the tables in their order."""
     laid_out = page(report)
     figures = [_figure(one) for one in laid_out.figures]
-    first = {} if laid_out.answer else figures.pop(0)
-    answer = list(laid_out.answer) or [f"{first['value']} {first['label']}"]
+    first = {} if laid_out.answer or not figures else figures.pop(0)
+    answer = list(laid_out.answer) or [f"{first.get('value', '')} {first.get('label', '')}".strip()]
     head = {
         "title": laid_out.title,
         "answer": answer[0],
@@ -42,29 +43,31 @@ def _note(note: Assumption) -> dict[str, str]:
     return {"text": note.text, "option": note.option}
 
 
-def _figure(one: Figure) -> dict[str, Any]:
-    exact, roughly = figure(one)
-    about = roughly.removeprefix("· ")
-    return {"label": one.label, "value": exact, "about": about, "note": one.note, "segment": one.segment}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    """Without the bars of a terminal, in whose place the page has a chart."""
-    kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
+def _figure(one: Amount) -> dict[str, Any]:
     return {
-        "columns": [_column(table.columns[i]) for i in kept],
-        "rows": [_row(line, table.columns, kept) for line in table.lines],
+        "label": one.label,
+        "value": one.exact,
+        "about": one.roughly,
+        "note": one.note,
+        "segment": one.segment,
     }
 
 
-def _column(column: Column) -> dict[str, str]:
-    return {"label": column.label, "side": "left" if column.unit in LEFT else "right", "unit": column.unit}
-
-
-def _row(line: Line, columns: tuple[Column, ...], kept: list[int]) -> dict[str, Any]:
-    texts = cells(line, [column.unit for column in columns])
+def _table(table: Grid) -> dict[str, Any]:
+    """Without the bars of a terminal, in whose place the page has a chart."""
+    kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
+    sides = {True: "left", False: "right"}
+    columns = [table.columns[i] for i in kept]
+    rows = zip(table.lines, table.texts, strict=True)
     return {
-        "cells": [texts[i].strip() for i in kept],
+        "columns": [{"label": one.label, "side": sides[one.left], "unit": one.unit} for one in columns],
+        "rows": [_row(line, [texts[i] for i in kept]) for line, texts in rows],
+    }
+
+
+def _row(line: Line, texts: Sequence[str]) -> dict[str, Any]:
+    return {
+        "cells": [text.strip() for text in texts],
         "depth": line.depth,
         "below": line.below,
         "heading": line.heading,

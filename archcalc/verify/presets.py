@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, without
 from archcalc.core.errors import InputError
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table
 from archcalc.verify.check import Progress, verify, workload_of
 from archcalc.verify.report import VerifyReport
 
@@ -34,26 +35,21 @@ class AllReport(Report):
 
     def table(self) -> Table:
         """One line per preset; if it differs, the first row that does."""
-        columns = (Column("preset", "name"), Column("parameters", "count"), Column("compared", "count"))
+        heads = (("preset", "name"), ("parameters", "count"), ("compared", "count"), ("", "text"))
         lines = [Line((name, *_cells(report))) for name, report in self.reports.items()]
         lines += [Line((name, None, None, f"– {why}")) for name, why in self.left_out.items()]
-        return Table((*columns, Column("", "text")), tuple(lines))
+        return Table(tuple(Column[Any]("", label, unit) for label, unit in heads), tuple(lines))
 
-    def record(self) -> dict[str, Any]:
-        """Plain data with stable keys."""
-        rows = [
-            {"quantity": f"{name}: {row['quantity']}", **{key: row[key] for key in ("archcalc", "reference", "equal")}}
-            for name, report in self.reports.items()
-            for row in report.record()["rows"]
-        ]
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "ok": self.ok,
-            "assumptions": self.assumed(),
-            "left_out": self.left_out,
-            "rows": rows,
-        }
+    def facts(self) -> dict[str, Any]:
+        return {"model": self.model, "ok": self.ok}
+
+    def details(self) -> dict[str, Any]:
+        return {"left_out": self.left_out}
+
+    def records(self) -> list[dict[str, Any]]:
+        every = [(name, row) for name, report in self.reports.items() for row in report.records()]
+        keys = ("archcalc", "reference", "equal")
+        return [{"quantity": f"{name}: {row['quantity']}", **{key: row[key] for key in keys}} for name, row in every]
 
 
 def _cells(report: VerifyReport) -> tuple[Any, ...]:

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
 
 REFERENCE = "archcalc's own PyTorch reference"
 
@@ -82,43 +83,38 @@ class VerifyReport(Report):
         told = "1 check on real data passes" if number == 1 else f"{number} checks on real data pass"
         return f"; {told}" if number else ""
 
+    def columns(self) -> tuple[Column[Row], ...]:
+        return COLUMNS
+
     def table(self) -> Table:
         """Quantities under the headings of their groups."""
-        columns = (Column("quantity", "name"), Column("archcalc", "count"), Column("PyTorch", "count"))
-        lines: list[Line] = []
+        columns, lines, seen = in_tables(COLUMNS), [], {""}
         for row in self.rows:
-            if row.group and row.group not in [line.cells[0] for line in lines if line.heading]:
-                lines.append(Line((row.group, None, None, ""), heading=True))
-            cells = (row.quantity, _shown(row.archcalc), _shown(row.reference), row.verdict)
-            lines.append(Line(cells, depth=1 if row.group else 0))
+            lines += [] if row.group in seen else [heading(row.group, columns)]
+            seen.add(row.group)
+            lines.append(Line(cells_of(columns, row), depth=1 if row.group else 0))
         lines += [Line((name, None, None, "– not compared"), below=why) for name, why in self.left_out.items()]
-        return Table((*columns, Column("", "text")), tuple(lines))
+        return Table(columns, tuple(lines))
 
-    def record(self) -> dict[str, Any]:
-        """Plain data with stable keys."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "scope": self.scope.name,
-            "ok": self.ok,
-            "setting": self.setting,
-            "assumptions": self.assumed(),
-            "left_out": self.left_out,
-            "rows": [_record(row) for row in self.rows],
-        }
+    def facts(self) -> dict[str, Any]:
+        return {"model": self.model, "scope": self.scope.name, "ok": self.ok, "setting": self.setting}
 
-
-def _record(row: Row) -> dict[str, Any]:
-    name = f"{row.group}: {row.quantity}" if row.group else row.quantity
-    return {
-        "quantity": name,
-        "archcalc": row.archcalc,
-        "reference": row.reference,
-        "against": row.against,
-        "equal": row.equal,
-        "first": row.first or None,
-    }
+    def details(self) -> dict[str, Any]:
+        return {"left_out": self.left_out}
 
 
 def _shown(value: Any) -> Any:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
+COLUMNS: tuple[Column[Row], ...] = (
+    Column("quantity", get=lambda row: ": ".join(filter(None, (row.group, row.quantity)))),
+    Column("", "quantity", "name", lambda row: row.quantity),
+    Column("archcalc"),
+    Column("", "archcalc", "count", lambda row: _shown(row.archcalc)),
+    Column("reference"),
+    Column("", "PyTorch", "count", lambda row: _shown(row.reference)),
+    *keys("against", "equal"),
+    Column("first", get=lambda row: row.first or None),
+    Column("", "", "text", lambda row: row.verdict),
+)

@@ -88,8 +88,8 @@ def test_llama_2_7b(run: Run) -> None:
 
 def test_layers_of_other_shapes_are_terms_of_their_own() -> None:
     """Keys and values of Llama 3 8B have 8 heads of 128; queries 32."""
-    worked = load("llama-3-8b").params(lora=16, explain=True).worked()
-    assert worked == "32 × 16 × (2 × 4096) + 32 × 16 × (4096 + 1024)"
+    working = load("llama-3-8b").params(lora=16, explain=True).working()
+    assert working and working.text() == "32 × 16 × (2 × 4096) + 32 × 16 × (4096 + 1024)"
 
 
 ASKED: list[tuple[str, dict[str, Any]]] = [

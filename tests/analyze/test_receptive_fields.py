@@ -124,9 +124,10 @@ def test_a_pool_is_spread_again() -> None:
 
 def test_the_range_stands_in_the_table_and_both_ends_in_the_record() -> None:
     up = {"transposed_conv": 1, "kernel": 4, "stride": 4}
-    row = net({"pool": "max", "kernel": 4}, up, {"conv": 1, "kernel": 3}, sample=(1, 64, 48)).shapes().rows[-1]
-    assert row.window.seen == "4–8"
-    assert (row.record()["smallest_receptive_field"], row.record()["receptive_field"]) == ((4, 4), (8, 8))
+    report = net({"pool": "max", "kernel": 4}, up, {"conv": 1, "kernel": 3}, sample=(1, 64, 48)).shapes()
+    record = report.records()[-1]
+    assert report.rows[-1].window.seen == "4–8"
+    assert (record["smallest_receptive_field"], record["receptive_field"]) == ((4, 4), (8, 8))
 
 
 def test_sides_that_differ_stand_apart() -> None:

@@ -60,7 +60,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(run: Run, name: str, guess
 @pytest.mark.parametrize("family", families())
 def test_every_field_can_be_explained_and_its_example_is_yaml_of_that_field(family: str) -> None:
     for path in {(place.owner, place.name): place.path for place in places(family_module(family).Spec)}.values():
-        row = next(one.record() for one in explain(".".join(path)).meanings if family in one.families)
+        row = next(row for row in explain(".".join(path)).records() if family in row["families"])
         assert row["takes"] and row["default"], path
         example = row["example"] if row["example"].startswith("{") else f"{{{row['example']}}}"  # a layer in a list
         assert row["field"].partition(".")[0] in yaml.safe_load(example)

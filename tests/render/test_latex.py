@@ -10,7 +10,8 @@ import pytest
 from support.latex_engine import compiled, needs_engine
 
 from archcalc.render import render
-from archcalc.report.base import Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, heading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,7 +176,8 @@ class Noted(Report):
 
     def table(self) -> Table:
         claim = Line(("a_b", 1), 1, notes=("1. A step.", "source: 50 % of it"))
-        return Table((Column("claim", "name"), Column("n", "count")), (Line(("all", None), heading=True), claim))
+        columns = (Column[object]("", "claim", "name"), Column[object]("", "n", "count"))
+        return Table(columns, (heading("all", columns), claim))
 
 
 def test_headings_and_notes_take_the_whole_line() -> None:

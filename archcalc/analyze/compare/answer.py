@@ -13,7 +13,8 @@ from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.base import Figure, Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
@@ -84,14 +85,25 @@ class CompareReport(Report):
         unit = METRICS[self.metric].unit
         return tuple(Figure(f"{letter}  {label}", total, unit) for letter, label, total in named)
 
-    def table(self) -> Table:
+    def columns(self) -> tuple[Column[Row], ...]:
         """For each model a column, with the difference and the ratio to the first beside it."""
         first, *others = self.letters
-        columns = [Column("part", "name"), Column(first, "count")]
-        for name in others:
-            columns += [Column(name, "count"), Column(f"{name} − {first}", "change", spare=True)]
-            columns += [Column(f"{name} ÷ {first}", "ratio")]
-        return Table(tuple(columns), tuple(_line(row, self._depth(row)) for row in self._shown()))
+        return (
+            Column("path"),
+            Column("title", get=_title),
+            Column("times", get=lambda row: list(row.times)),
+            Column("values", get=lambda row: list(row.values)),
+            Column("difference", get=lambda row: list(row.difference)),
+            Column("ratio", get=lambda row: list(_floats(row))),
+            Column("", "part", "name", lambda row: _title(row) + _copies(row)),
+            Column("", first, "count", lambda row: row.values[0]),
+            *(column for place, name in enumerate(others) for column in _beside(place, name, first)),
+        )
+
+    def table(self) -> Table:
+        columns = in_tables(self.columns())
+        lines = (Line(cells_of(columns, row), self._depth(row), heading=row.path == "model") for row in self._shown())
+        return Table(columns, tuple(lines))
 
     def _shown(self) -> Iterator[Row]:
         """Do not expand rows that are equal in all models or in only one; drop those that are 0 in all."""
@@ -107,30 +119,32 @@ class CompareReport(Report):
         """The children of a dropped row take its place."""
         return row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
 
-    def record(self) -> dict[str, Any]:
-        """`difference` and `ratio` have an entry for each model but the first; a part that is not there is null."""
+    def facts(self) -> dict[str, Any]:
+        """`difference` and `ratio` of rows have an entry for each model but the first; a part that is not there is
+        null."""
         models = zip(self.labels, self.names, self.totals, self.scopes, strict=True)
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "metric": self.metric,
-            "models": [
-                {"label": label, "model": name, "total": int(total), **scope.record()}
-                for label, name, total, scope in models
-            ],
-            "assumptions": self.assumed(),
-            "rows": [_row_record(row) for row in self.rows],
-        }
+        listed = [
+            {"label": label, "model": name, "total": int(total), **scope.record()}
+            for label, name, total, scope in models
+        ]
+        return {"metric": self.metric, "models": listed}
 
     def flat(self) -> list[dict[str, Any]]:
         """One column for each number."""
-        return [self._flat_row(row) for row in self.rows]
-
-    def _flat_row(self, row: Row) -> dict[str, Any]:
         first, *others = self.letters
         heads = [f"{letter} {label}" for letter, label in zip(self.letters, self.counted, strict=True)]
-        differences = dict(zip((f"{name} - {first}" for name in others), row.difference, strict=True))
-        ratios = dict(zip((f"{name} / {first}" for name in others), _floats(row), strict=True))
-        return {"path": row.path, **dict(zip(heads, row.values, strict=True)), **differences, **ratios}
+        heads += [f"{name} - {first}" for name in others] + [f"{name} / {first}" for name in others]
+        rows = ((row.path, *row.values, *row.difference, *_floats(row)) for row in self.rows)
+        return [dict(zip(("path", *heads), row, strict=True)) for row in rows]
+
+
+def _beside(place: int, name: str, first: str) -> tuple[Column[Row], ...]:
+    """A further model, with its difference and its ratio to the first."""
+    return (
+        Column("", name, "count", lambda row: row.values[place + 1]),
+        Column("", f"{name} − {first}", "change", lambda row: row.difference[place], spare=True),
+        Column("", f"{name} ÷ {first}", "ratio", lambda row: row.ratio[place]),
+    )
 
 
 def _counted(label: str, scope: Scope) -> str:
@@ -147,22 +161,15 @@ def _exact(metric: str, scopes: Sequence[Scope]) -> Assumption:
     return Assumption(Topic.EXACTNESS, text)
 
 
-def _line(row: Row, depth: int) -> Line:
+def _copies(row: Row) -> str:
+    """` × 12, 24`: how many there are of it, where that is not one."""
     present = list(dict.fromkeys(times for times in row.times if times is not None))
-    copies = f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
-    beside = zip(row.values[1:], row.difference, row.ratio, strict=True)
-    cells = (row.values[0], *(value for three in beside for value in three))
-    return Line((_title(row) + copies, *cells), depth, heading=row.path == "model")
+    return f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
 
 
 def _title(row: Row) -> str:
     """Two names where a part goes by two: `decoder / encoder`."""
     return " / ".join(row.titles)
-
-
-def _row_record(row: Row) -> dict[str, Any]:
-    lists = {"times": row.times, "values": row.values, "difference": row.difference, "ratio": _floats(row)}
-    return {"path": row.path, "title": _title(row), **{key: list(value) for key, value in lists.items()}}
 
 
 def _floats(row: Row) -> tuple[float | None, ...]:

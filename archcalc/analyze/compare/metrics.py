@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.network import Network
-from archcalc.report.base import Unit
 from archcalc.run.options import COMPARED, Options, options_of, other_names
 from archcalc.spec.option import flag_of
 
@@ -27,7 +26,7 @@ class Metric(NamedTuple):
     """Its name in a sentence, and how a model is measured."""
 
     noun: str
-    unit: Unit
+    unit: str
     measured: Callable[[Network, Options], Measured]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from archcalc.analyze.diagram.graph import PartKind
-from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
+from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import CROSS, DENSE, SHARED, TABLES, Role
 from archcalc.core.tree import enclosing
@@ -59,14 +59,9 @@ def of_op(op: Op, module: Module) -> PartKind:
     return PartKind.POOLING if _pools(op) else PartKind.OTHER
 
 
-def of_weights(module: Module) -> PartKind:
-    """Of all weights in a module, by their roles alone: what is computed with them is not asked."""
-    return _of_parts({_of_weight(param) for inner, _ in walk(module) for param in inner.params.values()})
-
-
-def _of_weight(param: Param) -> PartKind:
-    group = param.owner.group
-    return _BY_GROUP[group] if group in _BY_GROUP else BY_ROLE.get(param.weight_role, PartKind.OTHER)
+def of_weight(role: Role, group: ModuleGroup | None) -> PartKind:
+    """Of a weight, by its role and the end of the model that it belongs to."""
+    return _BY_GROUP[group] if group in _BY_GROUP else BY_ROLE.get(role, PartKind.OTHER)
 
 
 def weights(op: Op) -> list[Param]:
@@ -87,12 +82,13 @@ def _pools(op: Op) -> bool:
 
 def of_module(module: Module, parts: Collection[PartKind]) -> PartKind:
     """The kind of a module with parts of these kinds; linear layers with gates, run step by step, are a cell."""
-    kind = _of_parts(set(parts))
+    kind = of_parts(set(parts))
     gated = kind == PartKind.LINEAR and PartKind.ACTIVATION in parts
     return PartKind.RECURRENT if gated and enclosing(module, Region.STEP) else kind
 
 
-def _of_parts(found: set[PartKind]) -> PartKind:
+def of_parts(found: set[PartKind]) -> PartKind:
+    """The kind of what has parts of these kinds."""
     minor = [kind for kind in _MINOR if kind in found]
     major = found - set(_MINOR)
     major = {kind for kind in major if not _ABSORBED.get(kind, set()) & major}

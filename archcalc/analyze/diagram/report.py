@@ -13,7 +13,8 @@ from archcalc.analyze.diagram.graph import Edge, Graph, Node
 from archcalc.analyze.diagram.sketch import sketch
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.notes import notes_of
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
@@ -62,52 +63,51 @@ class DiagramReport(Report):
         """The picture, for notebooks."""
         return str(importlib.import_module("archcalc.render.diagram.svg").render(self))  # which stands above reports
 
+    @property
+    def nodes(self) -> list[Node]:
+        return [node for node in self.graph.root.walk() if node.parent]
+
+    def columns(self) -> tuple[Column[Node], ...]:
+        return NODES
+
     def table(self) -> Table:
         """The nodes, as an outline."""
-        nodes = [(node, len(list(node.above)) - 2) for node in self.graph.root.walk() if node.parent]
-        lines = [Line((node.title, node.copies, node.parameters, str(node.kind)), depth) for node, depth in nodes]
-        columns = (Column("part", "name"), Column("×", "times"), Column("one", "count"), Column("kind", "text"))
+        columns = in_tables(NODES)
+        lines = (Line(cells_of(columns, node), len(list(node.above)) - 2) for node in self.nodes)
         return Table(columns, tuple(lines))
 
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "batch": self.batch, **self.lengths, "parameters": self.parameters}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(NODES, self.nodes)
+
     def record(self) -> dict[str, Any]:
-        nodes = [node for node in self.graph.root.walk() if node.parent]
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            **self.scope.record(),
-            "batch": self.batch,
-            **self.lengths,
-            "parameters": self.parameters,
-            "assumptions": self.assumed(),
-            "nodes": [_node_record(node) for node in nodes],
-            "edges": [_edge_record(edge) for edge in self.graph.edges],
-        }
+        """Its rows are the nodes, and go by that name."""
+        found = super().record()
+        nodes = found.pop("rows")
+        return {**found, "nodes": nodes, "edges": records_of(EDGES, self.graph.edges)}
 
 
-def _node_record(node: Node) -> dict[str, Any]:
-    assert node.parent
-    return {
-        "id": node.key,
-        "inside": node.parent.key or None,
-        "title": node.title,
-        "form": str(node.form),
-        "kind": str(node.kind),
-        "detail": node.detail,
-        "parameters": node.parameters,
-        "repeat": node.repeat,
-        "runs": node.calls,
-        "keeps": list(node.keeps),
-    }
-
-
-def _edge_record(edge: Edge) -> dict[str, Any]:
-    return {
-        "from": edge.source.key,
-        "to": edge.target.key,
-        "shape": list(edge.tensor.shape),
-        "dims": ["·".join(dim.name for dim in axis) for axis in edge.tensor.axes],
-        "feedback": edge.feedback,
-    }
+NODES: tuple[Column[Node], ...] = (
+    Column("id", get=lambda node: node.key),
+    Column("inside", get=lambda node: (node.parent and node.parent.key) or None),
+    Column("title", "part", "name"),
+    Column("", "×", "times", lambda node: node.copies),
+    Column("form", get=lambda node: str(node.form)),
+    Column("", "one", "count", lambda node: node.parameters),
+    Column("kind", "kind", "text", lambda node: str(node.kind)),
+    *keys("detail", "parameters", "repeat"),
+    Column("runs", get=lambda node: node.calls),
+    Column("keeps", get=lambda node: list(node.keeps)),
+)
+EDGES: tuple[Column[Edge], ...] = (
+    Column("from", get=lambda edge: edge.source.key),
+    Column("to", get=lambda edge: edge.target.key),
+    Column("shape", get=lambda edge: list(edge.tensor.shape)),
+    Column("dims", get=lambda edge: ["·".join(dim.name for dim in axis) for axis in edge.tensor.axes]),
+    Column("feedback"),
+)
 
 
 def diagram(

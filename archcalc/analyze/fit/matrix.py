@@ -112,7 +112,7 @@ def matrix(model: Network, gpus: Sequence[str] | None, options: Options, axes: s
         scope=model.scope,
         gpu=placed.group.name,
         axes=(first.name, second.name),
-        columns=tuple(columns),
+        across=tuple(columns),
         rows=tuple(_row(placed, first, second, value, columns) for value in rows),
         longest=tuple(_longest(placed, first, value) for value in rows) if second.name == "context" else (),
         memory=placed.request.report,

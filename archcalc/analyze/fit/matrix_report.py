@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table
+from archcalc.report.units import unit
 from archcalc.spec.units import binary_bytes
 
 Value = str | int
+
+unit("fitting", lambda cell: f"{cell.required / 2**30:,.1f} {cell.verdict.mark}")  # GiB, and whether that fits
 
 
 class Cell(NamedTuple):
@@ -29,7 +32,7 @@ class MatrixReport(Report):
     command: ClassVar[str] = "fit"
     gpu: str
     axes: tuple[str, str]
-    columns: tuple[Value, ...]
+    across: tuple[Value, ...]
     rows: tuple[tuple[Value, tuple[Cell | None, ...]], ...]
     longest: tuple[int | None, ...]  # the longest context of each row, where contexts are the columns
     memory: MemoryReport
@@ -47,40 +50,34 @@ class MatrixReport(Report):
         return f"{kinds} on {self.gpu} ({size}): {found[Verdict.FITS]} of {found.total()} fit{tight}{unknown}"
 
     def table(self) -> Table:
-        heads = tuple(Column(f"{value:,}" if isinstance(value, int) else value, "fitting") for value in self.columns)
-        longest = (Column("longest", "bound"),) if self.longest else ()
-        lines = (self._line(place) for place in range(len(self.rows)))
-        return Table((Column(self.axes[0].replace("_", " "), "name"), *heads, *longest), tuple(lines))
+        heads = [Column[Any]("", _worded(value), "fitting") for value in self.across]
+        first = Column[Any]("", self.axes[0].replace("_", " "), "name")
+        last = [Column[Any]("", "longest", "bound")] if self.longest else []
+        lines = [
+            Line((_worded(value), *cells, *self.longest[place : place + 1]))
+            for place, (value, cells) in enumerate(self.rows)
+        ]
+        return Table((first, *heads, *last), tuple(lines))
 
-    def _line(self, place: int) -> Line:
-        value, cells = self.rows[place]
-        shown = tuple((cell.required, cell.verdict.name) if cell else None for cell in cells)
-        name = f"{value:,}" if isinstance(value, int) else value
-        return Line((name, *shown, *self.longest[place : place + 1]))
+    def facts(self) -> dict[str, Any]:
+        head = {"model": self.model, "gpu": self.gpu, "capacity_bytes": self.capacity, "axes": list(self.axes)}
+        return {**head, **self.scope.record()}
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "gpu": self.gpu,
-            "capacity_bytes": self.capacity,
-            "axes": list(self.axes),
-            **self.scope.record(),
-            "assumptions": self.assumed(),
-            "longest": [
-                {self.axes[0]: row[0], "max_seq": most} for row, most in zip(self.rows, self.longest, strict=False)
-            ],
-            "rows": list(self._records()),
-        }
+    def details(self) -> dict[str, Any]:
+        longest = zip(self.rows, self.longest, strict=False)
+        return {"longest": [{self.axes[0]: row[0], "max_seq": most} for row, most in longest]}
 
-    def _records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """A line for each cell."""
-        for value, cells in self.rows:
-            for other, cell in zip(self.columns, cells, strict=True):
-                yield {**dict(zip(self.axes, (value, other), strict=True)), **self._cell(cell)}
+        every = [(value, *pair) for value, cells in self.rows for pair in zip(self.across, cells, strict=True)]
+        return [{self.axes[0]: one, self.axes[1]: other, **self._cell(cell)} for one, other, cell in every]
 
     def _cell(self, cell: Cell | None) -> dict[str, Any]:
         if cell is None:
             return dict.fromkeys(("required_bytes", "left_bytes", "verdict"))
         left = self.capacity - cell.required
         return {"required_bytes": cell.required, "left_bytes": left, "verdict": cell.verdict.value}
+
+
+def _worded(value: Value) -> str:
+    return f"{value:,}" if isinstance(value, int) else value

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from archcalc.report.base import Column, Line, Table
+from archcalc.report.table import Column
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.kv_pool import KvPool
-    from archcalc.analyze.fit.rows import Row
 
-COLUMNS = (
-    Column("KV pool", "name"),
-    Column("size", "room"),
-    Column("tokens", "bound"),
-    Column("bytes a token", "count"),
-    Column("requests at once", "bound"),
-    Column("longest context", "bound"),
+POOL: tuple[Column[tuple[str, KvPool]], ...] = (
+    Column("", "KV pool", "name", lambda one: one[0]),
+    Column("", "size", "room", lambda one: one[1].room),
+    Column("", "tokens", "bound", lambda one: one[1].tokens),
+    Column("", "bytes a token", "count", lambda one: round(one[1].bytes_per_token)),
+    Column("", "requests at once", "bound", lambda one: one[1].max_requests),
+    Column("", "longest context", "bound", lambda one: one[1].max_context),
 )
 
 
@@ -31,13 +29,3 @@ def pool_line(pool: KvPool) -> str:
     many = f"{f'{pool.max_requests:,}' if pool.max_requests else 'no'} {requests} of {each:,} at once"
     longest = "" if pool.max_context is None else f", one of up to {pool.max_context:,}"
     return f"KV pool: {pool.tokens:,} tokens in {binary_bytes(pool.room)}, {many}{longest}"
-
-
-def pool_tables(rows: Sequence[Row]) -> list[Table]:
-    """One, if an engine fills the devices."""
-    lines = [_line(row.gpu, row.pool) for row in rows if row.pool]
-    return [Table(COLUMNS, tuple(lines))] if lines else []
-
-
-def _line(gpu: str, pool: KvPool) -> Line:
-    return Line((gpu, pool.room, pool.tokens, round(pool.bytes_per_token), pool.max_requests, pool.max_context))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from archcalc.report.base import Column, Line, Table
+from archcalc.report.table import Column
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
@@ -49,38 +49,25 @@ def _on(row: Row, remedy: Remedy) -> str:
     return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
 
 
-def single_changes(rows: Sequence[Row], remedies: Sequence[Remedy]) -> list[Table]:
-    """One table, if there are any; with the smallest device that each is enough for where several were asked about."""
-    listed = [one for one in remedies if one.changes == 1]
-    host = [Column("host RAM", "binary")] if any(one.host for one in listed) else []
-    several = [Column("fits from", "text")] if len(rows) > 1 else []
-    columns = (Column(title(rows), "name"), Column("needed", "binary"), *host, *several, Column("price", "text"))
-    lines = [_line(rows, one, has_host=bool(host)) for one in listed]
-    return [Table(columns, tuple(lines))] if lines else []
-
-
-def _line(rows: Sequence[Row], remedy: Remedy, *, has_host: bool) -> Line:
-    host = [remedy.host or None] if has_host else []
-    smallest = [enough_for(rows, remedy)[0]] if len(rows) > 1 else []
-    return Line((remedy.change.option, remedy.required, *host, *smallest, remedy.change.price))
+def columns(rows: Sequence[Row], remedies: Sequence[Remedy]) -> tuple[Column[Remedy], ...]:
+    """With the smallest device that each is enough for where several were asked about."""
+    offloads, several = any(one.host for one in remedies), len(rows) > 1
+    return (
+        Column("change", get=lambda one: one.change.name),
+        Column("option", title(rows), "name", lambda one: one.change.option),
+        Column("price", get=lambda one: one.change.price),
+        Column("keeps_request", get=lambda one: not one.change.cuts),
+        Column("required_bytes", "needed", "binary", lambda one: one.required),
+        Column("host_bytes", get=lambda one: one.host),
+        Column("", "host RAM", "binary", lambda one: one.host or None, shown=offloads),
+        Column("gpus"),
+        Column("enough_for", get=lambda one: enough_for(rows, one)),
+        Column("", "fits from", "text", lambda one: enough_for(rows, one)[0], shown=several),
+        Column("", "price", "text", lambda one: one.change.price),
+    )
 
 
 def enough_for(rows: Sequence[Row], remedy: Remedy) -> list[str]:
     """The devices on which it makes the model fit, the smallest first."""
     enough = [row for row in rows if remedy.is_enough_for(row.room)]
     return [row.gpu for row in sorted(enough, key=lambda row: row.capacity_bytes)]
-
-
-def record(rows: Sequence[Row], remedy: Remedy) -> dict[str, Any]:
-    """As programs read it."""
-    change = remedy.change
-    return {
-        "change": change.name,
-        "option": change.option,
-        "price": change.price,
-        "keeps_request": not change.cuts,
-        "required_bytes": remedy.required,
-        "host_bytes": remedy.host,
-        "gpus": remedy.gpus,
-        "enough_for": enough_for(rows, remedy),
-    }

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit import remedy_words
-from archcalc.analyze.fit.pool_words import pool_line, pool_tables
+from archcalc.analyze.fit.pool_words import POOL, pool_line
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.marginals import Marginals, recorded
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.report.base import Column, Figure, Line, Report, Table
+from archcalc.report.base import Figure, Report, given
+from archcalc.report.table import Column, Table, keys, records_of, table_of
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_record
 from archcalc.spec.units import binary_bytes
@@ -38,8 +39,16 @@ ASKED = (
     "required_bytes",
     "not_divided",
 )  # as `archcalc memory` says them
-
-
+PARTS: tuple[Column[Part], ...] = (  # what each device holds of split layers
+    Column("gpu", "device", "name"),
+    Column("layers", get=lambda part: list(part.layers)),
+    Column("", "layers", "text", lambda part: f"{part.layers[0] + 1} to {part.layers[1]}"),
+    Column("", "fits", "text", lambda part: part.verdict.word),
+    Column("capacity_bytes", "memory", "binary", lambda part: part.room.capacity),
+    Column("required_bytes", "needed", "binary"),
+    Column("left_bytes", "left", "room"),
+    Column("verdict", get=lambda part: part.verdict.value),
+)
 HEADS = {  # how the answer begins
     Verdict.FITS: "fits",
     Verdict.TIGHT: "tight on",
@@ -141,77 +150,60 @@ class FitReport(Report):
         parts = enumerate(self.segments(self.rows[0]).items())
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
-    def table(self) -> Table:
-        host = [Column("host RAM", "binary")] if self.memory.host else []
-        sizes = [Column("batch", "bound"), Column("context", "bound")] if self._has_sizes else []
-        number = [Column("GPUs", "bound")] if self.is_solved else []
-        columns = (
-            Column("gpu", "name"),
-            Column("fits", "text"),
-            Column("memory", "binary"),
-            Column("needed of it", "stack"),
-            Column("left", "room"),
-            *host,
-            *sizes,
-            *number,
-            *([Column("run", "text")] if any(map(self._own, self.rows)) else []),
+    def columns(self) -> tuple[Column[Row], ...]:
+        has_sizes = self.is_solved and not all(row.pool for row in self.rows)  # of a pool they have a table of its own
+        offloads, differ = bool(self.memory.host), any(map(self._own, self.rows))
+        return (
+            Column("gpu", "gpu", "name"),
+            Column("", "fits", "text", lambda row: row.verdict.word),
+            Column("capacity_bytes", "memory", "binary"),
+            Column("", "needed of it", "stack", lambda row: (tuple(self.segments(row).values()), row.capacity_bytes)),
+            Column("", "left", "room", lambda row: row.left_bytes),
+            Column("", "host RAM", "binary", lambda row: row.memory.host_bytes, shown=offloads),
+            *keys("required_bytes", "fits"),
+            Column("max_batch", "batch", "bound", shown=has_sizes),
+            Column("max_seq", "context", "bound", shown=has_sizes),
+            Column("limited_by"),
+            Column("gpus_needed", "GPUs", "bound", shown=self.is_solved),
+            Column("remedy", get=lambda row: row.remedy.change.option if row.remedy else None),
+            Column("verdict", get=lambda row: row.verdict.value),
+            *keys("why", "left_bytes"),
+            Column("host_bytes", get=lambda row: row.memory.host_bytes),
+            Column("run_line", get=lambda row: row.memory.title()),
+            Column("", "run", "text", self._own, shown=differ),
         )
-        return Table(columns, tuple(map(self._line, self.rows)))
 
-    def _line(self, row: Row) -> Line:
-        bar = (tuple(self.segments(row).values()), row.capacity_bytes)
-        sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
-        number = [row.gpus_needed] if self.is_solved else []
-        host = [row.memory.host_bytes] if self.memory.host else []
-        room = (row.capacity_bytes, bar, row.left_bytes)
-        own = [self._own(row)] if any(map(self._own, self.rows)) else []
-        return Line((row.gpu, row.verdict.word, *room, *host, *sizes, *number, *own))
-
-    @property
-    def _has_sizes(self) -> bool:
-        """Of a pool, requests and context are said in a table of its own."""
-        return self.is_solved and not all(row.pool for row in self.rows)
-
-    def _shares(self) -> Iterator[Table]:
-        """Of split layers, what each device holds."""
-        columns = (
-            Column("device", "name"),
-            Column("layers", "text"),
-            Column("fits", "text"),
-            Column("memory", "binary"),
-            Column("needed", "binary"),
-            Column("left", "room"),
-        )
-        for row in self.rows:
-            if row.parts:
-                yield Table(columns, tuple(map(self._share, row.parts)))
-
-    def _share(self, part: Part) -> Line:
-        first, last = part.layers
-        sizes = (part.room.capacity, part.required_bytes, part.room.capacity - part.required_bytes)
-        return Line((part.gpu, f"{first + 1} to {last}", part.verdict.word, *sizes))
+    def records(self) -> list[dict[str, Any]]:
+        rows = zip(super().records(), self.rows, strict=True)
+        return [{**record, **_optional(row)} for record, row in rows]
 
     def more(self) -> Sequence[Table]:
-        """What each device holds of split layers, and what would help, cheapest first."""
-        helps = remedy_words.single_changes(self.rows, self.remedies)
-        return (*self._shares(), *pool_tables(self.rows), *helps)
+        """What each device holds of split layers, the pools of engines, and what would help, cheapest first."""
+        shares = [table_of(PARTS, row.parts) for row in self.rows if row.parts]
+        pools = [(row.gpu, row.pool) for row in self.rows if row.pool]
+        listed = [one for one in self.remedies if one.changes == 1]
+        tables = (*shares, table_of(POOL, pools), table_of(remedy_words.columns(self.rows, listed), listed))
+        return [each for each in tables if each.lines]
 
-    @property
-    def _band(self) -> float | None:
-        return self.band.fraction if self.band else None
-
-    def record(self) -> dict[str, Any]:
-        asked = self.memory.record()
+    def facts(self) -> dict[str, Any]:
+        asked, host = self.memory.facts(), self.memory.host
+        offloaded = host.record() if host else {}
         return {
-            **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
+            **{key: asked[key] for key in ("model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
-            **(self.memory.host.record() if self.memory.host else {}),
+            **offloaded,
             "marginals": recorded(self.marginals),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
-            "band": self._band,
-            "assumptions": self.assumed(),
-            "remedies": [remedy_words.record(self.rows, remedy) for remedy in self.remedies],
-            "rows": [row.record() for row in self.rows],
+            "band": self.band.fraction if self.band else None,
         }
+
+    def details(self) -> dict[str, Any]:
+        return {"remedies": records_of(remedy_words.columns(self.rows, self.remedies), self.remedies)}
+
+
+def _optional(row: Row) -> dict[str, Any]:
+    """Further keys of a row, where there is something to say."""
+    pool = {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
+    return {**given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity), **pool}

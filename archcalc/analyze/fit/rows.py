@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.search import Remedy
@@ -38,15 +37,9 @@ class Part:
     def _where(self) -> str:
         return f"on {self.gpu} " if self.gpu else ""
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "gpu": self.gpu,
-            "layers": list(self.layers),
-            "capacity_bytes": self.room.capacity,
-            "required_bytes": self.required_bytes,
-            "left_bytes": self.room.capacity - self.required_bytes,
-            "verdict": self.verdict.value,
-        }
+    @property
+    def left_bytes(self) -> int:
+        return self.room.capacity - self.required_bytes
 
 
 @dataclass(frozen=True)
@@ -129,28 +122,6 @@ class Row:
     def fits(self) -> bool | None:
         """Surely or within the error band; None where archcalc cannot say."""
         return None if self.verdict is Verdict.CANNOT_SAY else self.verdict is not Verdict.NOT
-
-    def record(self) -> dict[str, Any]:
-        """As programs read it."""
-        found = {
-            "gpu": self.gpu,
-            "capacity_bytes": self.capacity_bytes,
-            "required_bytes": self.required_bytes,
-            "fits": self.fits,
-            "max_batch": self.max_batch,
-            "max_seq": self.max_seq,
-            "limited_by": self.limited_by,
-            "gpus_needed": self.gpus_needed,
-            "remedy": self.remedy.change.option if self.remedy else None,
-            "verdict": self.verdict.value,
-            "why": self.why,
-            "left_bytes": self.left_bytes,
-            "host_bytes": self.memory.host_bytes,
-            "run_line": self.memory.title(),
-        }
-        found |= {"parts": [one.record() for one in self.parts]} if self.parts else {}
-        found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
-        return {**found, **self.pool.record(), "kv_pool_band": self.pool_band} if self.pool else found
 
     @property
     def pool_band(self) -> float | None:

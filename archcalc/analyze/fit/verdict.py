@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from archcalc.network import Network
-from archcalc.report.base import Tone
+from archcalc.report.table import Tone
 from archcalc.spec.units import binary_bytes
 
 FAR = 20  # percent of the memory: what was compared with no measurement is believed from this distance on
@@ -29,6 +29,10 @@ class Verdict(Enum):
     def tone(self) -> Tone:
         tones: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
         return tones.get(self, "")
+
+    @property
+    def mark(self) -> str:
+        return {Verdict.FITS: "✓", Verdict.TIGHT: "≈", Verdict.CANNOT_SAY: "?", Verdict.NOT: "✗"}[self]
 
     @property
     def word(self) -> str:

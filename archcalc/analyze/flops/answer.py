@@ -17,7 +17,7 @@ from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
-from archcalc.analyze.params import params
+from archcalc.analyze.params_tally import tally
 from archcalc.analyze.placement import on_named_device
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
@@ -82,7 +82,7 @@ def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = Fal
         kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
         tokens=tokens_of(load),
         corpus=asked.tokens,
-        parameters=int(params(root, model="", precision=None).active),
+        parameters=tally(root).active,
         rows=tuple(_rows(root, done, moved)),
         depth=depth,
         explain=explain,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
-from archcalc.core.mesh import Plan
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
+from archcalc.report.base import Figure
+from archcalc.report.of_run import RunReport
+from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys, table_of
 from archcalc.report.tree import outline
-from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 from archcalc.spec.units import flops
 
 INTENSITY = Assumption(
     Topic.TABLE, "FLOP/B: forward matrix products per byte of their inputs and outputs, each read or written once"
 )
+AMOUNTS = ("forward", "backward", "total", "macs", "recompute", "elementwise", "elementwise_backward")
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,7 @@ class Amounts:
         return int(self.forward) // 2
 
     def record(self) -> dict[str, int]:
-        names = ("forward", "backward", "total", "macs", "recompute", "elementwise", "elementwise_backward")
-        return {name: int(getattr(self, name)) for name in names}
+        return {name: int(getattr(self, name)) for name in AMOUNTS}
 
 
 @dataclass(frozen=True)
@@ -83,18 +84,9 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class FlopsReport(Report):
+class FlopsReport(RunReport):
     command: ClassVar[str] = "flops"
     chart: ClassVar[str] = "work"
-    choices: tuple[Choice, ...]  # of the run, sizes and plan among them
-    cards: str  # that it runs on, where they were named
-    asked_mode: str
-    mode: str  # of the pass that is counted
-    batch: int
-    lengths: dict[str, int]
-    context: int
-    plan: Plan
-    weights: str  # the format that they are read in
     traffic: Traffic
     amounts: Amounts
     kinds: dict[str, Amounts]
@@ -146,10 +138,6 @@ class FlopsReport(Report):
         """The rule of thumb for the same: six for each parameter and token."""
         return 6 * self.parameters * self.corpus if self.corpus else None
 
-    def title(self) -> str:
-        """The run in one line: what was asked for, then what was assumed."""
-        return run_line((self.model, MODE_WORDS.get(self.asked_mode, self.asked_mode)), self.choices, self.cards)
-
     @property
     def trains(self) -> bool:
         return self.mode == "train"
@@ -162,56 +150,42 @@ class FlopsReport(Report):
         return " · ".join((once, *step))
 
     def figures(self) -> Sequence[Figure]:
-        recomputed = [Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []
-        return [
-            Figure("forward", self.forward, "flops"),
-            Figure("MACs", self.macs, "flops", note="multiply-adds, forward"),
-            *self._step(),
-            *recomputed,
-            *self._elementwise(),
-            *self._each(),
-            *self._moved(),
-            *self._training(),
+        back = int(self.amounts.elementwise_backward)
+        passes = "forward and backward" if back else ""
+        listed = [
+            (True, Figure("forward", self.forward, "flops")),
+            (True, Figure("MACs", self.macs, "flops", note="multiply-adds, forward")),
+            (self.trains, Figure("backward", self.backward, "flops")),
+            (self.trains, Figure("training step", self.total, "flops")),
+            (self.recompute, Figure("recomputed besides", self.recompute, "flops")),
+            (True, Figure("elementwise besides", self.elementwise + back, "flops", note=passes)),
+            (True, self._each("forward", self.forward)),
+            (self.trains, self._each("step", self.total)),
         ]
+        return [*(figure for wanted, figure in listed if wanted), *self._moved(), *self._training()]
 
-    def _step(self) -> list[Figure]:
-        passes = {"backward": self.backward, "training step": self.total}
-        return [Figure(name, number, "flops") for name, number in passes.items()] if self.trains else []
-
-    def _each(self) -> list[Figure]:
+    def _each(self, name: str, number: int) -> Figure:
         """Of one token, or of one sample."""
         unit = "token" if self.lengths else "sample"
-        numbers = {"forward": self.forward, **({"step": self.total} if self.trains else {})}
-        each = {name: round(Fraction(number, self.tokens)) for name, number in numbers.items()}
-        return [Figure(f"{name} per {unit}", each[name], "flops", self._of(number)) for name, number in numbers.items()]
-
-    def _elementwise(self) -> list[Figure]:
-        back = int(self.amounts.elementwise_backward)
-        return [
-            Figure("elementwise besides", self.elementwise + back, "flops", note="forward and backward" if back else "")
-        ]
+        worked = f"{number:,} over {self.tokens:,}" if number % self.tokens else ""
+        return Figure(f"{name} per {unit}", round(Fraction(number, self.tokens)), "flops", worked)
 
     def _moved(self) -> list[Figure]:
-        """In inference, where reading weights and the cache may take longer than the FLOPs."""
-        moved = self.traffic
+        """In inference, where reading weights and the cache may take longer than the FLOPs; a range where that depends
+        on the experts that tokens choose."""
         if self.trains:
             return []
-        caches = (("KV cache moved", moved.kv_cache), ("state moved", moved.state))
-        return [*self._read(), *(Figure(name, number, "bytes") for name, number in caches if number)]
-
-    def _read(self) -> list[Figure]:
-        """A range where it depends on the experts that tokens choose."""
         moved = self.traffic
-        if moved.weights_least == moved.weights_largest:
-            return [Figure("weights read", moved.weights, "bytes")]
-        return [
-            Figure("weights read", moved.weights, "bytes", note="expected"),
-            Figure("weights read at least", moved.weights_least, "bytes", note="all tokens choose the same experts"),
-            Figure("weights read at most", moved.weights_largest, "bytes", note="as many experts as tokens can choose"),
+        least, most = moved.weights_least, moved.weights_largest
+        varies = least != most
+        listed = [
+            (True, Figure("weights read", moved.weights, "bytes", note="expected" if varies else "")),
+            (varies, Figure("weights read at least", least, "bytes", note="all tokens choose the same experts")),
+            (varies, Figure("weights read at most", most, "bytes", note="as many experts as tokens can choose")),
+            (moved.kv_cache, Figure("KV cache moved", moved.kv_cache, "bytes")),
+            (moved.state, Figure("state moved", moved.state, "bytes")),
         ]
-
-    def _of(self, number: int) -> str:
-        return f"{number:,} over {self.tokens:,}" if number % self.tokens else ""
+        return [figure for wanted, figure in listed if wanted]
 
     def _training(self) -> list[Figure]:
         if self.corpus is None or self.training is None or self.rule is None:
@@ -223,69 +197,66 @@ class FlopsReport(Report):
             Figure("6ND rule", self.rule, "flops", note=off),
         ]
 
+    def _columns(self, amounts: Callable[[Any], Amounts]) -> tuple[Column[Any], ...]:
+        """What layers and kinds of work have in common."""
+        return (
+            Column("", "forward", "count", lambda row: int(amounts(row).forward)),
+            Column("", "backward", "count", lambda row: int(amounts(row).backward), shown=self.trains, spare=True),
+            Column("", "MACs", "count", lambda row: amounts(row).macs, spare=True),
+        )
+
     def table(self) -> Table:
         """Kinds of work first: they add up to the total."""
-        products = {kind: amounts for kind, amounts in self.kinds.items() if amounts.total}
-        lines = [Line((kind, *self._cells(amounts), self._share(amounts.total))) for kind, amounts in products.items()]
-        return Table((Column("kind of work", "name"), *self._columns(), Column("share", "share")), tuple(lines))
+        kind = Column[tuple[str, Amounts]]("", "kind of work", "name", lambda kind: kind[0])
+        share = Column[tuple[str, Amounts]]("", "share", "share", lambda kind: self._share(kind[1]))
+        products = [(kind, amounts) for kind, amounts in self.kinds.items() if amounts.total]
+        return table_of((kind, *self._columns(lambda kind: kind[1]), share), products)
+
+    def columns(self) -> tuple[Column[Row], ...]:
+        return (
+            *keys("path", "repeat"),
+            *(Column(name, get=partial(_amount, name)) for name in AMOUNTS),
+            Column("bytes"),
+            Column("", "layer", "name", lambda row: row.title),
+            Column("", "×", "times", lambda row: row.times),
+            *self._columns(lambda row: row.amounts),
+            Column("intensity", "FLOP/B", "ratio", spare=True, about=INTENSITY),
+            Column("worked", get=lambda row: row.amounts.forward.worked(names=self.names)),
+            Column("", "share", "share", lambda row: self._share(row.amounts)),
+        )
 
     def more(self) -> Sequence[Table]:
-        columns = (Column("layer", "name"), Column("×", "times"), *self._columns())
-        wide = (Column("FLOP/B", "ratio", spare=True, about=INTENSITY), Column("share", "share"))
-        return [Table((*columns, *wide), tuple(self._line(row, depth) for row, depth in self._shown()))]
+        """Layers with matrix products, down to the chosen depth."""
+        columns = in_tables(self.columns())
+        lines = [
+            Line(cells_of(columns, row), depth, working=self._working(row))
+            for row, depth in outline(self.rows, lambda above, row: above.amounts.total == row.amounts.total)
+            if row.amounts.forward and depth < self.depth
+        ]
+        return [Table(columns, tuple(lines))]
 
-    def _columns(self) -> tuple[Column, ...]:
-        back = (Column("backward", "count", spare=True),) if self.trains else ()
-        return (Column("forward", "count"), *back, Column("MACs", "count", spare=True))
-
-    def _cells(self, amounts: Amounts) -> tuple[int, ...]:
-        back = (int(amounts.backward),) if self.trains else ()
-        return (int(amounts.forward), *back, amounts.macs)
-
-    def _shown(self) -> Iterator[tuple[Row, int]]:
-        """Layers with matrix products, and their depth in the tree."""
-        for row, depth in outline(self.rows, lambda row: row.amounts.total):
-            if row.amounts.forward and depth < self.depth:
-                yield row, depth
-
-    def _line(self, row: Row, depth: int) -> Line:
-        working = Working(row.amounts.forward, (row.term,), "F", self.names) if self.explain else None
-        cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
-        return Line(cells, depth, working=working)
+    def _working(self, row: Row) -> Working | None:
+        return Working(row.amounts.forward, (row.term,), "F", self.names) if self.explain else None
 
     def working(self) -> Working | None:
         """The forward pass, layer by layer."""
         return Working(self.rows[0].amounts.forward, (), "F", self.names) if self.explain and self.rows else None
 
-    def _share(self, number: int) -> float:
-        return number / self.total if self.total else 0.0
+    def _share(self, amounts: Amounts) -> float:
+        return amounts.total / self.total if self.total else 0.0
 
-    def record(self) -> dict[str, Any]:
-        context = {"context": self.context} if self.mode == "decode" else {}
-        training = {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}
+    def facts(self) -> dict[str, Any]:
+        training = {"training": {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}}
         return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "run": run_record(self.title(), self.choices),
-            **self.scope.record(),
-            "mode": self.mode,
-            "batch": self.batch,
-            **self.lengths,
-            **context,
-            **self.plan.record(),
-            "weights_format": self.weights,
+            **super().facts(),
             **self.amounts.record(),
             "traffic": self.traffic.record(),
             "tokens": self.tokens,
             "per_token": float(self.per_token),
             "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},
-            **({"training": training} if self.corpus else {}),
-            "assumptions": self.assumed(),
-            "rows": [self._row_record(row) for row in self.rows],
+            **(training if self.corpus else {}),
         }
 
-    def _row_record(self, row: Row) -> dict[str, Any]:
-        worked = row.amounts.forward.worked(names=self.names)
-        intensity = float(row.intensity) if row.intensity is not None else None
-        named = {"path": row.path, "repeat": row.repeat, **row.amounts.record()}
-        return {**named, "bytes": row.bytes, "intensity": intensity, "worked": worked}
+
+def _amount(name: str, row: Row) -> int:
+    return int(getattr(row.amounts, name))

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from archcalc.analyze.kernel.measures import Cost, Elements
-from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,10 @@ class Held:
     @property
     def bytes(self) -> int:
         return self.number * self.width
+
+    @property
+    def worked(self) -> str:
+        return self.elements.worked()
 
 
 @dataclass(frozen=True)
@@ -55,25 +60,17 @@ class Row:
         more = Fraction(sum(self.normaliser.factors), sum(self.products.factors)) if with_normaliser else 0
         return int(self.limit * (1 + more) * (2 if causal_half else 1)) + 1
 
-    def record(self) -> dict[str, Any]:
-        normaliser = self.normaliser.at(self.length) if self.normaliser else 0
-        return {
-            "attention": self.attention,
-            "feature": self.feature,
-            "used": self.used,
-            "heads": self.heads,
-            "features": self.features,
-            "length": self.length,
-            "flops": self.products.at(self.length),
-            "normaliser_flops": normaliser,
-            "worked": self.products.worked(),
-            "cheaper_above": float(self.limit) if self.limit is not None else None,
-            "cheaper_from": self.cheaper_from(),
-            "cheaper_from_causal_half": self.cheaper_from(causal_half=True),
-            "cheaper_from_with_normaliser": self.cheaper_from(with_normaliser=True),
-            **_held("memory", self.memory),
-            **_held("cache", self.cache),
-        }
+    @property
+    def flops(self) -> int:
+        return self.products.at(self.length)
+
+    @property
+    def normaliser_flops(self) -> int | None:
+        return self.normaliser.at(self.length) if self.normaliser else None
+
+    @property
+    def worked(self) -> str:
+        return self.products.worked()
 
 
 @dataclass(frozen=True)
@@ -88,55 +85,62 @@ class KernelReport(Report):
         limit, first = _number(row.limit), row.cheaper_from()
         return f"{row.feature} is cheaper than softmax for N > {limit}: from {first:,} positions on"
 
+    def columns(self) -> tuple[Column[Row], ...]:
+        return (
+            Column("attention"),
+            Column("feature", "attention", "name"),
+            *keys("used", "heads"),
+            Column("features", "C", "count"),
+            Column("length"),
+            Column("flops", "FLOPs", "count"),
+            Column("normaliser_flops", get=lambda row: row.normaliser_flops or 0),
+            Column("", "normaliser", "count", lambda row: row.normaliser_flops),
+            Column("worked"),
+            Column("cheaper_above", get=lambda row: None if row.limit is None else float(row.limit)),
+            Column("cheaper_from", "from N", "count", Row.cheaper_from),
+            Column("cheaper_from_causal_half", "from N, half", "count", lambda row: row.cheaper_from(causal_half=True)),
+            Column("cheaper_from_with_normaliser", get=lambda row: row.cheaper_from(with_normaliser=True)),
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        rows = zip(super().records(), self.rows, strict=True)
+        return [{**record, **_held("memory", row.memory), **_held("cache", row.cache)} for record, row in rows]
+
     def table(self) -> Table:
-        labels = ("C", "FLOPs", "normaliser", "from N", "from N, half")
-        return Table((Column("attention", "name"), *(Column(label, "count") for label in labels)), self._lines(_costs))
+        return self._under_headings(in_tables(self.columns()), _costs)
 
     def more(self) -> tuple[Table, ...]:
-        labels = ("elements", "from N", "cache", "cache from N")
-        columns = (Column("memory", "name"), *(Column(label, "count") for label in labels))
-        return (Table(columns, self._lines(_held_line)),)
+        return (self._under_headings(MEMORY, _elements),)
 
-    def _lines(self, line: Callable[[Row], Line]) -> tuple[Line, ...]:
+    def _under_headings(self, columns: tuple[Column[Row], ...], worked: Callable[[Row], str]) -> Table:
         """The rows of each attention under its name."""
         lines: list[Line] = []
         for attention, rows in groupby(self.rows, key=lambda row: row.attention):
-            inner = [line(row) for row in rows]
-            lines.append(Line((attention, *[None] * (len(inner[0].cells) - 1)), heading=True))
-            lines += inner
-        return tuple(lines)
+            lines.append(heading(attention, columns))
+            for row in rows:
+                lines.append(Line(cells_of(columns, row), 1, worked(row), flag="used" if row.used else ""))
+        return Table(columns, tuple(lines))
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "assumptions": self.assumed(),
-            "rows": [row.record() for row in self.rows],
-        }
+    def facts(self) -> dict[str, Any]:
+        return {"model": self.model}
 
 
-def _costs(row: Row) -> Line:
-    normaliser = row.normaliser.at(row.length) if row.normaliser else None
-    costs = (row.features, row.products.at(row.length), normaliser)
-    cells = (row.feature, *costs, row.cheaper_from(), row.cheaper_from(causal_half=True))
-    return Line(cells, 1, _worked(row), flag=_flag(row))
+MEMORY: tuple[Column[Row], ...] = (
+    Column("", "memory", "name", lambda row: row.feature),
+    Column("", "elements", "count", lambda row: row.memory.number),
+    Column("", "from N", "count", lambda row: row.memory.less_from),
+    Column("", "cache", "count", lambda row: row.cache and row.cache.number),
+    Column("", "cache from N", "count", lambda row: row.cache and row.cache.less_from),
+)
 
 
-def _held_line(row: Row) -> Line:
-    cached = (row.cache.number, row.cache.less_from) if row.cache else (None, None)
-    kept = f"; cache {row.cache.elements.worked()}" if row.cache else ""
-    cells = (row.feature, row.memory.number, row.memory.less_from, *cached)
-    return Line(cells, 1, row.memory.elements.worked() + kept, flag=_flag(row))
+def _costs(row: Row) -> str:
+    return row.worked if row.limit is None else f"{row.worked}, less than softmax for N > {_number(row.limit)}"
 
 
-def _flag(row: Row) -> Flag:
-    return "used" if row.used else ""
-
-
-def _worked(row: Row) -> str:
-    if row.limit is None:
-        return row.products.worked()
-    return f"{row.products.worked()}, less than softmax for N > {_number(row.limit)}"
+def _elements(row: Row) -> str:
+    kept = f"; cache {row.cache.worked}" if row.cache else ""
+    return row.memory.worked + kept
 
 
 def _number(limit: Fraction | None) -> str:
@@ -146,6 +150,6 @@ def _number(limit: Fraction | None) -> str:
 
 
 def _held(name: str, held: Held | None) -> dict[str, Any]:
-    keys = ("elements", "bytes", "worked", "less_from")
-    found = (held.number, held.bytes, held.elements.worked(), held.less_from) if held else (None,) * len(keys)
-    return {f"{name}_{key}": value for key, value in zip(keys, found, strict=True)}
+    keys = ("number", "bytes", "worked", "less_from")
+    names = ("elements", *keys[1:])
+    return {f"{name}_{said}": held and getattr(held, key) for said, key in zip(names, keys, strict=True)}

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from archcalc.report.base import Column, Figure, Line, Table
+from archcalc.analyze.memory.part_table import part_table
+from archcalc.report.base import Figure
+from archcalc.report.table import Table
 
 PARTS = {
     "weights": "weights",
@@ -60,9 +62,7 @@ class Host:
         return f"of the processes of {self.processes:,} GPUs together" if self.processes > 1 else ""
 
     def table(self) -> Table:
-        size = (Column("bytes", "count"), Column("", "bytes"))
-        lines = (Line((PARTS[part], number, number, number / self.bytes)) for part, number in self.parts.items())
-        return Table((Column("in host RAM", "name"), *size, Column("share", "share")), tuple(lines))
+        return part_table("in host RAM", {PARTS[part]: number for part, number in self.parts.items()}, self.bytes)
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""

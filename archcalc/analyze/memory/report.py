@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.layer_table import SIZE, LayerTable
+from archcalc.analyze.memory.layer_table import kind_of, layer_columns
 from archcalc.analyze.memory.marginals import Marginals, recorded
+from archcalc.analyze.memory.part_table import part_line, part_table, size_columns
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.reserved import DeviceMemory
-from archcalc.analyze.memory.rows import Row
+from archcalc.analyze.memory.rows import NOTHING, Row
 from archcalc.core.later import Later
-from archcalc.core.mesh import Plan
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.base import Figure
+from archcalc.report.of_run import RunReport
 from archcalc.report.picture import Skyline, Stretch
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables
+from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
-from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 from archcalc.run.device.host import CPU
 from archcalc.run.size_choices import shown_sizes
 from archcalc.spec.units import binary_bytes, decimal_bytes
@@ -46,29 +49,22 @@ PARTS = {
 }
 USUAL_DEPTH, EVERY_DEPTH = 3, 99
 WHOLE = {"step": "optimizer", "reference": "logits", "rollout": "generation"}  # what a phase does outside of layers
+NO_ROW = Row("", "", 1, 1, NOTHING)
 
 
 @dataclass(frozen=True)
-class MemoryReport(Report):
+class MemoryReport(RunReport):
     command: ClassVar[str] = "memory"
     chart: ClassVar[str] = "timeline"
-    mode: str
-    batch: int
-    lengths: dict[str, int]
-    context: int  # tokens that are cached before the one that is decoded
-    plan: Plan
     peak: Instant
     instants: tuple[Instant, ...]
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
-    choices: tuple[Choice, ...]  # of the run, sizes and plan among them
     estimates: tuple[str, ...]
     undivided: tuple[Undivided, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
-    cards: str = ""  # that it runs on, where they were named
-    kind: str = ""  # of these
-    weights: str = ""  # their format
+    kind: str = ""  # of the devices
     depth: int = USUAL_DEPTH
     timeline: bool = False
     trainable: int = 0  # parameters, of the whole model or of a stage of a pipeline
@@ -121,10 +117,6 @@ class MemoryReport(Report):
         """Host RAM of what is offloaded, of all GPUs together."""
         return self.host.bytes if self.host else 0
 
-    def title(self) -> str:
-        """The run in one line: what was asked for, then what was assumed."""
-        return run_line((self.model, MODE_WORDS.get(self.mode, self.mode)), self.choices, self.cards)
-
     def at(self) -> tuple[str, ...]:
         """The sizes and the plan: `batch 1`, `seq 2,048`, `tp 2`."""
         names = (*shown_sizes(self.batch, self.lengths, self.context, decodes=self.mode == "decode"), "plan")
@@ -150,42 +142,33 @@ class MemoryReport(Report):
         return [self.marginals.line()] if self.marginals else []
 
     def figures(self) -> list[Figure]:
-        """Bytes of weights, gradients and optimizer states over the whole step."""
-        offloaded = [*(self.host.figures() if self.host else ()), *self._given_out()]
-        if self.mode != "train":
-            return offloaded
-        whole = Figure("weights and states", sum(self.states.values()), "bytes")
-        padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
-        others = [Figure(f"{name}, on its own GPU", size, "bytes") for name, size in self.elsewhere.items()]
-        return [*self._on_device(), whole, *self._trained(), *([padding] if self.padding else []), *offloaded, *others]
-
-    def _given_out(self) -> list[Figure]:
-        """Of all layers, where the table has them and nothing is cached."""
-        whole = self.rows[0] if self.rows else None
-        if whole is None or not whole.outputs or self._layers.kind == "cache":
-            return []
-        made = Figure("outputs of all layers", whole.outputs, note=decimal_bytes(whole.output_bytes))
-        return [made, Figure("parameters", whole.parameters)] if self.mode != "train" else [made]
-
-    def _trained(self) -> list[Figure]:
-        """How many parameters, where not all of them are trained."""
-        numbers = {"trainable parameters": self.trainable, "frozen parameters": self.frozen}
-        return [Figure(name, number) for name, number in numbers.items()] if self.frozen else []
-
-    def _on_device(self) -> Iterator[Figure]:
-        """From the bytes of tensors to what is taken from the device."""
-        if not self.device:
-            return
-        yield Figure("allocated", self.allocated_bytes, "bytes")
-        yield Figure("reserved", self.reserved_bytes, "bytes")
+        """Bytes of weights, gradients and optimizer states over the whole step; then what is in host RAM or elsewhere,
+        and what all layers give out."""
+        trains = self.mode == "train"
+        whole = self.rows[0] if self.rows and self.layer_kind != "cache" else NO_ROW
+        padded = "FSDP2 gives every GPU the same number of rows"
+        listed: list[tuple[object, Figure]] = [
+            (trains and self.device, Figure("allocated", self.allocated_bytes, "bytes")),
+            (trains and self.device, Figure("reserved", self.reserved_bytes, "bytes")),
+            (trains, Figure("weights and states", sum(self.states.values()), "bytes")),
+            (trains and self.frozen, Figure("trainable parameters", self.trainable)),
+            (trains and self.frozen, Figure("frozen parameters", self.frozen)),
+            (trains and self.padding, Figure("padding, all GPUs", self.padding, "bytes", padded)),
+            *((True, figure) for figure in (self.host.figures() if self.host else ())),
+            (whole.outputs, Figure("outputs of all layers", whole.outputs, note=decimal_bytes(whole.output_bytes))),
+            (whole.outputs and not trains, Figure("parameters", whole.parameters)),
+            *((trains, Figure(f"{name}, on its own GPU", size, "bytes")) for name, size in self.elsewhere.items()),
+        ]
+        return [figure for wanted, figure in listed if wanted]
 
     def table(self) -> Table:
-        """Bytes by part at the peak."""
+        """Bytes by part at the peak; overhead is no part of what the model takes, and so has no share in it."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
-        lines = [self._part_line(part, size) for part, size in self.parts.items() if size and part != "overhead"]
-        lines += [self._line(name, size) for name, size in self._beside_tensors().items() if size]
-        lines += [self._part_line("overhead", self.parts["overhead"])] if self.parts["overhead"] else []
-        return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
+        tensors = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
+        found = part_table(first, tensors | self._beside_tensors(), self.own_bytes)
+        overhead = self.parts["overhead"]
+        last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
+        return replace(found, lines=(*found.lines, *last))
 
     def _beside_tensors(self) -> dict[str, int]:
         """What the allocator takes beyond the bytes of the tensors, or an engine leaves of the device."""
@@ -196,18 +179,30 @@ class MemoryReport(Report):
         return {"rounding": found.rounding, **unused}
 
     def more(self) -> Sequence[Table]:
-        return [*([self.host.table()] if self.host else []), self._by_layer()]
-
-    def _by_layer(self) -> Table:
-        """Memory over the step, or of each layer."""
-        if self.timeline:
-            over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
-            return Table(over, tuple(self._timeline_lines()), self._skyline())
-        return self._layers.table()
+        """What is offloaded; then memory over the step, or of each layer."""
+        offloaded = [self.host.table()] if self.host else []
+        return [*offloaded, self._over_step() if self.timeline else self._by_layer()]
 
     @property
-    def _layers(self) -> LayerTable:
-        return LayerTable(self.rows, self.mode == "train", self.own_bytes, self.depth)
+    def layer_kind(self) -> str:
+        return kind_of(self.rows, trains=self.mode == "train")
+
+    def columns(self) -> tuple[Column[Row], ...]:
+        whole = self.rows[0].outputs if self.layer_kind == "outputs" else self.own_bytes
+        return layer_columns(self.layer_kind, whole)
+
+    def _by_layer(self) -> Table:
+        """Layers that have memory, or give something out where nothing is cached."""
+        columns = in_tables(self.columns())
+        lines = [
+            Line(cells_of(columns, row), depth)
+            for row, depth in outline(self.rows, lambda above, row: self._size(above) == self._size(row))
+            if depth < self.depth and self._size(row)
+        ]
+        return Table(columns, tuple(lines))
+
+    def _size(self, row: Row) -> int:
+        return row.bytes + row.outputs * (self.layer_kind != "cache")
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""
@@ -218,45 +213,26 @@ class MemoryReport(Report):
         throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
         return Skyline(stretches, shown.index(self.peak), throughout)
 
-    def _part_line(self, part: str, size: int) -> Line:
-        """Overhead is no part of what the model takes, and so has no share in it."""
-        if part == "overhead":
-            return Line((PARTS[part], size, size, None), flag="estimate")
-        return self._line(PARTS[part], size)
-
-    def _line(self, name: str, number: int) -> Line:
-        return Line((name, number, number, number / self.own_bytes if self.own_bytes else 0.0))
-
-    def _timeline_lines(self) -> Iterator[Line]:
+    def _over_step(self) -> Table:
         """The peak within each phase and module of the step."""
-        phase = ""
-        for instant in self.instants:
-            if instant.phase != phase:
-                phase = instant.phase
-                yield Line((phase, None, None, None), heading=True)
-            size = instant.bytes
-            yield Line((stretch_name(instant), size, size, size / max(self.required_bytes, 1)), 1)
+        columns, lines = size_columns("timeline", "of the peak"), []
+        for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
+            lines.append(heading(phase, columns))
+            lines += [part_line(stretch_name(one), one.bytes, self.required_bytes, 1) for one in instants]
+        return Table(columns, tuple(lines), self._skyline())
 
-    def record(self) -> dict[str, Any]:
-        band = self.band.fraction if self.band else None
+    def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
+        offloaded = self.host.record() if self.host else {}
+        band = self.band.fraction if self.band else None
         return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "run": run_record(self.title(), self.choices),
-            **self.scope.record(),
-            "mode": self.mode,
-            "batch": self.batch,
-            **self.lengths,
-            **({"context": self.context} if self.mode == "decode" else {}),
-            **self.plan.record(),
-            "weights_format": self.weights,
+            **super().facts(),
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             "band": band,
             "claims": self.claims.record(),
             **self._device_record(),
-            **self._host_record(),
+            **offloaded,
             "marginals": recorded(self.marginals),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
@@ -267,13 +243,13 @@ class MemoryReport(Report):
             "elsewhere": self.elsewhere,
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
-            "assumptions": self.assumed(),
-            "timeline": [self._instant_record(instant) for instant in self.instants],
-            "rows": [self._row_record(row) for row in self.rows],
         }
 
-    def _host_record(self) -> dict[str, Any]:
-        return self.host.record() if self.host else {}
+    def details(self) -> dict[str, Any]:
+        timeline = [
+            {"phase": one.phase, "path": one.place.path or "model", "bytes": one.bytes} for one in self.instants
+        ]
+        return {"timeline": timeline}
 
     def _device_record(self) -> dict[str, Any]:
         if not self.device:
@@ -285,13 +261,6 @@ class MemoryReport(Report):
             "rounding_bytes": found.rounding,
             "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
         }
-
-    def _instant_record(self, instant: Instant) -> dict[str, Any]:
-        return {"phase": instant.phase, "path": instant.place.path or "model", "bytes": instant.bytes}
-
-    def _row_record(self, row: Row) -> dict[str, Any]:
-        named = {"path": row.path, "kind": row.kind, "repeat": row.repeat, "bytes": row.bytes, **row.parts}
-        return {**named, "outputs": row.outputs, "output_bytes": row.output_bytes, "parameters": row.parameters}
 
 
 def stretch_name(instant: Instant) -> str:

@@ -10,13 +10,17 @@ from archcalc.analyze.plot.axes import Axis
 from archcalc.analyze.plot.curves import Family
 from archcalc.analyze.plot.measures import Measure, Number
 from archcalc.analyze.plot.panels import Met
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table, Unit
+from archcalc.report.base import Report
 from archcalc.report.picture import Curves, Panel
+from archcalc.report.table import Column, Line, Table
+from archcalc.report.units import unit
 from archcalc.spec.units import binary_bytes, flops, rounded
 
 WIDTH = 78  # of a table whose columns can go by the labels of their curves
 KEPT = 6  # columns that are never left out
-CELLS: dict[str, Unit] = {"bytes": "binary", "flops": "rough_flops", "count": "rough"}
+CELLS = {"bytes": "binary", "flops": "rough_flops", "count": "rough"}  # units of the table
+unit("rough", lambda value: rounded(round(value)))
+unit("rough_flops", lambda value: flops(round(value)))
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,10 @@ class PlotReport(Report):
         heads = [line.label for line, _ in lines]
         units = [CELLS[panel.unit] for _, panel in lines]
         named = zip(self._heads(heads), units, strict=True)
-        columns = [Column(head, unit, spare=place >= KEPT) for place, (head, unit) in enumerate(named)]
+        columns = [Column[Any]("", head, unit, spare=place >= KEPT) for place, (head, unit) in enumerate(named)]
         rows = zip(self.x.values, *(line.heights for line, _ in lines), strict=True)
         made = (Line((_plain(x), *heights)) for x, *heights in rows)
-        return Table((Column(self.x.name, "bound"), *columns), tuple(made), self.curves)
+        return Table((Column[Any]("", self.x.name, "bound"), *columns), tuple(made), self.curves)
 
     def _heads(self, labels: list[str]) -> list[str]:
         """The labels, or letters where those are too wide."""
@@ -74,30 +78,28 @@ class PlotReport(Report):
         labels = [line.label for panel in self.curves.panels for line in panel.lines]
         if self._heads(labels) != labels:
             lines = (Line((letter(place), label)) for place, label in enumerate(labels))
-            yield Table((Column("", "name"), Column("curve", "text")), tuple(lines))
+            yield Table((Column[Any]("", "", "name"), Column[Any]("", "curve", "text")), tuple(lines))
 
     def _crossings(self) -> Iterator[Table]:
         if self.met:
-            heads = (Column(self.x.name, "count"), Column("there", "count"), Column("past it", "count"))
-            lines = tuple(Line((one.brief, *one.numbers)) for one in self.met)
-            yield Table((Column("where curves cross", "name"), *heads), lines)
+            first = Column[Any]("", "where curves cross", "name")
+            numbers = (Column[Any]("", label, "count") for label in (self.x.name, "there", "past it"))
+            yield Table((first, *numbers), tuple(Line((one.brief, *one.numbers)) for one in self.met))
 
-    def record(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
+        limits = [limit for panel in self.curves.panels for limit in panel.limits]
         return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            **self.scope.record(),
+            **super().facts(),
             "x": self.x.name,
             "by": self.by.name if self.by else None,
             "y": [one.name for one in self.measures],
             "axes": self._axes(),
-            "capacities": [
-                {"device": limit.name, "bytes": limit.height} for panel in self.curves.panels for limit in panel.limits
-            ],
+            "capacities": [{"device": limit.name, "bytes": limit.height} for limit in limits],
             "crossings": [self._crossing(one) for one in self.met],
-            "assumptions": self.assumed(),
-            "rows": list(self._rows()),
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        return list(self._points())
 
     def _axes(self) -> dict[str, str]:
         panels = {f"y of {panel.title}": "log" if panel.log else "linear" for panel in self.curves.panels}
@@ -116,7 +118,7 @@ class PlotReport(Report):
             "text": met.told,
         }
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
+    def _points(self) -> Iterator[dict[str, Any]]:
         """A line for each point, with what is measured there."""
         for family in self.families:
             for place in self.x.values:

@@ -15,7 +15,6 @@ from archcalc.render.chart.parts import ink
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PANEL, RULE, SERIES, Ink
 from archcalc.render.text_width import shortened, width
-from archcalc.render.words import VERDICTS
 from archcalc.spec.units import binary_bytes
 
 WIDTH = 860.0
@@ -85,7 +84,7 @@ def _described(report: FitReport) -> str:
 def _verdict(row: Row) -> str:
     left = binary_bytes(abs(row.left_bytes))
     room = f"{left} left" if row.left_bytes >= 0 else f"{left} too little"
-    return f"{VERDICTS[row.verdict.name]} {row.verdict.value} · {room}"
+    return f"{row.verdict.mark} {row.verdict.value} · {room}"
 
 
 def _with_band(row: Row) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from archcalc.render.chart.legend import Entry
 from archcalc.render.diagram.palette import COLOURS
 from archcalc.render.inks import MUTED, Ink
 from archcalc.render.text_width import shortened, width
-from archcalc.render.words import cell as in_words
+from archcalc.report.units import words
 from archcalc.spec.units import rounded
 
 WIDTH, HEIGHT = 860.0, 460.0
@@ -98,7 +98,7 @@ def _several() -> tuple[Ink, str, Ink]:
 
 def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int) -> None:
     cell, is_seen = place.cell, place.level < columns
-    share = in_words(cell.total / total if total else 0.0, "share")
+    share = words(cell.total / total if total else 0.0, "share")
     hidden = {} if is_seen else {"display": "none"}
     drawing.open(
         hint=f"{cell.title}: {cell.total:,} parameters, {share}", marks={**_marks(place), "data-share": share, **hidden}

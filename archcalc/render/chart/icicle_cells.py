@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from archcalc.analyze.diagram.graph import PartKind
+from archcalc.analyze.diagram.kinds import of_parts, of_weight
 from archcalc.analyze.params import ParamsReport
 from archcalc.analyze.params_rows import Row
 
@@ -22,7 +23,7 @@ class Cell:
     path: str
     title: str
     total: int
-    kind: PartKind
+    kind: PartKind = PartKind.OTHER
     working: str = ""
     is_tensor: bool = False
     times: int = 1  # copies of it in the part around it
@@ -60,6 +61,7 @@ def _tree(report: ParamsReport) -> Cell:
     whole = _cell(first, report)
     whole.title = report.model
     around = [("", whole)]  # modules, each with what the paths of its contents begin with
+    kinds: dict[Cell, set[PartKind]] = {whole: set()}  # of the weights in each of them
     for row in rows:
         if row.kind == "part" or not row.total:
             continue
@@ -67,15 +69,32 @@ def _tree(report: ParamsReport) -> Cell:
             around.pop()
         made = _cell(row, report)
         around[-1][1].children.append(made)
-        around.extend([(f"{row.path}.", made)] if row.kind == "module" else [])
+        if row.role is None:
+            kinds[made] = set()
+            around.append((f"{row.path}.", made))
+        else:
+            for _, module in around:
+                kinds[module].add(of_weight(row.role, row.group))
+    _colour(whole, kinds)
     for child in whole.children:
         _tidy(child)
     return whole
 
 
+def _colour(cell: Cell, kinds: dict[Cell, set[PartKind]]) -> None:
+    """A module by the weights in it, and its own tensors as it."""
+    cell.kind = of_parts(kinds[cell])
+    for child in cell.children:
+        if child.is_tensor:
+            child.kind = cell.kind
+        else:
+            _colour(child, kinds)
+
+
 def _cell(row: Row, report: ParamsReport) -> Cell:
     title = f"{row.title} × {row.times:,}" if row.times > 1 else row.title
-    return Cell(row.path, title, int(row.total), row.part, _worked(row, report), row.kind == "tensor", row.times)
+    working, is_tensor = _worked(row, report), row.kind == "tensor"
+    return Cell(row.path, title, int(row.total), working=working, is_tensor=is_tensor, times=row.times)
 
 
 def _worked(row: Row, report: ParamsReport) -> str:

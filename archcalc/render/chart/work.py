@@ -11,7 +11,7 @@ from archcalc.render.chart.legend import Entry
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import MUTED, RULE, SERIES, Ink
 from archcalc.render.text_width import width
-from archcalc.render.words import cell
+from archcalc.report.units import words
 from archcalc.spec.units import flops
 
 WIDTH = 860.0
@@ -68,7 +68,7 @@ def _size(amounts: Amounts) -> int:
 
 def _figure(report: FlopsReport, amounts: Amounts) -> str:
     share = amounts.total / report.total if report.total else 0.0
-    return f"{flops(amounts.total)} · {cell(share, 'share')}"
+    return f"{flops(amounts.total)} · {words(share, 'share')}"
 
 
 def _title(report: FlopsReport) -> str:

@@ -10,7 +10,6 @@ from archcalc.analyze.fit.report import HEADS, FitReport
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.overview import Overview
 from archcalc.core.visible import visible
-from archcalc.render.words import VERDICTS
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
 COLUMNS = (3, 4, 2)  # the first of them that leaves no gap
@@ -76,6 +75,6 @@ def _devices(name: str, fit: FitReport) -> Card:
 
 def _one(name: str, fit: FitReport) -> Card:
     (row,) = fit.rows
-    value = f"{VERDICTS[row.verdict.name]} {row.verdict.value}"
+    value = f"{row.verdict.mark} {row.verdict.value}"
     needed = f"needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}"
     return Card(f"Verdict, {name}", value, (row.gpu, needed), row.verdict.tone)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 from archcalc.core.assumptions import Assumption
-from archcalc.render.words import aligned, cells, figure
-from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Table
+from archcalc.render.page import Amount, Grid
+from archcalc.render.words import aligned
+from archcalc.report.table import Column, Line, Matrix
 from archcalc.spec.units import binary_bytes
 
 DEEPEST = 8  # levels of indentation that the style sheet has
@@ -16,11 +18,11 @@ _CODE = re.compile("`([^`]+)`")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
 
-def table(shown: Table, most: int | None = None, more: str = "") -> str:
+def table(shown: Grid, most: int | None = None, more: str = "") -> str:
     """With `most` lines at the most; `more` says where to find the rest."""
-    kept = shown.lines[:most]
+    kept = list(zip(shown.lines, shown.texts, strict=True))[:most]
     heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in shown.columns)
-    rows = "\n".join(_line(line, shown.columns) for line in kept)
+    rows = "\n".join(_line(line, texts, shown.columns) for line, texts in kept)
     left_out = len(shown.lines) - len(kept)
     rest = f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>' if left_out else ""
     return (
@@ -28,16 +30,15 @@ def table(shown: Table, most: int | None = None, more: str = "") -> str:
     )
 
 
-def _side(column: Column) -> str:
+def _side(column: Column[Any]) -> str:
     """Numbers stand at the right; so does a bar, of which its sum is written."""
-    return "" if column.unit in LEFT - {"stack"} else ' class="n"'
+    return "" if column.left and column.unit != "stack" else ' class="n"'
 
 
-def _line(line: Line, columns: Sequence[Column]) -> str:
-    first, *texts = cells(line, [column.unit for column in columns])
-    values = zip(line.cells[1:], texts, columns[1:], strict=True)
+def _line(line: Line, texts: Sequence[str], columns: Sequence[Column[Any]]) -> str:
+    values = zip(line.cells[1:], texts[1:], columns[1:], strict=True)
     toned = f' class="{line.tone}"' if line.tone else ""
-    return f"<tr{toned}>{_name(first, line)}{''.join(_cell(*one) for one in values)}</tr>"
+    return f"<tr{toned}>{_name(texts[0], line)}{''.join(_cell(*one) for one in values)}</tr>"
 
 
 def _name(text: str, line: Line) -> str:
@@ -48,7 +49,7 @@ def _name(text: str, line: Line) -> str:
     return f'<th scope="row" class="{named}">{escape(text)}{below}{notes}</th>'
 
 
-def _cell(value: object, text: str, column: Column) -> str:
+def _cell(value: object, text: str, column: Column[Any]) -> str:
     if column.unit == "share" and isinstance(value, float):
         return f'<td class="n share">{escape(text)}{_bar(value)}</td>'
     if column.unit == "stack" and isinstance(value, tuple):
@@ -67,16 +68,15 @@ def _note(note: str | Matrix) -> str:
     return escape(note)
 
 
-def figures(shown: Iterable[Figure]) -> str:
+def figures(shown: Iterable[Amount]) -> str:
     """The value to the last digit, and what it comes to."""
     rows = "\n".join(map(_figure, shown))
     return f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>' if rows else ""
 
 
-def _figure(each: Figure) -> str:
-    exact, roughly = figure(each)
-    told = " · ".join(part for part in (roughly.removeprefix("· "), each.note) if part)
-    number = f'<td class="n">{escape(exact)}</td><td class="muted">{escape(told)}</td>'
+def _figure(each: Amount) -> str:
+    about = " · ".join(part for part in (each.roughly, each.note) if part)
+    number = f'<td class="n">{escape(each.exact)}</td><td class="muted">{escape(about)}</td>'
     return f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from archcalc.core.visible import visible
 from archcalc.render.latex.equations import aligned
 from archcalc.render.latex.formula import OPERATOR, Piece
 from archcalc.render.latex.measure import BOLD, width
@@ -12,10 +13,12 @@ from archcalc.render.latex.symbols import Symbols, explained, parts
 from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_as_a_whole
 from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.latex.workings import collected, sizes
-from archcalc.render.page import Page, page
-from archcalc.render.words import cells as words_of
-from archcalc.render.words import entries, figure
-from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Quantity, Report, Table
+from archcalc.render.page import Amount, Page, page
+from archcalc.render.page import Grid as Shown
+from archcalc.render.words import entries
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Matrix
+from archcalc.report.units import Quantity
 
 PACKAGES = ("amsmath", "amssymb", "array", "booktabs", "longtable")
 NARROWEST = {"name": 14.0, "text": 12.0}  # em to which such columns may be narrowed
@@ -37,12 +40,10 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     equations = collected(report.working(), shown.tables)
     given = list(dict.fromkeys((*sizes(equations), *report.sizes())))
     symbols = Symbols(name for name, _ in given)
-    figures = list(shown.figures)
-    answer = shown.answer or [" ".join((*figure(figures[0]), figures.pop(0).label))]
+    answer, figures = shown.headline()
     yield f"\\subsection*{{\\raggedright {breaking(shown.title)}}}"
-    yield "\\noindent " + " \\\\\n".join(
-        f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line
-    )
+    said = [f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line]
+    yield "\\noindent " + " \\\\\n".join(said) if said else ""
     yield _figures(figures).in_one_piece(paper) if figures else ""
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
     yield _legend(given, symbols).in_one_piece(paper) if given else ""
@@ -50,36 +51,36 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield _notes(shown)
 
 
-def _figures(figures: Sequence[Figure]) -> Grid:
+def _figures(figures: Sequence[Amount]) -> Grid:
     heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
     return Grid(heads, tuple(Row([_words(part) for part in _figure(each)]) for each in figures))
 
 
-def _figure(each: Figure) -> tuple[str, str, str]:
-    exact, roughly = figure(each)
-    return each.label, exact, " ".join(filter(None, (roughly.removeprefix("· "), each.note)))
+def _figure(each: Amount) -> tuple[str, str, str]:
+    return each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))
 
 
 def _words(words: str) -> Cell:
     return Cell(breaking(words), width(words))
 
 
-def _grid(table: Table, symbols: Symbols) -> Grid:
+def _grid(table: Shown, symbols: Symbols) -> Grid:
     """Bars are left out: they say what the numbers beside them say."""
     kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
-    heads = [_head(table.columns[i]) for i in kept]
-    return Grid(tuple(heads), tuple(_row(line, table.columns, kept, symbols) for line in table.lines))
+    rows = []
+    for line, texts in zip(table.lines, table.texts, strict=True):
+        cells = [_cell(line.cells[i], table.columns[i], texts[i], symbols) for i in kept]
+        rows.append(_row(line, cells))
+    return Grid(tuple(_head(table.columns[i]) for i in kept), tuple(rows))
 
 
-def _head(column: Column) -> Head:
-    side = "l" if column.unit in LEFT else "r"
+def _head(column: Column[Any]) -> Head:
+    side = "l" if column.left else "r"
     return Head(_words(column.label), side, NARROWEST.get(column.unit, 0.0), column.spare)
 
 
-def _row(line: Line, columns: Sequence[Column], kept: Sequence[int], symbols: Symbols) -> Row:
+def _row(line: Line, cells: list[Cell]) -> Row:
     """A working stands among the equations; any other words, and notes, stand beneath their line."""
-    texts = words_of(line, [column.unit for column in columns])
-    cells = [_cell(line.cells[i], columns[i], texts[i], symbols) for i in kept]
     if line.heading:
         cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
     words = [] if line.working or not line.below else [line.below]
@@ -98,7 +99,7 @@ def _matrix(note: Matrix) -> str:
     return f"{sentence(note.name)}: $\\begin{{pmatrix}} {rows} \\end{{pmatrix}}$"
 
 
-def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
+def _cell(value: Any, column: Column[Any], words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
         return _product([_size(each, symbols) for each in value])
@@ -108,7 +109,7 @@ def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
 
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
-    return symbols.symbol(size) if isinstance(size, str) else Piece(str(size), width(str(size)))
+    return symbols.symbol(visible(size)) if isinstance(size, str) else Piece(str(size), width(str(size)))
 
 
 def _product(sizes: Sequence[Piece]) -> Cell:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from archcalc.core.expression import Expression, Leaf, leaves
-from archcalc.report.base import Table, Working
+from archcalc.render.page import Grid
+from archcalc.report.table import Working
 
 LEVELS = 2  # of parts with a working below a part that gets a group of its own
 
@@ -49,7 +50,7 @@ class Group:
         return [path for equation in self.equations for path in equation.paths]
 
 
-def collected(whole: Working | None, tables: Sequence[Table]) -> list[Group]:
+def collected(whole: Working | None, tables: Sequence[Grid]) -> list[Group]:
     """The answer's equation, then those of the lines, part by part."""
     found = (equation for table in tables for equation in _of_lines(table))
     lines = [equation for equation in found if not whole or equation.expression != whole.number.expression]
@@ -57,7 +58,7 @@ def collected(whole: Working | None, tables: Sequence[Table]) -> list[Group]:
     return [*first, *_groups(lines)]
 
 
-def _of_lines(table: Table) -> Iterator[Equation]:
+def _of_lines(table: Grid) -> Iterator[Equation]:
     above: list[tuple[int, str]] = []
     for line in table.lines:
         above = [(depth, term) for depth, term in above if depth < line.depth]

@@ -1,0 +1,114 @@
+"""Units: how values are written, the same in every format. A unit that is not here is declared where it is needed:
+
+    unit("joule", format=lambda value: f"{value:,.0f} J")
+
+Reports hold values; a column or a figure names the unit of its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from archcalc.report.bars import stacked
+from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
+
+SIMPLE = 12  # the largest denominator that is read at a glance
+
+Format = Callable[[Any], str]
+
+
+class Quantity(NamedTuple):
+    """A cell with a unit of its own, in a column of facts."""
+
+    value: Any
+    unit: str
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`format` writes a value in a table, `exact` and `roughly` as a figure: `201,466,160` and `201.5 M`."""
+
+    format: Format = str
+    left: bool = False  # aligned to the left, as words are; numbers stand at the right
+    missing: str = ""  # what stands in a table where there is no value
+    exact: Format | None = None  # as in a table, where it is not given
+    roughly: Format | None = None
+    rough_from: int = 1000  # smaller figures are read as they are
+    plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
+
+    def figure(self, value: Any) -> tuple[str, str]:
+        """The value to the last digit, and what it comes to."""
+        rough = self.roughly(value) if self.roughly and value >= self.rough_from else ""
+        return (self.exact or self.format)(value), rough
+
+
+def unit(name: str, format: Format = str, **traits: Any) -> None:
+    """Declare a unit; `traits` are the further fields of `Unit`."""
+    UNITS[name] = Unit(format, **traits)
+
+
+def unit_of(name: str) -> Unit:
+    if name not in UNITS:
+        raise LookupError(f"no unit is called {name}: declare it with archcalc.report.units.unit")
+    return UNITS[name]
+
+
+def words(value: Any, name: str) -> str:
+    """A value of a table; nothing where there is none."""
+    if isinstance(value, Quantity):
+        value, name = value
+    found = unit_of(name)
+    if value is None:
+        return found.missing
+    return "" if value == "" else found.format(value)
+
+
+def _count(value: Any) -> str:
+    """Digits in groups; what was written as a text stays as it is."""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _share(value: float) -> str:
+    return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def _signed_bytes(value: int) -> str:
+    return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
+
+
+def _ratio(value: Fraction | float) -> str:
+    """`3/4` and `2` are exact; `0.940` is rounded."""
+    exact = Fraction(value)
+    if exact.denominator <= SIMPLE and exact.numerator < SIMPLE**2:
+        return str(exact)
+    return f"{float(exact):,.3f}" if exact >= Fraction(1, 100) else f"{float(exact):.2g}"
+
+
+def _change(value: int) -> str:
+    return f"{value:+,}".replace("-", "−") if value else "="
+
+
+def _both_bytes(value: int) -> str:
+    return f"{decimal_bytes(value)} · {binary_bytes(value)}"
+
+
+UNITS = {
+    "": Unit(),  # of what programs read and people do not see
+    "name": Unit(left=True),
+    "text": Unit(left=True),
+    "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
+    "count": Unit(_count, roughly=rounded),
+    "flops": Unit(_count, roughly=flops),
+    "bound": Unit(_count, missing="–"),
+    "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
+    "share": Unit(_share),
+    "change": Unit(_change),
+    "ratio": Unit(_ratio, plain=float),
+    "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
+    "binary": Unit(binary_bytes),
+    "room": Unit(_signed_bytes),
+    "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
+}
