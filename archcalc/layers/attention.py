@@ -7,13 +7,14 @@ With a cache, keys and values are kept for the tokens to come. The computation o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
+from archcalc.core.small import TWICE, like
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
@@ -34,6 +35,7 @@ SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V, "ou
 CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CROSS_OUT}
 
 PROJECTED = "output projection"
+SOFTMAX = "softmax"
 BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
@@ -49,6 +51,7 @@ class Inputs:
     score_bias: ScoreBias | None = None
     value_vectors: ValueVectors | None = None
     content_queries: Queries | None = None
+    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,15 @@ class Heads:
     bias: Biased
     v_dim: int | None = None  # as wide as keys, unless given
     cross: bool = False  # looks at what an encoder gives
+    sight: Sight = EVERYTHING
+    feature: str = SOFTMAX  # or the feature map of a kernel
     lookup: ClassVar[str] = BY_SOFTMAX  # what a head's output is
+
+    def with_groups(self, original: Self) -> Self:
+        """In a small model: as many heads to a key-value head, values as wide as keys where they were."""
+        kv_heads = {original.heads: self.heads, 1: 1}.get(original.kv_heads, TWICE)
+        v_dim = self.v_dim and like(self.v_dim, self.head_dim, original.v_dim or 0, original.head_dim)
+        return replace(self, kv_heads=kv_heads, v_dim=v_dim)
 
     @property
     def head(self) -> Dim:
@@ -120,16 +131,23 @@ class Heads:
 class Attention(Heads):
     """Softmax attention over x itself, or over the encoder's output."""
 
-    dropout: float = 0  # on the weights that softmax gives
-    sight: Sight = EVERYTHING
+    weights_dropout: float = 0  # on the weights that softmax gives
     qk_norm: QKNorm | None = None
     gate: str = ""  # on what was looked up; made with the queries (query), by a projection of its own, or one a head
     out_norm: str = ""  # in front of the output projection
     sinks: bool = False  # a score for each head that no position has: softmax may look at nothing
     softcap: bool = False
-    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
     routed: RoutedHeads | None = None  # queries made by experts
     softmax: str = INPUT
+
+    def made_small(self, original: Attention) -> Attention:
+        """In a small model, groups of heads and the width of values are preserved."""
+        small = self.with_groups(original)
+        heads = small.kv_heads * self.routed.top if self.routed else self.heads
+        norm = original.qk_norm
+        if self.qk_norm and norm and norm.fits(original.heads, original.kv_heads, original.head_dim):
+            return replace(small, heads=heads, qk_norm=replace(self.qk_norm, width=()))
+        return replace(small, heads=heads)
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         memory = inputs.memory or (with_memory(m, x, self.sight) if self.sight.memory else x)
@@ -194,10 +212,10 @@ class Attention(Heads):
             inputs.work,
             inputs.mask,
             bias,
-            self.dropout,
+            self.weights_dropout,
             self.sight,
             softcap=self.softcap,
-            alibi=self.alibi,
+            alibi=inputs.alibi,
             sinks=one_each(m, "sinks", self.head) if self.sinks else None,
             softmax=self.softmax,
             value_vectors=vectors,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, looked_at, rotated
+from archcalc.layers.attention import PROJECTED, SOFTMAX, Heads, Inputs, Rotation, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FUSED = "causal linear attention in chunks, as in flash-linear-attention"
 
 NORMALISER = "normaliser"
-FEATURES = ("softmax", "poly2", "elu", "relu")
+FEATURES = (SOFTMAX, "poly2", "elu", "relu")
 
 
 def feature_width(feature: str, head_dim: int) -> Count:
@@ -43,7 +43,9 @@ class KernelAttention(Heads):
 
     lookup: ClassVar[str] = "φ(q)·state ÷ normaliser"
     feature: str = "elu"
-    causal: bool = False
+
+    def made_small(self, original: KernelAttention) -> KernelAttention:
+        return self.with_groups(original)
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         batch, seq, d_model = x.dims
@@ -56,9 +58,10 @@ class KernelAttention(Heads):
         past = looked_at(x, memory)
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
-        core = kernel(m, inputs.work, FUSED) if self.causal else m.as_region(Region.CORE)
+        causal = self.sight.causal
+        core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
         m.whole_sequence = "sums of kernel attention over all positions"
-        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
+        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
         found = self.concatenated(m, sums.look_up(q, k, v))
         self.describe(m, d_model)
         m.memory_notes.extend(self._held(inputs.work))
@@ -72,7 +75,7 @@ class KernelAttention(Heads):
         cached = Assumption(Topic.STATE, f"{sums} for each key-value head of a block, at any context", self.feature)
         stored = f"kernel attention by separate operations: {features:,} features of every position are stored at once"
         apart = Assumption(Topic.KERNEL, stored, self.feature)
-        is_apart = not (self.causal or work.decodes)
+        is_apart = not (self.sight.causal or work.decodes)
         return [note for note, holds in ((cached, work.keeps_cache), (apart, is_apart)) if holds]
 
 

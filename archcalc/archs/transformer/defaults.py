@@ -57,7 +57,7 @@ def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:
     if not encoded:
         yield Default(("position",), "none", "no position encoding")
     for field in ("kv_heads", "head_dim"):
-        sizes = {getattr(part, field) for part in readers}
+        sizes = {getattr(part.layer, field) for part in readers}
         if len(sizes) == 1:  # where they differ, no single value could be written for all
             yield Default((field,), sizes.pop())
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import conv
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.dropout import dropped
-from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, join_tables, look_up, token_table
+from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
 from archcalc.layers.linear import linear
-from archcalc.layers.patches import add_table, cut, learned_vectors, project, put_in_front
+from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -87,20 +86,13 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tenso
         x = put_in_front(m["tokens"], x, patches.tokens, placed)
     else:
         x = x.seen_as(batch, placed, d_model)
-    if stack.position("learned"):
-        x = add_table(m["positions"], x)
-        m.notes.extend(interpolated(patches))
-    else:
-        x = _add_positions(m, x, stack)
+    x = _add_positions(m, x, stack)
     if patches.mask:
         learned_vectors(m["mask_token"], 1, d_model)  # kept for pre-training: no patch is hidden here
     return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x
 
 
 def _add_positions(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    if learned := stack.position("learned"):
-        assert learned.length
-        x = add_learned_positions(m["positions"], x, learned.length, learned.offset)
-    if sinusoidal := stack.position("sinusoidal"):
-        x = add_sinusoids(m["positions"], x, sinusoidal.length, stored=sinusoidal.stored)
+    for position in stack.positions:
+        x = position.add_to(m, x, stack.patches)
     return x

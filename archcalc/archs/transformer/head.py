@@ -48,7 +48,7 @@ def _check_probe(head: Head, stack: ResolvedStack) -> None:
     """Attention pooling (probe) excludes other pooling fields."""
     from archcalc.archs.transformer import probe
 
-    probe.check(stack)
+    probe.parts_of(stack)
     if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
         raise InputError("pool: probe replaces every other way of pooling", hint, fields=[("head", "pool"), ("head",)])

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
@@ -41,7 +42,7 @@ def check(head: Head, stack: ResolvedStack) -> None:
         return
     if stack.name != "decoder":
         raise InputError("mtp predicts further tokens, which an encoder does not", "leave mtp out", fields=_AT)
-    if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
+    if any(isinstance(part, AttentionPart) and part.layer.cross for part in stack.parts.values()):
         raise InputError("mtp cannot follow cross-attention", "leave mtp out, or cross", fields=_AT)
     if any(BESIDE in word for word in stack.parts):
         raise InputError("mtp cannot follow parallel parts", "leave mtp out", fields=_AT)

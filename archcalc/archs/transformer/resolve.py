@@ -7,18 +7,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from archcalc.archs.transformer import head, image, pattern, positions
+from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.head_fields import Head
-from archcalc.archs.transformer.nodes import Norm, Position
+from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.positions import Encodings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.layers.attention import Heads
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import Node, merged
@@ -32,7 +34,7 @@ class ResolvedStack:
     d_model: int
     embedding: Embedding
     patches: Patches | None  # of an image, in the place of tokens
-    positions: tuple[Position, ...]
+    positions: Encodings
     norm: Norm
     dropout: float
     parallel: str | None
@@ -49,9 +51,6 @@ class ResolvedStack:
         tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
         parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
         return replace(self, tables=tables, parts=parts)
-
-    def position(self, kind: str) -> Position | None:
-        return next((position for position in self.positions if position.kind == kind), None)
 
 
 _TELLING = {"moe", "mamba", "delta", "rglru", "lightning"}  # parts that a reader wants to know of first
@@ -85,12 +84,11 @@ class Transformer:
 def _longest(stack: ResolvedStack) -> Longest:
     """A position table limits the length; for others `length` is the trained context. An image sets its own."""
     if stack.patches:
-        made_of = f"it is the image's {image.described(stack.patches)}; change the image: --set image=384"
+        made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
         return Longest(stack.patches.seq, hard=True, fixed=made_of)
-    tables = [stack.position("learned"), stack.position("sinusoidal")]
-    table = next((table for table in tables if table and table.length), None)
-    trained = next((position.length for position in stack.positions if position.length), None)
-    return Longest(table.length, hard=True) if table else Longest(trained)
+    limits = [(position.limit, position.on_embedding) for position in stack.positions if position.limit]
+    table = next((length for length, on_embedding in limits if on_embedding), None)
+    return Longest(table, hard=True) if table else Longest(next((length for length, _ in limits), None))
 
 
 def resolve(spec: Spec) -> Transformer:
@@ -126,10 +124,8 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
     scope.norm.check_kind(scope.norm.kind, ("norm",))
     patches, sound = image.patches(around), audio(around)
-    if patches:
-        tables = tuple(image.with_table(position, patches, around) for position in scope.position)
-        around = replace(around, scope=scope.model_copy(update={"position": tables}), patches=patches)
-    elif not sound:
+    around = replace(around, patches=patches)
+    if not (patches or sound):
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)
     words = sorted(pattern.words_of(items) | set(scope.once), key=lambda word: (pattern.BESIDE in word, word))
@@ -160,17 +156,11 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
 def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
     """A position table of the stack is shared by all its attention layers, so their heads must agree."""
     readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
-    tables = [(part, position) for part in readers for position in part.positions if positions.is_table(position)]
-    heads = {part.heads for part, position in tables if position.kind == "relative"}
-    if len(heads) > 1:
-        counts = " and ".join(map(str, sorted(heads)))
-        fact = f"one relative position table for the stack, but attention layers with {counts} heads"
-        hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
-        raise InputError(fact, hint, fields=around.places("position"))
-    if len({(part.heads, part.head_dim) for part, position in tables if position.kind == "transformer-xl"}) > 1:
-        fact = "one pair of biases u and v for the stack, but attention layers with different heads"
-        raise InputError(fact, "give each block its own: `shared: false`", fields=around.places("position"))
-    if len({(part.rotated, position) for part, position in tables}) > 1:
+    tables = [(position, part.layer) for part in readers for position in part.positions if position.is_of_stack]
+    for position, _ in tables:
+        alike: list[Heads] = [layer for other, layer in tables if other.kind == position.kind]
+        position.check_one_table(alike, around.places("position"))
+    if len({position.table(layer) for position, layer in tables}) > 1:
         fact = "one position table for the stack, but attention layers with different position settings"
         hint = "give all attention layers of the stack the same position settings"
         raise InputError(fact, hint, fields=around.places("position"))
@@ -276,7 +266,7 @@ def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
 
 def _check_read(decoder: ResolvedStack) -> None:
     """Refuses an encoder that no decoder block attends to."""
-    if not any(getattr(part, "cross", False) for part in decoder.parts.values()):
+    if not any(isinstance(part, AttentionPart) and part.layer.cross for part in decoder.parts.values()):
         hint = "name cross in the decoder's pattern, such as `attention cross ffn`, or take the encoder out"
         fields: list[Path] = [("decoder", "pattern"), ("encoder",)]
         raise InputError("no block of the decoder attends to the encoder", hint, fields=fields)

@@ -10,8 +10,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.head_fields import Head
-from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides
+from archcalc.archs.transformer.nodes import Fraction, Norm, Sides
 from archcalc.archs.transformer.parts import slot_node
+from archcalc.archs.transformer.positions import Positions
 from archcalc.spec.node import ModelSpec, Node, Size, as_size, field, mistake
 
 
