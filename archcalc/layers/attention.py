@@ -100,10 +100,6 @@ class Heads:
         k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias, role=roles["k"])
         return k, linear(m["v"], memory, out, bias="v" in self.bias, role=roles["v"])
 
-    def concatenated(self, m: Module, found: Tensor) -> Tensor:
-        """The outputs of all heads, concatenated."""
-        return concatenated(m, found, self.value, self.lookup)
-
     def keep_global(self, m: Module, d_model: Dim) -> None:
         """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
         outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
@@ -150,21 +146,37 @@ class Attention(Heads):
         return replace(small, heads=heads)
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-        memory = inputs.memory or (with_memory(m, x, self.sight) if self.sight.memory else x)
+        memory, gate = inputs.memory or x, None
+        if self.sight.memory:
+            memory = with_memory(m, x, self.sight)
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         q, expert_weights = self._queries(m, x)
-        q, gate = self._gate_of_queries(m, q)
+        if self.gate == "query":  # a copy each, since queries and gate are interleaved by head
+            each = (*q.axes[:2], (self.head, self.key))
+            q, gate = m.record("copy", q, to=each), m.record("copy", q, to=each)
         k, v = self.keys_and_values(m, memory)
-        gate = gate or self._gate(m, x)
-        q, k, v = self._by_head(m, q, k, v)
-        q, k = self._rotated(m, q, k, inputs)
+        if self.gate in ("own", "head"):  # one number per output channel, or one per head
+            out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
+            gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
+        if self.qk_norm:
+            q = self.qk_norm.run(m["q_norm"], q, self.head, self.key)
+            k = self.qk_norm.run(m["k_norm"], k, self.kv_head, self.key)
+        (batch, seq, *_), length = x.dims, memory.dims[1]
+        q = q.seen_as(batch, self.head, seq, self.key)
+        k, v = (t.seen_as(batch, self.kv_head, length, each) for t, each in ((k, self.key), (v, self.value)))
+        if inputs.rotation:
+            q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
         past = looked_at(x, memory, inputs.work, self.sight)
         k, v = (kept(m, t, past, inputs.work, self.sight, kind) for t, kind in ((k, "append"), (v, "append_values")))
         core = self._core(m, q, k, inputs)
-        q = inputs.content_queries(m, q) if inputs.content_queries else q
-        found = self.concatenated(m, core.run(q, k, v))
-        found = self._gated_and_normed(m, found, gate)
+        if inputs.content_queries:
+            q = inputs.content_queries(m, q)
+        found = concatenated(m, core.run(q, k, v), self.value, self.lookup)
+        if gate:
+            found = m.record("multiply", found, m.record("sigmoid", gate))
+        if self.out_norm:
+            found = norm(m["out_norm"], found, self.out_norm)
         return self._answer(m, found, expert_weights, x.dims[-1])
 
     def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -173,36 +185,6 @@ class Attention(Heads):
             return self.routed.queries(m, x, (self.head, self.key))
         out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
         return linear(m["q"], x, out, bias="q" in self.bias, role=self.roles["q"]), None
-
-    def _gate_of_queries(self, m: Module, q: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Splits queries and gate with a copy, since they are interleaved by head."""
-        if self.gate != "query":
-            return q, None
-        each = (*q.axes[:2], (self.head, self.key))
-        return m.record("copy", q, to=each), m.record("copy", q, to=each)
-
-    def _gate(self, m: Module, x: Tensor) -> Tensor | None:
-        """A gate with its own projection: one number per output channel, or one per head."""
-        outs = {"own": (self.head, self.value), "head": (self.head,)}
-        if self.gate not in outs:
-            return None
-        return linear(m["gate"], x, outs[self.gate], bias=False, role=Role.ATTENTION_GATE)
-
-    def _by_head(self, m: Module, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(batch, heads, positions, width), after QK norm."""
-        if self.qk_norm:
-            q, k = self.qk_norm.joined(m["q_norm"], q), self.qk_norm.joined(m["k_norm"], k)
-            q = self.qk_norm.split(m["q_norm"], q.seen_as(*_rows(q), self.head, self.key))
-            k = self.qk_norm.split(m["k_norm"], k.seen_as(*_rows(k), self.kv_head, self.key))
-        return _heads_first(q, self.head, self.key), *self._heads_of_keys(k, v)
-
-    def _heads_of_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        return _heads_first(k, self.kv_head, self.key), _heads_first(v, self.kv_head, self.value)
-
-    def _rotated(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        if not inputs.rotation:
-            return q, k
-        return rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
 
     def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
@@ -221,11 +203,6 @@ class Attention(Heads):
             value_vectors=vectors,
         )
 
-    def _gated_and_normed(self, m: Module, found: Tensor, gate: Tensor | None) -> Tensor:
-        if gate:
-            found = m.record("multiply", found, m.record("sigmoid", gate))
-        return norm(m["out_norm"], found, self.out_norm) if self.out_norm else found
-
     def _answer(self, m: Module, found: Tensor, expert_weights: Tensor | None, d_model: Dim) -> Tensor:
         """The output projection to d_model, by the selected experts if there are query experts."""
         if self.routed and expert_weights:
@@ -241,17 +218,6 @@ def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX)
     batch, head, seq, _ = found.dims
     m.show("head", batch, seq, value, title="each head's output", note=f"{lookup}, {head.size} heads")
     return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
-
-
-def _rows(x: Tensor) -> tuple[Dim, Dim]:
-    """Batch and positions."""
-    batch, seq, *_ = x.dims
-    return batch, seq
-
-
-def _heads_first(x: Tensor, head: Dim, width: Dim) -> Tensor:
-    batch, seq = _rows(x)
-    return x.seen_as(batch, head, seq, width)
 
 
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:

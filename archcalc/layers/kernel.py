@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, SOFTMAX, Heads, Inputs, Rotation, looked_at, rotated
+from archcalc.layers.attention import PROJECTED, SOFTMAX, Heads, Inputs, Rotation, concatenated, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -62,7 +62,7 @@ class KernelAttention(Heads):
         core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
         m.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
-        found = self.concatenated(m, sums.look_up(q, k, v))
+        found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
         self.describe(m, d_model)
         m.memory_notes.extend(self._held(inputs.work))
         m["out"].about = PROJECTED

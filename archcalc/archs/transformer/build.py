@@ -37,8 +37,10 @@ def build(model: Transformer, work: Workload) -> Module:
         memory = x
     assert x is not None
     answers = run_head(root, x, model, tables, work)
-    predict_further(root, x, model, tables, work)
-    _keep_spare(root, model.spare)
+    if model.head.mtp:
+        predict_further(root, x, model, tables, work)
+    if model.spare:
+        _keep_spare(root, model.spare)
     for place, logits in answers.items() if work.trains else ():
         cross_entropy(place, logits)
     return root
@@ -46,9 +48,9 @@ def build(model: Transformer, work: Workload) -> Module:
 
 def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     """Parameters that a class creates but never uses in its forward pass."""
+    m = root["spare"]
+    m.title = m.term = "spare (stored, never used)"
     for name, sizes in spare.items():
-        m = root["spare"]
-        m.title = m.term = "spare (stored, never used)"
         m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
 
 
@@ -73,22 +75,22 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
             child.region = Region.BLOCK
-            _share(child, item, stack)
+            if item.calls != 1:
+                child.calls = Count.named("calls", item.calls)
+            if stack.distinct and not m.notes:
+                m.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
         x = out if child.calls else x  # blocks that are kept and never called hand nothing on
     return x
 
 
-def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
+def _sharing(stack: ResolvedStack, distinct: int) -> Assumption:
     """Blocks that use the same weights are one copy, called several times."""
-    if item.calls != 1:
-        block.calls = Count.named("calls", item.calls)
-    if stack.distinct and block.parent and not block.parent.notes:
-        blocks, distinct = blocks_of(stack.items), stack.distinct
-        several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
-        spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
-        block.parent.notes.append(Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct))
+    blocks = blocks_of(stack.items)
+    several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
+    spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
+    return Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct)
 
 
 def _item_name(items: Items, index: int) -> str:

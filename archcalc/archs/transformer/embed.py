@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.tables import Audio
     from archcalc.spec.workload import Workload
 
+SPARE = "spare table (stored, never used)"  # BART stores the shared one even if encoder and decoder do not use it
+
 
 def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
     """`tables` are the token embeddings so far, for a shared embedding and a tied head."""
@@ -56,7 +58,9 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     if first not in tables:
         assert stack.vocab
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), stack.tables.dim)
-        _keep_spare(m, stack, tables)
+        if stack.embedding.spare and "spare" not in tables:
+            m["spare"].title = m["spare"].term = SPARE
+            tables["spare"] = token_table(m["spare"], *tables[first].dims)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="what one-hot · W + b reads")
@@ -66,13 +70,6 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     for index, types in enumerate(stack.embedding.type_tables):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)
     return _projected(m, _add_positions(m, x, stack), stack, "sum")
-
-
-def _keep_spare(m: Module, stack: ResolvedStack, tables: dict[str, Param]) -> None:
-    """BART stores the shared embedding even if encoder and decoder do not use it."""
-    if stack.embedding.spare and "spare" not in tables:
-        m["spare"].title = m["spare"].term = "spare table (stored, never used)"
-        tables["spare"] = token_table(m["spare"], *tables[stack.name if stack.name in tables else "shared"].dims)
 
 
 def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:

@@ -26,7 +26,8 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
     _check_widths(head, stack)
-    mtp.check(head, stack)
+    if head.mtp:
+        mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         hint = "write `head: {kind: classifier, classes: 2}`"
         tell(InputError("how many classes?", hint, fields=[("head",)], field="head"))

@@ -12,12 +12,8 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.parts.part import Surroundings
 
 
-def patches(around: Surroundings) -> Patches | None:
-    """None for a stack that reads tokens."""
+def patches(around: Surroundings) -> Patches:
     embedding = around.scope.embedding
-    embedding.check_kind(embedding.kind, *around.places("embedding"))
-    if embedding.kind != "patches":
-        return None
     if around.stack == "decoder":
         hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
         raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))

@@ -38,8 +38,7 @@ TRAINING_ALONE = Assumption(
 
 def check(head: Head, stack: ResolvedStack) -> None:
     """It needs a decoder of tokens, with embeddings of width d_model."""
-    if not head.mtp:
-        return
+    assert head.mtp
     if stack.name != "decoder":
         raise InputError("mtp predicts further tokens, which an encoder does not", "leave mtp out", fields=_AT)
     if any(isinstance(part, AttentionPart) and part.layer.cross for part in stack.parts.values()):
@@ -55,8 +54,7 @@ def check(head: Head, stack: ResolvedStack) -> None:
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
     """Records the multi-token prediction blocks, each passing its output to the next."""
     mtp, stack = model.head.mtp, model.stacks[-1]
-    if not mtp or not mtp.blocks:
-        return
+    assert mtp and mtp.blocks
     m = root.child(
         "mtp", repeat=Count.named("mtp blocks", mtp.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from archcalc.archs.transformer import positions
@@ -15,7 +15,7 @@ from archcalc.archs.transformer.positions import Encodings
 from archcalc.archs.transformer.positions.encoding import Places
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
-from archcalc.layers.attention import SOFTMAX, Biased, Heads
+from archcalc.layers.attention import SOFTMAX, Heads
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.kernel import KernelAttention
@@ -25,6 +25,7 @@ from archcalc.layers.routed_heads import RoutedHeads
 __all__ = ["Attention", "resolve"]
 
 _NARROW = ("window", "chunk")
+_BIASED = {True: "qkvo", False: ""}
 _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 
 
@@ -73,13 +74,14 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         return mla.resolve(word, slot, node, around)
     cross, at = slot == "cross", partial(around.places, word)
     _check(node, at, around, cross=cross)
-    heads, head_dim = _head_sizes(word, node, around)
+    heads, kv_heads, head_dim = _head_sizes(word, node, around)
+    bias = own_or(node.bias, around.scope.bias)
     encodings = _positions(word, node, around, cross=cross)
     sizes = Heads(
         heads,
-        _kv_heads(word, heads, node.kv_heads or around.scope.kv_heads or Derived(heads), around),
+        kv_heads,
         head_dim,
-        bias=_biased(own_or(node.bias, around.scope.bias)),
+        bias=frozenset(_BIASED.get(bias, bias)),
         v_dim=node.v_dim,
         cross=cross,
         sight=Sight(around.causal and not cross, node.window, node.chunk, sum(one.segment_memory for one in encodings)),
@@ -102,17 +104,21 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
 
 def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> SoftmaxAttention:
     norm = around.norm(node.norm)
-    return SoftmaxAttention(
+    layer = SoftmaxAttention(
         **vars(sizes),
         weights_dropout=own_or(node.dropout, around.scope.dropout),
-        qk_norm=_qk_norm(node.qk_norm, norm) if node.qk_norm else None,
         gate=_GATES[node.gate],
-        out_norm=norm.kind if node.out_norm else "",
         sinks=node.sinks,
         softcap=node.softcap is not None,
-        routed=_routed(word, node, sizes, around) if node.experts else None,
         softmax=around.scope.softmax,
     )
+    if node.out_norm:
+        layer = replace(layer, out_norm=norm.kind)
+    if node.qk_norm:
+        layer = replace(layer, qk_norm=_qk_norm(node.qk_norm, norm))
+    if node.experts:
+        layer = replace(layer, routed=_routed(word, node.experts, node.top, sizes, around))
+    return layer
 
 
 def _check(node: Attention, at: Places, around: Surroundings, *, cross: bool) -> None:
@@ -151,8 +157,8 @@ def _positions(word: str, node: Attention, around: Surroundings, *, cross: bool)
     return used
 
 
-def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, int]:
-    """How many heads, and how wide."""
+def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, int, int]:
+    """Heads, those with keys and values of their own, and how wide they are."""
     scope, d_model = around.scope, around.d_model
     heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     head_dim = node.head_dim or scope.head_dim
@@ -164,20 +170,13 @@ def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, 
     if node.gate is True and node.v_dim not in (None, head_dim):
         fact = f"a gate from the query projection has head_dim {head_dim}, but values have v_dim {node.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
-    return heads, head_dim
-
-
-def _kv_heads(word: str, heads: int, kv_heads: int, around: Surroundings) -> int:
+    kv_heads = node.kv_heads or scope.kv_heads or Derived(heads)
     if heads % kv_heads:
         divisors = [str(n) for n in range(1, min(heads, 1024) + 1) if heads % n == 0]
         hint = f"use a divisor of heads: {', '.join(divisors)}"
         fact = f"kv_heads {kv_heads} does not divide heads {heads}"
         raise InputError(fact, hint, fields=around.places(word, "kv_heads"))
-    return kv_heads
-
-
-def _biased(bias: bool | tuple[str, ...]) -> Biased:
-    return frozenset("qkvo" if bias is True else bias or ())
+    return heads, kv_heads, head_dim
 
 
 def _qk_norm(own: QKNormSaid, usual: Norm) -> QKNorm:
@@ -188,10 +187,9 @@ def _qk_norm(own: QKNormSaid, usual: Norm) -> QKNorm:
     return QKNorm(own.over, kind, bias, affine, own.width or ())
 
 
-def _routed(word: str, node: Attention, sizes: Heads, around: Surroundings) -> RoutedHeads:
+def _routed(word: str, experts: int, top: int | None, sizes: Heads, around: Surroundings) -> RoutedHeads:
     """Each selected query expert has as many heads as there are KV heads."""
-    experts = node.experts or 0
-    top = around.needed(node.top, "top", "how many experts a token is routed to, such as `top: 2`", word)
+    top = around.needed(top, "top", "how many experts a token is routed to, such as `top: 2`", word)
     if top > experts:
         fact = f"a token cannot be routed to {top} of {experts} experts"
         raise InputError(fact, f"use {experts} or fewer", fields=around.places(word, "top"))

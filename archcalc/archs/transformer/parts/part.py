@@ -9,6 +9,7 @@ from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.positions import Encodings, Written
+from archcalc.archs.transformer.positions.encoding import Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.conv import Convolution
@@ -129,6 +130,6 @@ class Surroundings:
 
     def positions(self, own: tuple[Written, ...] | None, *above: str) -> Encodings:
         """The position encodings inherited from `above` or the stack, overridden by `own`."""
-        at, table_at = self.places(*above, "position"), self.places("position")
-        written = positions.nearer(self.scope.position, own)
-        return positions.resolved(written, self.d_model, self.patches, at, table_at)
+        places, of_stack = self.places(*above, "position"), self.places("position")
+        site = Site(self.d_model, self.patches, places, of_stack)
+        return positions.resolved(self.scope.position, own, site)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from archcalc.archs.transformer.positions.encoding import Placed, Reader
+from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Inputs
 from archcalc.layers.dims import heads_of
@@ -13,7 +13,7 @@ from archcalc.layers.dims import heads_of
 WORD = "alibi"
 
 
-class Alibi(Placed):
+class Alibi(Encoding):
     on_scores: ClassVar[bool] = True
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:

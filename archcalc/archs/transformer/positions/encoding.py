@@ -22,6 +22,16 @@ RELATIVE = "relative positions"
 
 
 @dataclass(frozen=True)
+class Site:
+    """The stack that encodings are resolved for, and where they may be written."""
+
+    d_model: int
+    patches: Patches | None
+    places: list[Path]
+    of_stack: list[Path]  # the places of the stack's own
+
+
+@dataclass(frozen=True)
 class Reader:
     """An attention that reads positions, while it runs."""
 
@@ -39,18 +49,18 @@ class Reader:
 
 
 class Encoding(Node):
-    """No position encoding, and the base of all others."""
+    """The base of all: does nothing, and goes with every model."""
 
-    main: ClassVar[str] = "kind"
     on_embedding: ClassVar[bool] = False  # it is added there; all others act in attention
     on_scores: ClassVar[bool] = False  # it adds something to attention's scores
     needs: ClassVar[dict[str, int]] = {}  # the fields that it is refused without, each with an example
-    kind: str = field("none", "The position encoding.", example="rope")
-
-    @property
-    def limit(self) -> int | None:
-        """The longest sequence, or the one it was trained for."""
-        return None
+    kind: str
+    length: Size | None = field(
+        None,
+        "The longest sequence; a learned table has that many rows.",
+        example=1024,
+        unset="no limit; learned positions need it",
+    )
 
     @property
     def segment_memory(self) -> int:
@@ -66,19 +76,27 @@ class Encoding(Node):
         """Whether both may act at one place."""
         return False
 
-    def on_image(self, patches: Patches | None, at: list[Path], table_at: list[Path]) -> Self:
+    def on_image(self, site: Site) -> Self:
         """With what follows from the image that the stack reads, if it reads one."""
         return self
+
+    def with_rows(self, patches: Patches, at: list[Path]) -> Self:
+        """A table of an image's positions, which has a row for each of them."""
+        if self.length not in (None, patches.positions):
+            fact = f"a table of {self.length} positions, but the image has {patches.positions}"
+            hint = f"leave length out: it follows from the image, {patches.described}"
+            raise InputError(fact, hint, fields=[(*place, "length") for place in at])
+        return self.model_copy(update={"length": self.length or Derived(patches.positions)})
 
     def check(self, d_model: int, at: list[Path]) -> None:
         """Refuse it without the fields that it needs."""
         for name, example in self.needs.items():
             self.check_given(name, example, at)
 
-    def check_given(self, name: str, example: int, at: list[Path], *, stored: bool = False) -> None:
+    def check_given(self, name: str, example: int, at: list[Path]) -> None:
         if getattr(self, name) is None:
-            hint = f"write `position: {{kind: {self.kind}, {name}: {example}{', stored: true' * stored}}}`"
-            raise InputError(f"{'stored ' * stored}{self.kind} positions need {name}", hint, fields=at)
+            hint = f"write `position: {{kind: {self.kind}, {name}: {example}}}`"
+            raise InputError(f"{self.kind} positions need {name}", hint, fields=at)
 
     def check_pairs(self, d_model: int, at: list[Path]) -> None:
         """Of what is computed as sines and cosines."""
@@ -113,30 +131,7 @@ class Encoding(Node):
         return inputs
 
 
-class Placed(Encoding):
-    """Any but `none`."""
-
-    length: Size | None = field(
-        None,
-        "The longest sequence; a learned table has that many rows.",
-        example=1024,
-        unset="no limit; learned positions need it",
-    )
-
-    @property
-    def limit(self) -> int | None:
-        return self.length
-
-    def with_rows(self, patches: Patches, at: list[Path]) -> Self:
-        """A table of an image's positions, which has a row for each of them."""
-        if self.length not in (None, patches.positions):
-            fact = f"a table of {self.length} positions, but the image has {patches.positions}"
-            hint = f"leave length out: it follows from the image, {patches.described}"
-            raise InputError(fact, hint, fields=[(*place, "length") for place in at])
-        return self.model_copy(update={"length": self.length or Derived(patches.positions)})
-
-
-class Stored(Placed):
+class Stored(Encoding):
     """What is computed, or stored as a table."""
 
     stored: bool = field(
@@ -147,11 +142,12 @@ class Stored(Placed):
     )
 
     def check(self, d_model: int, at: list[Path]) -> None:
-        if self.stored:
-            self.check_given("length", 1024, at, stored=True)
+        if self.stored and self.length is None:
+            hint = f"write `position: {{kind: {self.kind}, length: 1024, stored: true}}`"
+            raise InputError(f"stored {self.kind} positions need length", hint, fields=at)
 
 
-class Bucketed(Placed):
+class Bucketed(Encoding):
     """What tells distances apart in buckets."""
 
     buckets: Size | None = field(

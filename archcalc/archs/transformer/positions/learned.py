@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field
 
-from archcalc.archs.transformer.positions.encoding import Placed
+from archcalc.archs.transformer.positions.encoding import Encoding, Site
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
@@ -17,19 +17,19 @@ from archcalc.spec.node import field
 WORD = "learned"
 
 
-class Learned(Placed):
+class Learned(Encoding):
     on_embedding: ClassVar[bool] = True
     needs: ClassVar[dict[str, int]] = {"length": 1024}
     offset: Annotated[int, Field(ge=0, le=1024)] = field(
         0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
     )
 
-    def on_image(self, patches: Patches | None, at: list[Path], table_at: list[Path]) -> Self:
-        if not patches:
+    def on_image(self, site: Site) -> Self:
+        if not site.patches:
             return self
         if self.offset:
-            raise InputError("every position of an image is used", "leave offset out", fields=table_at)
-        return self.with_rows(patches, table_at)
+            raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
+        return self.with_rows(site.patches, site.of_stack)
 
     def check(self, d_model: int, at: list[Path]) -> None:
         super().check(d_model, at)

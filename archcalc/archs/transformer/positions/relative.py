@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
 from archcalc.archs.transformer.nodes import Sides
-from archcalc.archs.transformer.positions.encoding import RELATIVE, Bucketed, Encoding, Reader
+from archcalc.archs.transformer.positions.encoding import RELATIVE, Bucketed, Encoding, Reader, Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads, Inputs
 from archcalc.layers.embedding import relative_bias
-from archcalc.layers.patches import Patches, both_sides, times
+from archcalc.layers.patches import both_sides, times
 from archcalc.spec.node import field
 
 WORD = "relative"
@@ -41,8 +41,9 @@ class Relative(Bucketed):
         """A table of the stack, and one of each block: they add up."""
         return isinstance(other, Relative) and self.per != other.per
 
-    def on_image(self, patches: Patches | None, at: list[Path], table_at: list[Path]) -> Self:
+    def on_image(self, site: Site) -> Self:
         """Without buckets, the rows and columns of all patches are told apart."""
+        patches, at = site.patches, site.places
         if self.buckets and not self.grid:
             return self
         if self.buckets:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from archcalc.archs.transformer.positions.encoding import Placed, Places, Reader
+from archcalc.archs.transformer.positions.encoding import Encoding, Places, Reader
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
@@ -16,7 +16,7 @@ from archcalc.spec.node import Size, field
 WORD = "shaw"
 
 
-class Shaw(Placed):
+class Shaw(Encoding):
     on_scores: ClassVar[bool] = True
     needs: ClassVar[dict[str, int]] = {"distance": 16}
     distance: Size | None = field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from archcalc.archs.transformer.positions.encoding import Stored
+from archcalc.archs.transformer.positions.encoding import Site, Stored
 from archcalc.core.errors import Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.embedding import add_sinusoids
@@ -16,9 +16,11 @@ WORD = "sinusoidal"
 class Sinusoidal(Stored):
     on_embedding: ClassVar[bool] = True
 
-    def on_image(self, patches: Patches | None, at: list[Path], table_at: list[Path]) -> Self:
-        has_table = patches and (self.stored or self.length)
-        return self.with_rows(patches, table_at) if patches and has_table else self
+    def on_image(self, site: Site) -> Self:
+        """A table of it has a row for each position of the image."""
+        if not site.patches or not (self.stored or self.length):
+            return self
+        return self.with_rows(site.patches, site.of_stack)
 
     def check(self, d_model: int, at: list[Path]) -> None:
         super().check(d_model, at)

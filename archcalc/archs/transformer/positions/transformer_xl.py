@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from archcalc.archs.transformer.positions.encoding import RELATIVE, Placed, Places, Reader
+from archcalc.archs.transformer.positions.encoding import RELATIVE, Encoding, Places, Reader
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
@@ -17,7 +17,7 @@ from archcalc.spec.node import Size, field
 WORD = "transformer-xl"
 
 
-class TransformerXL(Placed):
+class TransformerXL(Encoding):
     on_scores: ClassVar[bool] = True
     needs: ClassVar[dict[str, int]] = {"memory": 150}
     memory: Size | None = field(
