@@ -137,7 +137,8 @@ class Kernel:
 
     def _kept(self, m: Module, total: Tensor) -> Tensor:
         """The update of the cached sums in a decode step."""
-        total = m.record("add", total) if self.work.decodes else total
+        if self.work.decodes:
+            total = m.record("add", total)
         return self.m.record("append", total) if self.work.keeps_cache else total
 
     def _normaliser(self, q: Tensor, summed: Tensor) -> Tensor:

@@ -85,7 +85,8 @@ class LatentAttention:
             k, v = self._expanded(m, latent, shared_key)
             found = self._core(m, x, squeezed, inputs).run(q, k, v)
         joined = concatenated(m, found, Dim.of("v_dim", self.widths.value))
-        joined = self._gated(m, x, joined) if self.gate else joined
+        if self.gate:
+            joined = self._gated(m, x, joined)
         m["out"].about = PROJECTED
         return linear(m["out"], joined, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
 

@@ -61,7 +61,8 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
     x = _run_items(m, stack.items, x, context, stack)
     final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
-    x = normed(m["norm"], x, stack.norm) if final else x
+    if final:
+        x = normed(m["norm"], x, stack.norm)
     return dropped(m, x, stack.dropout, work) if final else x
 
 
@@ -81,7 +82,8 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
                 m.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
-        x = out if child.calls else x  # blocks that are kept and never called hand nothing on
+        if child.calls:  # blocks that are kept and never called hand nothing on
+            x = out
     return x
 
 

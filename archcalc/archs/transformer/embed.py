@@ -29,7 +29,8 @@ def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[st
         x = _embed_audio(m, batch, seq, stack, stack.audio)
     else:
         x = _embed_tokens(m, batch, seq, stack, tables)
-    x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
+    if stack.embedding.norm:
+        x = normed(m["norm"], x, stack.norm)
     return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work)
 
 
@@ -65,7 +66,8 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     if stack.embedding.bias:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="what one-hot · W + b reads")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
-    x = join_tables(m, x, stack.embedding.joined) if stack.embedding.joined else x
+    if stack.embedding.joined:
+        x = join_tables(m, x, stack.embedding.joined)
     x = _projected(m, x, stack, "tokens")
     for index, types in enumerate(stack.embedding.type_tables):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)

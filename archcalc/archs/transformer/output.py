@@ -42,7 +42,8 @@ def run_head(
             if head.norm:
                 normed(root.child("pooler", group=ModuleGroup.HEAD)["norm"], pooled, stack.norm)
         return {}
-    x = _probed(root, x, stack, work) if head.pool == "probe" else x
+    if head.pool == "probe":
+        x = _probed(root, x, stack, work)
     if head.beside and head.beside.kind == "none":
         _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
     m = root.child("head", group=ModuleGroup.HEAD)
@@ -62,7 +63,8 @@ def _probed(root: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Te
 
 def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor:
     head, stack = model.head, model.stacks[-1]
-    x = normed(m["norm"], x, stack.norm) if head.norm else x
+    if head.norm:
+        x = normed(m["norm"], x, stack.norm)
     if head.transform:
         width = stack.tables.dim if head.transform is True else Dim.of("transformed", head.transform)
         x = _transformed(m["transform"], x, head, stack, width)
@@ -72,7 +74,8 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
         logits = linear(m, x, vocab, bias=bool(head.bias), role=Role.HEAD)
     else:
         logits = contract(m, x, tables[stack.name], out=(vocab,))
-        logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
+        if head.bias:
+            logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS))
     if head.bias == "twice":
         m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.SPARE)
@@ -80,10 +83,13 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
 
 
 def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
-    x = _weighted(m["layers"], x, stack) if head.layers == "weighted" else x
-    x = linear(m["project"], x, Dim.of("projected", head.project)) if head.project else x
+    if head.layers == "weighted":
+        x = _weighted(m["layers"], x, stack)
+    if head.project:
+        x = linear(m["project"], x, Dim.of("projected", head.project))
     x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
-    x = normed(m["norm"], x, stack.norm) if head.norm else x
+    if head.norm:
+        x = normed(m["norm"], x, stack.norm)
     if head.hidden:
         x = activated(m, linear(m["hidden"], x, Dim.of("hidden", head.hidden)), head.act)
     if head.transform:

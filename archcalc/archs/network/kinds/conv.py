@@ -159,7 +159,8 @@ def padded(m: Module, x: Tensor, padding: tuple[Pair, ...], trace: Trace) -> Ten
 
 def finished(m: Module, y: Tensor, norm: Norm | None, act: Activation | None, trace: Trace) -> Tensor:
     """What stands behind a layer in the same item: its norm, its activation."""
-    y = norm.run(m["norm"], y, trace) if norm else y
+    if norm:
+        y = norm.run(m["norm"], y, trace)
     if act is None:
         return y
     return act.run(m["act"] if act.slopes else m, y, trace)
