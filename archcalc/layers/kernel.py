@@ -107,10 +107,9 @@ class Kernel:
         return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
 
     def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return self._rotated(self.m, q, "q"), self._rotated(sums, k, "k")
-
-    def _rotated(self, m: Module, x: Tensor, name: str) -> Tensor:
-        return rotated(m, x, name, self.rotation) if self.rotation else x
+        if not self.rotation:
+            return q, k
+        return rotated(self.m, q, "q", self.rotation), rotated(sums, k, "k", self.rotation)
 
     def _features(self, m: Module, x: Tensor, name: str) -> Tensor:
         """One step each, as a fused kernel makes it: products computed and joined one by one would keep more."""

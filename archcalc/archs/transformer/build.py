@@ -7,7 +7,7 @@ from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.embed import embed
 from archcalc.archs.transformer.mtp import predict_further
 from archcalc.archs.transformer.output import run_head
-from archcalc.archs.transformer.parts.part import normed
+from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.assumptions import Assumption, Topic
@@ -60,7 +60,7 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
     if stack.once:
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
     x = _run_items(m, stack.items, x, context, stack)
-    final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
+    final = own_or(stack.norm.final, stack.norm.place != "post")
     if final:
         x = normed(m["norm"], x, stack.norm)
     return dropped(m, x, stack.dropout, work) if final else x

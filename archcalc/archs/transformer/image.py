@@ -29,7 +29,7 @@ def patches(around: Surroundings) -> Patches:
         tokens=embedding.tokens,
         registers=embedding.registers,
         mask=embedding.mask,
-        bias=embedding.bias if embedding.bias is not None else True,
+        bias=embedding.bias is not False,
         pretrained=pretrained,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from archcalc.archs.transformer import positions
@@ -10,7 +10,7 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.attention_fields import Attention, QKNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
+from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
 from archcalc.archs.transformer.positions import Encodings
 from archcalc.archs.transformer.positions.encoding import Places
 from archcalc.core.derived import Derived
@@ -27,17 +27,6 @@ __all__ = ["Attention", "resolve"]
 _NARROW = ("window", "chunk")
 _BIASED = {True: "qkvo", False: ""}
 _GATES = {True: "query", False: "", "own": "own", "head": "head"}
-
-
-@dataclass(frozen=True)
-class Excluded:
-    """Fields that this attention cannot have, rather than ignore them."""
-
-    where: str  # of the conditions in `_check`
-    fields: tuple[str, ...]
-    fact: str
-    hint: str
-    at: str = ""  # the field that the message points at, if it is another one
 
 
 EXCLUDED = (

@@ -76,6 +76,17 @@ class LayerPart(Part):
         return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
 
 
+@dataclass(frozen=True)
+class Excluded:
+    """Fields that a part refuses under a condition, rather than ignore them."""
+
+    where: str  # the name of the condition
+    fields: tuple[str, ...]
+    fact: str
+    hint: str
+    at: str = ""  # the field that the message points at, if it is another one
+
+
 def own_or(value: T | None, around: T) -> T:
     """A part's own field, or the one it inherits."""
     return around if value is None else value
