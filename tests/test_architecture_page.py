@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import itertools
 import json
@@ -24,7 +25,7 @@ import archcalc.render
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.peak import peak, played
 from archcalc.cli import app
-from archcalc.core.ir import Dim, Module, axes
+from archcalc.core.ir import Dim, Module, axes, walk
 from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
 from archcalc.run.device import device
@@ -123,6 +124,26 @@ def test_a_family_says_what_is_wrong_with_its_spec(run: Run, added: Added, tmp_p
     assert answer.code == 2 and "an image of 30 cannot be halved 3 times" in answer.err
     assert "no PyTorch reference of the family convnet" in run("verify", spec).err
     assert "convnet" in run("schema").json["properties"]["family"]["enum"]
+
+
+@pytest.mark.parametrize(("offset", "numbers"), [(False, 1), (True, 2)])
+def test_a_position_encoding(added: Added, offset: bool, numbers: int) -> None:
+    """A number or two for each of 3 heads in each of 2 blocks, and a bias on the scores of every pair of positions."""
+    encoding = added("archcalc/archs/transformer/positions/slopes.py").ENCODING(kind="slopes", offset=offset)
+    model = archcalc.load({"vocab": 11, "d_model": 12, "heads": 3, "ffn": 20, "decoder": 2})
+    (decoder,) = model.resolved.stacks
+    attention = dataclasses.replace(decoder.parts["attention"], positions=(encoding,))
+    stack = dataclasses.replace(decoder, parts={**decoder.parts, "attention": attention})
+    placed = dataclasses.replace(model, resolved=dataclasses.replace(model.resolved, decoder=stack))
+    assert placed.params().total - model.params().total == 2 * 3 * numbers
+    eager = {"batch": 1, "seq": 5, "attention": "eager"}
+    ops = [op for node, _ in walk(placed.build(placed.workload(**eager))) for op in node.ops]
+    (bias,) = [
+        op.output
+        for op in ops
+        if op.kind == "multiply" and len(op.output.dims) == 3 and op.output.dims[0].name == "heads"
+    ]
+    assert [int(dim.size) for dim in bias.dims] == [3, 5, 5]
 
 
 def test_a_device(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,14 @@ With a cache, keys and values are kept for the tokens to come. The computation o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
+from archcalc.core.small import TWICE, like
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
@@ -34,6 +35,7 @@ SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V, "ou
 CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CROSS_OUT}
 
 PROJECTED = "output projection"
+SOFTMAX = "softmax"
 BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
@@ -49,6 +51,7 @@ class Inputs:
     score_bias: ScoreBias | None = None
     value_vectors: ValueVectors | None = None
     content_queries: Queries | None = None
+    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,15 @@ class Heads:
     bias: Biased
     v_dim: int | None = None  # as wide as keys, unless given
     cross: bool = False  # looks at what an encoder gives
+    sight: Sight = EVERYTHING
+    feature: str = SOFTMAX  # or the feature map of a kernel
     lookup: ClassVar[str] = BY_SOFTMAX  # what a head's output is
+
+    def with_groups(self, original: Self) -> Self:
+        """In a small model: as many heads to a key-value head, values as wide as keys where they were."""
+        kv_heads = {original.heads: self.heads, 1: 1}.get(original.kv_heads, TWICE)
+        v_dim = self.v_dim and like(self.v_dim, self.head_dim, original.v_dim or 0, original.head_dim)
+        return replace(self, kv_heads=kv_heads, v_dim=v_dim)
 
     @property
     def head(self) -> Dim:
@@ -88,10 +99,6 @@ class Heads:
         roles, out = self.roles, (self.kv_head, self.value)
         k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias, role=roles["k"])
         return k, linear(m["v"], memory, out, bias="v" in self.bias, role=roles["v"])
-
-    def concatenated(self, m: Module, found: Tensor) -> Tensor:
-        """The outputs of all heads, concatenated."""
-        return concatenated(m, found, self.value, self.lookup)
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
         """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
@@ -120,33 +127,56 @@ class Heads:
 class Attention(Heads):
     """Softmax attention over x itself, or over the encoder's output."""
 
-    dropout: float = 0  # on the weights that softmax gives
-    sight: Sight = EVERYTHING
+    weights_dropout: float = 0  # on the weights that softmax gives
     qk_norm: QKNorm | None = None
     gate: str = ""  # on what was looked up; made with the queries (query), by a projection of its own, or one a head
     out_norm: str = ""  # in front of the output projection
     sinks: bool = False  # a score for each head that no position has: softmax may look at nothing
     softcap: bool = False
-    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
     routed: RoutedHeads | None = None  # queries made by experts
     softmax: str = INPUT
 
+    def made_small(self, original: Attention) -> Attention:
+        """In a small model, groups of heads and the width of values are preserved."""
+        small = self.with_groups(original)
+        heads = small.kv_heads * self.routed.top if self.routed else self.heads
+        norm = original.qk_norm
+        if self.qk_norm and norm and norm.fits(original.heads, original.kv_heads, original.head_dim):
+            return replace(small, heads=heads, qk_norm=replace(self.qk_norm, width=()))
+        return replace(small, heads=heads)
+
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-        memory = inputs.memory or (with_memory(m, x, self.sight) if self.sight.memory else x)
+        memory, gate = inputs.memory or x, None
+        if self.sight.memory:
+            memory = with_memory(m, x, self.sight)
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         q, expert_weights = self._queries(m, x)
-        q, gate = self._gate_of_queries(m, q)
+        if self.gate == "query":  # a copy each, since queries and gate are interleaved by head
+            each = (*q.axes[:2], (self.head, self.key))
+            q, gate = m.record("copy", q, to=each), m.record("copy", q, to=each)
         k, v = self.keys_and_values(m, memory)
-        gate = gate or self._gate(m, x)
-        q, k, v = self._by_head(m, q, k, v)
-        q, k = self._rotated(m, q, k, inputs)
+        if self.gate in ("own", "head"):  # one number per output channel, or one per head
+            out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
+            gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
+        if self.qk_norm:
+            q = self.qk_norm.run(m["q_norm"], q, self.head, self.key)
+            k = self.qk_norm.run(m["k_norm"], k, self.kv_head, self.key)
+        (batch, seq, *_), length = x.dims, memory.dims[1]
+        q = q.seen_as(batch, self.head, seq, self.key)
+        k, v = (t.seen_as(batch, self.kv_head, length, each) for t, each in ((k, self.key), (v, self.value)))
+        if inputs.rotation:
+            q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
         past = looked_at(x, memory, inputs.work, self.sight)
         k, v = (kept(m, t, past, inputs.work, self.sight, kind) for t, kind in ((k, "append"), (v, "append_values")))
         core = self._core(m, q, k, inputs)
-        q = inputs.content_queries(m, q) if inputs.content_queries else q
-        found = self.concatenated(m, core.run(q, k, v))
-        found = self._gated_and_normed(m, found, gate)
+        if inputs.content_queries:
+            q = inputs.content_queries(m, q)
+        found = concatenated(m, core.run(q, k, v), self.value, self.lookup)
+        if gate:
+            found = m.record("multiply", found, m.record("sigmoid", gate))
+        if self.out_norm:
+            found = norm(m["out_norm"], found, self.out_norm)
         return self._answer(m, found, expert_weights, x.dims[-1])
 
     def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -156,36 +186,6 @@ class Attention(Heads):
         out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
         return linear(m["q"], x, out, bias="q" in self.bias, role=self.roles["q"]), None
 
-    def _gate_of_queries(self, m: Module, q: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Splits queries and gate with a copy, since they are interleaved by head."""
-        if self.gate != "query":
-            return q, None
-        each = (*q.axes[:2], (self.head, self.key))
-        return m.record("copy", q, to=each), m.record("copy", q, to=each)
-
-    def _gate(self, m: Module, x: Tensor) -> Tensor | None:
-        """A gate with its own projection: one number per output channel, or one per head."""
-        outs = {"own": (self.head, self.value), "head": (self.head,)}
-        if self.gate not in outs:
-            return None
-        return linear(m["gate"], x, outs[self.gate], bias=False, role=Role.ATTENTION_GATE)
-
-    def _by_head(self, m: Module, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(batch, heads, positions, width), after QK norm."""
-        if self.qk_norm:
-            q, k = self.qk_norm.joined(m["q_norm"], q), self.qk_norm.joined(m["k_norm"], k)
-            q = self.qk_norm.split(m["q_norm"], q.seen_as(*_rows(q), self.head, self.key))
-            k = self.qk_norm.split(m["k_norm"], k.seen_as(*_rows(k), self.kv_head, self.key))
-        return _heads_first(q, self.head, self.key), *self._heads_of_keys(k, v)
-
-    def _heads_of_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        return _heads_first(k, self.kv_head, self.key), _heads_first(v, self.kv_head, self.value)
-
-    def _rotated(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        if not inputs.rotation:
-            return q, k
-        return rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
-
     def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
         vectors = inputs.value_vectors(m, self.value) if inputs.value_vectors else None
@@ -194,19 +194,14 @@ class Attention(Heads):
             inputs.work,
             inputs.mask,
             bias,
-            self.dropout,
+            self.weights_dropout,
             self.sight,
             softcap=self.softcap,
-            alibi=self.alibi,
+            alibi=inputs.alibi,
             sinks=one_each(m, "sinks", self.head) if self.sinks else None,
             softmax=self.softmax,
             value_vectors=vectors,
         )
-
-    def _gated_and_normed(self, m: Module, found: Tensor, gate: Tensor | None) -> Tensor:
-        if gate:
-            found = m.record("multiply", found, m.record("sigmoid", gate))
-        return norm(m["out_norm"], found, self.out_norm) if self.out_norm else found
 
     def _answer(self, m: Module, found: Tensor, expert_weights: Tensor | None, d_model: Dim) -> Tensor:
         """The output projection to d_model, by the selected experts if there are query experts."""
@@ -223,17 +218,6 @@ def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX)
     batch, head, seq, _ = found.dims
     m.show("head", batch, seq, value, title="each head's output", note=f"{lookup}, {head.size} heads")
     return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
-
-
-def _rows(x: Tensor) -> tuple[Dim, Dim]:
-    """Batch and positions."""
-    batch, seq, *_ = x.dims
-    return batch, seq
-
-
-def _heads_first(x: Tensor, head: Dim, width: Dim) -> Tensor:
-    batch, seq = _rows(x)
-    return x.seen_as(batch, head, seq, width)
 
 
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:

@@ -66,9 +66,12 @@ class Core:
         square = axes(batch, head, seq, past)
         scores = m.record("contract", q, k, to=square, over=(each,), name="scores", note="q·kᵀ", seen=self.seen)
         scores = m.record("scale", scores)
-        scores = self._capped(scores) if self.softcap else scores
-        scores = m.record("add", scores, self.bias) if self.bias else scores
-        scores = m.record("mask", scores, self.mask, sees=self.sight.window) if self.mask else scores
+        if self.softcap:
+            scores = self._capped(scores)
+        if self.bias:
+            scores = m.record("add", scores, self.bias)
+        if self.mask:
+            scores = m.record("mask", scores, self.mask, sees=self.sight.window)
         weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work)
         found = m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)

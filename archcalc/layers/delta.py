@@ -24,6 +24,17 @@ from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)
+class Chunks:
+    """A sequence in chunks: batch, head, chunk and place, of the positions that read and of those that are read."""
+
+    seq: Dim
+    number: Dim
+    other: Dim
+    rows: tuple[Dim, ...]
+    columns: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
 class Delta:
     spec_kind: ClassVar[str] = "delta"
     heads: int  # of queries and keys
@@ -127,42 +138,51 @@ class Delta:
     def _in_chunks(
         self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
     ) -> tuple[Tensor, Tensor]:
-        batch, seq, head, key = q.dims
-        value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
-        place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
-        rows, columns = (batch, head, chunks, place), (batch, head, chunks, other)
+        """Decays are one number for each pair of positions within a chunk."""
+        chunks = self._chunks(q)
+        rows, columns, key = chunks.rows, chunks.columns, q.dims[-1]
         q, corrected, k = q.seen_as(*rows, key), corrected.seen_as(*rows, key), k.seen_as(*columns, key)
         passed = m.record("add", decay.seen_as(*rows), note="summed up within each chunk")
         since, to_come = m.record("exp", passed), m.record("exp", m.record("subtract", passed))
-        between = m.record("exp", m.record("subtract", passed, to=axes(*rows, other)))
+        between = m.record("exp", m.record("subtract", passed, to=axes(*rows, chunks.other)))
         system, scores = (m.record("contract", t, k, to=between.axes, over=(key,)) for t in (corrected, q))
         system, scores = (m.record("multiply", t, between) for t in (system, scores))
-        new_values = m.record("solve", values.seen_as(*rows, value), system, over=(other,))
-        reads = m.record("solve", m.record("multiply", corrected, since), system, over=(other,))
-        k = m.record("multiply", k, to_come.seen_as(*columns))
-        states, written = self._handed_on(
-            m, chunks, reads, new_values, k.seen_as(*rows, key), to_come.seen_as(batch, head)
-        )
-        before = m.record("contract", m.record("multiply", q, since), states, to=new_values.axes, over=(key,))
-        within = m.record("contract", scores, written.seen_as(*columns, value), to=before.axes, over=(other,))
+        new_values = m.record("solve", values.seen_as(*rows, self.value), system, over=(chunks.other,))
+        reads = m.record("solve", m.record("multiply", corrected, since), system, over=(chunks.other,))
+        k = m.record("multiply", k, to_come.seen_as(*columns)).seen_as(*rows, key)
+        states, written = self._handed_on(m, chunks, reads, new_values, k, to_come.seen_as(*rows[:2]))
+        return self._read(m, chunks, m.record("multiply", q, since), scores, states, written), states
+
+    def _chunks(self, q: Tensor) -> Chunks:
+        batch, seq, head, _ = q.dims
+        number = Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
+        place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
+        return Chunks(seq, number, other, (batch, head, number, place), (batch, head, number, other))
+
+    def _read(self, m: Module, chunks: Chunks, q: Tensor, scores: Tensor, states: Tensor, written: Tensor) -> Tensor:
+        """What queries find in the state before their chunk, and what was written within it."""
+        (batch, head, *_), value = chunks.rows, self.value
+        before = m.record("contract", q, states, to=axes(*chunks.rows, value), over=q.dims[-1:])
+        seen = written.seen_as(*chunks.columns, value)
+        within = m.record("contract", scores, seen, to=before.axes, over=(chunks.other,))
         found = m.record("add", before, within)
-        return m.record("copy", found, to=axes(batch, seq, head, value), note="without the padding"), states
+        return m.record("copy", found, to=axes(batch, chunks.seq, head, value), note="without the padding")
 
     def _handed_on(
-        self, m: Module, chunks: Dim, reads: Tensor, new_values: Tensor, k: Tensor, fades: Tensor
+        self, m: Module, chunks: Chunks, reads: Tensor, new_values: Tensor, k: Tensor, fades: Tensor
     ) -> tuple[Tensor, Tensor]:
         """One chunk after the other: the state before it, and the values corrected by what that state predicts."""
         batch, head, _, place, key = reads.dims
         one, to = (batch, head, place), axes(batch, head, key, self.value)
         state = m.record("zeros", to=to)
         step = m.section("chunk")
-        step.calls = chunks.size
+        step.calls = chunks.number.size
         known = step.record("contract", reads.seen_as(*one, key), state, to=axes(*one, self.value), over=(key,))
         written = step.record("subtract", new_values.seen_as(*one, self.value), known)
         added = step.record("contract", k.seen_as(*one, key), written, to=to, over=(place,))
         after = step.record("add", step.record("multiply", state, fades), added)
         step.carry(state, after)
-        every, later = (batch, head, chunks), Dim("later", chunks.size + 1)
+        every, later = chunks.rows[:3], Dim("later", chunks.number.size + 1)
         states = m.record("concat", after, to=axes(batch, head, later, key, self.value), name="states")
         written = m.record("concat", written, to=axes(*every, place, self.value))
         return states.seen_as(*every, key, self.value), written

@@ -37,7 +37,8 @@ class Indexer:
         x, squeezed = x.detached(), squeezed.detached()
         q, k = self._queries_and_keys(m, x, squeezed, past, inputs)
         scores = self._scores(m, x, q, k)
-        scores = m.record("mask", scores, inputs.mask) if inputs.mask else scores
+        if inputs.mask:
+            scores = m.record("mask", scores, inputs.mask)
         m.record("choose", scores, to=axes(*x.dims[:2], self._chosen(past)), name="chosen", note="of positions")
         return m.ops[-1].beside["indices"]
 

@@ -64,24 +64,18 @@ class KimiDelta(Delta):
         self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Decays are applied to queries and keys, since they differ by channel."""
-        batch, seq, head, key = q.dims
-        value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
-        place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
-        rows, columns = (batch, head, chunks, place), (batch, head, chunks, other)
+        chunks, key = self._chunks(q), q.dims[-1]
+        rows, columns, other = chunks.rows, chunks.columns, chunks.other
         passed = m.record("add", decay.seen_as(*rows, key), note="summed up within each chunk")
         since, until = m.record("exp", passed), m.record("exp", m.record("scale", passed))
         to_come = m.record("exp", m.record("subtract", passed))
         q, corrected = (m.record("multiply", t.seen_as(*rows, key), since) for t in (q, corrected))
         before = m.record("multiply", k.seen_as(*rows, key), until).seen_as(*columns, key)
         system, scores = (m.record("contract", t, before, to=axes(*rows, other), over=(key,)) for t in (corrected, q))
-        system, scores = (
-            m.record("multiply", t, m.record("constant", to=axes(place, other))) for t in (system, scores)
-        )
-        new_values = m.record("solve", values.seen_as(*rows, value), system, over=(other,))
+        seen = axes(rows[-1], other)
+        system, scores = (m.record("multiply", t, m.record("constant", to=seen)) for t in (system, scores))
+        new_values = m.record("solve", values.seen_as(*rows, self.value), system, over=(other,))
         reads = m.record("solve", corrected, system, over=(other,))
         k = m.record("multiply", k.seen_as(*rows, key), to_come)
-        states, written = self._handed_on(m, chunks, reads, new_values, k, to_come.seen_as(batch, head, key))
-        found = m.record("contract", q, states, to=new_values.axes, over=(key,))
-        within = m.record("contract", scores, written.seen_as(*columns, value), to=found.axes, over=(other,))
-        found = m.record("add", found, within)
-        return m.record("copy", found, to=axes(batch, seq, head, value), note="without the padding"), states
+        states, written = self._handed_on(m, chunks, reads, new_values, k, to_come.seen_as(*rows[:2], key))
+        return self._read(m, chunks, q, scores, states, written), states

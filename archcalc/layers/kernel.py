@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, looked_at, rotated
+from archcalc.layers.attention import PROJECTED, SOFTMAX, Heads, Inputs, Rotation, concatenated, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FUSED = "causal linear attention in chunks, as in flash-linear-attention"
 
 NORMALISER = "normaliser"
-FEATURES = ("softmax", "poly2", "elu", "relu")
+FEATURES = (SOFTMAX, "poly2", "elu", "relu")
 
 
 def feature_width(feature: str, head_dim: int) -> Count:
@@ -43,7 +43,9 @@ class KernelAttention(Heads):
 
     lookup: ClassVar[str] = "φ(q)·state ÷ normaliser"
     feature: str = "elu"
-    causal: bool = False
+
+    def made_small(self, original: KernelAttention) -> KernelAttention:
+        return self.with_groups(original)
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         batch, seq, d_model = x.dims
@@ -56,10 +58,11 @@ class KernelAttention(Heads):
         past = looked_at(x, memory)
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
-        core = kernel(m, inputs.work, FUSED) if self.causal else m.as_region(Region.CORE)
+        causal = self.sight.causal
+        core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
         m.whole_sequence = "sums of kernel attention over all positions"
-        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
-        found = self.concatenated(m, sums.look_up(q, k, v))
+        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
+        found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
         self.describe(m, d_model)
         m.memory_notes.extend(self._held(inputs.work))
         m["out"].about = PROJECTED
@@ -72,7 +75,7 @@ class KernelAttention(Heads):
         cached = Assumption(Topic.STATE, f"{sums} for each key-value head of a block, at any context", self.feature)
         stored = f"kernel attention by separate operations: {features:,} features of every position are stored at once"
         apart = Assumption(Topic.KERNEL, stored, self.feature)
-        is_apart = not (self.causal or work.decodes)
+        is_apart = not (self.sight.causal or work.decodes)
         return [note for note, holds in ((cached, work.keeps_cache), (apart, is_apart)) if holds]
 
 
@@ -104,10 +107,9 @@ class Kernel:
         return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
 
     def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return self._rotated(self.m, q, "q"), self._rotated(sums, k, "k")
-
-    def _rotated(self, m: Module, x: Tensor, name: str) -> Tensor:
-        return rotated(m, x, name, self.rotation) if self.rotation else x
+        if not self.rotation:
+            return q, k
+        return rotated(self.m, q, "q", self.rotation), rotated(sums, k, "k", self.rotation)
 
     def _features(self, m: Module, x: Tensor, name: str) -> Tensor:
         """One step each, as a fused kernel makes it: products computed and joined one by one would keep more."""
@@ -134,7 +136,8 @@ class Kernel:
 
     def _kept(self, m: Module, total: Tensor) -> Tensor:
         """The update of the cached sums in a decode step."""
-        total = m.record("add", total) if self.work.decodes else total
+        if self.work.decodes:
+            total = m.record("add", total)
         return self.m.record("append", total) if self.work.keeps_cache else total
 
     def _normaliser(self, q: Tensor, summed: Tensor) -> Tensor:

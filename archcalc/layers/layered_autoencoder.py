@@ -37,7 +37,8 @@ class Coder:
         """act(Wᵀ·x + b): an encoder's matrix the other way round, with a bias of its own."""
         one, (out, into) = m[f"layer_{number}"], matrix.axes
         y = one.record("contract", x, matrix, to=axes(x.dims[0], into), over=out)
-        y = one.record("add", y, one.param("bias", into, role=Role.BIAS)) if self.bias else y
+        if self.bias:
+            y = one.record("add", y, one.param("bias", into, role=Role.BIAS))
         return activated(one, y, self.act)
 
     def heads(self, m: Module, x: Tensor, code: Dim) -> tuple[Tensor, Tensor]:

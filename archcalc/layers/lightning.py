@@ -88,8 +88,10 @@ class Lightning:
     def _lengths(self, length: int) -> Iterator[tuple[str, int, int]]:
         """The number of whole chunks, then the remainder."""
         whole, rest = divmod(length, self.chunk)
-        yield from [("chunk", self.chunk, whole)] if whole else []
-        yield from [("rest", rest, 1)] if rest else []
+        if whole:
+            yield "chunk", self.chunk, whole
+        if rest:
+            yield "rest", rest, 1
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class LatentAttention:
     bias: bool  # of the projections down and out; those up have none
     norm: str
     sight: Sight
-    dropout: float
+    weights_dropout: float
     indexer: Indexer | None = None  # what chooses the positions that are looked at
     gate: str = ""  # on what was looked up: own, or one number for each head
     softmax: str = INPUT
@@ -85,7 +85,8 @@ class LatentAttention:
             k, v = self._expanded(m, latent, shared_key)
             found = self._core(m, x, squeezed, inputs).run(q, k, v)
         joined = concatenated(m, found, Dim.of("v_dim", self.widths.value))
-        joined = self._gated(m, x, joined) if self.gate else joined
+        if self.gate:
+            joined = self._gated(m, x, joined)
         m["out"].about = PROJECTED
         return linear(m["out"], joined, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
 
@@ -110,7 +111,8 @@ class LatentAttention:
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
         """Dense, or sparse by an indexer: a sparse kernel reads the selected positions, eager attention masks."""
         work = inputs.work
-        core = Core(m.as_region(Region.CORE), work, inputs.mask, None, self.dropout, self.sight, softmax=self.softmax)
+        dropout, region = self.weights_dropout, m.as_region(Region.CORE)
+        core = Core(region, work, inputs.mask, None, dropout, self.sight, softmax=self.softmax)
         if not self.indexer:
             return core
         past = looked_at(x, x, work)

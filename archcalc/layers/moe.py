@@ -50,7 +50,8 @@ class Mixture:
         (d_model,) = x.axes[-1]
         if self.latent:
             answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias, role=Role.LATENT_OUT)
-        answer = m.record("add", answer, m.param("bias", d_model, role=Role.BIAS)) if self.out_bias else answer
+        if self.out_bias:
+            answer = m.record("add", answer, m.param("bias", d_model, role=Role.BIAS))
         return m.record("add", answer, self._shared(m, x, self.shared, work)) if self.shared else answer
 
     def _to_latent(self, m: Module, x: Tensor, width: int) -> Tensor:

@@ -57,6 +57,13 @@ class Patches:
     def seq(self) -> int:
         return self.positions + self.registers
 
+    @property
+    def described(self) -> str:
+        """`14 × 14 patches and 1 token`."""
+        in_front = ((self.tokens, "token"), (self.registers, "register"))
+        several = [f"{number} {noun}{'s' * (number > 1)}" for number, noun in in_front if number]
+        return " and ".join([f"{times(*self.grid)} patches", *several])
+
 
 def grid(image: Sides, patch: Sides) -> Sides:
     """Rows and columns of patches."""

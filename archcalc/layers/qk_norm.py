@@ -29,33 +29,21 @@ class QKNorm:
         normed = [number * head_dim if self.over == "all" else head_dim for number in (heads, kv_heads)]
         return normed == [self.width[0], self.width[-1]]
 
-    @property
-    def _has_bias(self) -> bool:
-        return self.affine and self.bias and self.kind == "layer"
+    def run(self, m: Module, x: Tensor, head: Dim, each: Dim) -> Tensor:
+        """Queries or keys, (batch, positions, (heads, width)): all heads as one vector, or every head by itself."""
+        if self.over != "all":
+            x = x.seen_as(*x.dims[:2], head, each)
+        if self.over == "heads":
+            return self._with_weights(m, x, head, each)
+        if self.width:  # a size that does not fit: such a model can be built but not run
+            widths = {"q_norm": self.width[0], "k_norm": self.width[-1]}
+            return self._with_weights(m, x, Dim.of("norm_width", widths[m.name]))
+        return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
 
-    def joined(self, m: Module, x: Tensor) -> Tensor:
-        """The norm over all heads together: batch, seq, (heads, head_dim)."""
-        if self.width and self.over == "all":
-            return self._of_another_width(m, x)
-        return norm(m, x, self.kind, bias=self.bias, affine=self.affine) if self.over == "all" else x
-
-    def split(self, m: Module, x: Tensor) -> Tensor:
-        """The norm over each head: batch, seq, heads, head_dim."""
-        if self.width and self.over == "head":
-            return self._of_another_width(m, x)
-        if self.over == "head":
-            return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
-        return self._each_its_own(m, x) if self.over == "heads" else x
-
-    def _of_another_width(self, m: Module, x: Tensor) -> Tensor:
-        """Norm weights of a size that does not fit: such a model can be built but not run."""
-        width = Dim.of("norm_width", self.width[0 if m.name == "q_norm" else -1])
-        weights = (m.param("weight", width, role=Role.NORM),) if self.affine else ()
-        biases = (m.param("bias", width, role=Role.NORM),) if self._has_bias else ()
-        return m.record(f"{self.kind}_norm", x, *weights, *biases)
-
-    def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
-        *_, head, each = x.dims
-        weights = (m.param("weight", head, each, role=Role.NORM),) if self.affine else ()
-        biases = (m.param("bias", head, each, role=Role.NORM),) if self._has_bias else ()
-        return m.record(f"{self.kind}_norm", x, *weights, *biases)
+    def _with_weights(self, m: Module, x: Tensor, *dims: Dim) -> Tensor:
+        """The norm with weights of another shape than what it is over."""
+        names = ["weight"]
+        if self.bias and self.kind == "layer":
+            names.append("bias")
+        weights = [m.param(name, *dims, role=Role.NORM) for name in names if self.affine]
+        return m.record(f"{self.kind}_norm", x, *weights)

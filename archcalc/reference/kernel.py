@@ -16,6 +16,7 @@ from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
 from archcalc.reference.scan import as_kernel
 
+NOT_HERE = {"gate": "", "out_norm": "", "qk_norm": None, "sinks": False}  # what softmax attention alone may have
 NEVER_ZERO = 1e-6  # where no feature of any key answers a query
 Sums = tuple[Tensor, Tensor]  # of features, and of features times values
 
@@ -55,6 +56,9 @@ def is_state(part: Config) -> bool:
 
 class KernelAttention(Attention):
     """q, k, v and out as in softmax attention, with a feature map in the place of scores."""
+
+    def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__({**NOT_HERE, **part}, d_model, memory_width, options)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         looked_at = given.get("memory") if self.part["cross"] else x

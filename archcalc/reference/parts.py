@@ -26,6 +26,7 @@ from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
 from archcalc.reference.shaw import ShawAttention, shaw
 from archcalc.reference.transformer_xl import SegmentAttention, segments
+from archcalc.reference.unsaid import ATTENTIONS
 
 LAYERS: dict[str, type[nn.Module]] = {
     "ffn": FeedForward,
@@ -39,7 +40,6 @@ LAYERS: dict[str, type[nn.Module]] = {
     "rglru": RecurrentUnit,
     "lightning": Lightning,
 }
-ATTENTIONS = ("attention", "mla")
 
 
 def make_part(part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> nn.Module:

@@ -18,6 +18,7 @@ def _rotated(part: Config, d_model: int) -> int:
     return int(part["head_dim"] * turned[0]) if turned else 0
 
 
+ATTENTIONS = ("attention", "mla")  # parts with a layer, the fields of both are read as one
 DELTA: Sizes = {"v_heads": lambda layer, d_model: layer["heads"], "v_dim": lambda layer, d_model: layer["head_dim"]}
 MAMBA: Sizes = {"inner": lambda layer, d_model: 2 * d_model, "state": lambda layer, d_model: 16}
 UNSAID: dict[str, Sizes] = {
@@ -51,7 +52,7 @@ def _stack(stack: Config) -> Config:
 
 def _on_image(settings: Config, patches: Config) -> Config:
     """A table has a row for each patch and for each token in front."""
-    has_table = settings["kind"] == "learned" or settings["stored"]
+    has_table = settings["kind"] == "learned" or settings.get("stored")
     rows = math.prod(grid(patches)) + patches["tokens"] if has_table else None
     return {**settings, "length": settings["length"] or rows}
 
@@ -63,6 +64,8 @@ def _filled(value: Any, d_model: int) -> Any:
     if not isinstance(value, dict):
         return value
     made = {name: _filled(each, d_model) for name, each in value.items()}
+    if made.get("type") in ATTENTIONS:
+        made = {**made["layer"], **made}
     for name, size in UNSAID.get(str(made.get("type")), {}).items():
-        made[name] = size(made, d_model) if made[name] is None else made[name]
+        made[name] = size(made, d_model) if made.get(name) is None else made[name]
     return made

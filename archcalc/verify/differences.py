@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from archcalc.archs.recurrent.stack import ResolvedStack as RecurrentStack
-from archcalc.archs.transformer.nodes import Norm, Position
-from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.mla import LatentPart
+from archcalc.archs.transformer.positions.encoding import Encoding
+from archcalc.layers.attention import Attention, Heads
 from archcalc.layers.delta import Delta
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.indexer import Indexer
+from archcalc.layers.kernel import KernelAttention
 from archcalc.layers.lightning import Lightning
 from archcalc.layers.moe import Mixture
 from archcalc.layers.qk_norm import QKNorm
@@ -45,7 +47,7 @@ def _is_norm(kind: str) -> Callable[[Any], bool]:
 
 
 def _is_position(*kinds: str) -> Callable[[Any], bool]:
-    return lambda part: isinstance(part, Position) and part.kind in kinds
+    return lambda part: isinstance(part, Encoding) and part.kind in kinds
 
 
 def _is(*classes: type) -> Callable[[Any], bool]:
@@ -53,16 +55,16 @@ def _is(*classes: type) -> Callable[[Any], bool]:
 
 
 def _bends_scores(part: Any) -> bool:
-    return _is_position("alibi")(part) or (isinstance(part, AttentionPart) and (part.sinks or part.softcap))
+    return _is_position("alibi")(part) or (isinstance(part, Attention) and (part.sinks or part.softcap))
 
 
 def _has_two_widths(part: Any) -> bool:
     """Latent attention, or attention with its own value width; Gated DeltaNet has one too, but no flash kernel."""
-    return isinstance(part, LatentPart) or (isinstance(part, AttentionPart) and part.v_dim is not None)
+    return isinstance(part, LatentPart) or (isinstance(part, Heads) and part.v_dim is not None)
 
 
 def _is_causal_kernel(part: Any) -> bool:
-    return isinstance(part, AttentionPart) and part.feature != "softmax" and part.causal
+    return isinstance(part, KernelAttention) and part.sight.causal
 
 
 def _hands_on_states(part: Any) -> bool:

@@ -106,8 +106,8 @@ def test_another_size_is_noticed(name: str) -> None:
 
 def test_a_derived_size_is_not_handed_over() -> None:
     config = plain(load("attention").resolved)
-    part = config["decoder"]["parts"]["attention"]
-    assert (part["heads"], part["head_dim"], part["kv_heads"], part["rotated"]) == (2, None, None, None)
+    layer = config["decoder"]["parts"]["attention"]["layer"]
+    assert (layer["heads"], layer["head_dim"], layer["kv_heads"]) == (2, None, None)
 
 
 @pytest.mark.parametrize("preset", [*sorted(SPECS), "llama-3-8b", "jamba-v0.1", "beit-base", "resnet-18", "unet"])

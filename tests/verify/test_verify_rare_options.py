@@ -154,7 +154,7 @@ def test_a_small_twin_keeps_widths_that_are_equal(said: Spec) -> None:
     report = verify(model, model.workload(batch=1, seq=5), scale_down=True, way=("eager", "none"))
     assert report.ok, report.answer()
     resolved: Any = twin(model).resolved
-    part = resolved.decoder.parts["attention"]
+    part = resolved.decoder.parts["attention"].layer
     assert (part.v_dim in (None, part.head_dim)) == (said.get("v_dim") != 32)
 
 

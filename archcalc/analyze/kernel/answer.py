@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.kernel.measures import Elements, Measures, measured
 from archcalc.analyze.kernel.report import Held, KernelReport, Row
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.positions import ON_SCORES
 from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
+from archcalc.layers.attention import Heads
 from archcalc.layers.kernel import FEATURES, feature_width
 
 if TYPE_CHECKING:
@@ -60,20 +60,24 @@ class Place:
     length: int
 
     @property
+    def layer(self) -> Heads:
+        return self.part.layer
+
+    @property
     def sizes(self) -> tuple[Any, ...]:
         """What its cost depends on."""
-        widths = self.part.head_dim, self.part.v_dim or self.part.head_dim
-        return self.part.heads // self.part.kv_heads, *widths, self.part.feature, self.length
+        widths = self.layer.head_dim, self.layer.v_dim or self.layer.head_dim
+        return self.layer.heads // self.layer.kv_heads, *widths, self.layer.feature, self.length
 
     @property
     def is_cached(self) -> bool:
         """An encoder reads everything at once, and keeps nothing."""
-        return self.part.causal or self.part.cross
+        return self.layer.sight.causal or self.layer.cross
 
     @property
     def added(self) -> list[str]:
         """Position encodings that softmax attention adds to its scores: a kernel has none to add to."""
-        return [position.kind for position in self.part.positions if position.kind in ON_SCORES]
+        return [position.kind for position in self.part.positions if position.on_scores]
 
 
 def kernel(
@@ -103,16 +107,12 @@ def _places(model: Transformer, work: Workload, v_dim: int | None) -> Iterator[P
     for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
         for part in stack.parts.values():
             if isinstance(part, AttentionPart):
-                yield Place(f"{stack.name} {part.name}", _with_values(part, v_dim), length)
-
-
-def _with_values(part: AttentionPart, v_dim: int | None) -> AttentionPart:
-    """A gate from the query projection would not fit them; it adds no product of activations."""
-    return replace(part, v_dim=v_dim, gate="") if v_dim else part
+                layer = replace(part.layer, v_dim=v_dim or part.layer.v_dim)
+                yield Place(f"{stack.name} {part.name}", replace(part, layer=layer), length)
 
 
 def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], precision: str) -> Iterator[Assumption]:
-    narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
+    sights = [place.layer.sight for place in places]
     added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
@@ -125,9 +125,9 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], pre
     if any(place.is_cached for place in places):
         yield CACHED
     yield Assumption(Topic.PRECISION, f"{BYTES[precision]} bytes for each element in {precision}", precision)
-    if narrow:
+    if any(sight.window or sight.chunk for sight in sights):
         yield Assumption(Topic.ATTENTION, "softmax over all positions: sliding windows and chunks are ignored")
-    if any(place.part.sight.memory for place in places):
+    if any(sight.memory for sight in sights):
         yield Assumption(Topic.ATTENTION, "the memory of earlier segments is ignored: N queries look at N keys")
     if added:
         text = f"without {added} positions, which are added to softmax scores: kernel attention has no scores"
@@ -136,16 +136,16 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], pre
 
 
 def _rows(alike: list[Place], width: int) -> list[Row]:
-    part, length = alike[0].part, alike[0].length
-    found = {feature: measured(part, feature, length) for feature in FEATURES}
+    layer, length = alike[0].layer, alike[0].length
+    found = {feature: measured(layer, feature, length) for feature in FEATURES}
     softmax, is_cached = found["softmax"], any(place.is_cached for place in alike)
     return [
         Row(
             attention=", ".join(place.name for place in alike),
             feature=feature,
-            used=feature == part.feature,
-            heads=part.heads // part.kv_heads,
-            features=_features(feature, part),
+            used=feature == layer.feature,
+            heads=layer.heads // layer.kv_heads,
+            features=_features(feature, layer),
             length=length,
             products=one.products,
             normaliser=one.normaliser,
@@ -166,6 +166,6 @@ def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Hel
     return Held(elements, length, width, elements.less_from(softmax))
 
 
-def _features(feature: str, part: AttentionPart) -> int | None:
+def _features(feature: str, layer: Heads) -> int | None:
     """Softmax has no feature map."""
-    return None if feature == "softmax" else feature_width(feature, part.head_dim)
+    return None if feature == "softmax" else feature_width(feature, layer.head_dim)

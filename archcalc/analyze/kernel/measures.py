@@ -6,18 +6,18 @@ along the sequence give the power of N, the others the factor in front of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context
+from archcalc.archs.transformer.context import Context
 from archcalc.core.count import Count, product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.tree import ops_in, read_from_outside, signals_of
+from archcalc.layers.attention import SOFTMAX, Attention, Heads, Inputs
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import sequence_of
-from archcalc.layers.kernel import NORMALISER
+from archcalc.layers.kernel import NORMALISER, KernelAttention
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -89,11 +89,11 @@ class Measures:
     cache: Elements  # of N tokens, for the next one
 
 
-def measured(part: AttentionPart, feature: str, length: int) -> Measures:
-    root = _traced(part, feature, Workload(1, {"seq": length}))
+def measured(layer: Heads, feature: str, length: int) -> Measures:
+    root = _traced(layer, feature, Workload(1, {"seq": length}))
     products = _between(root)
     normalising = [op for op in products if op.name == NORMALISER]
-    cached = _cached(_traced(part, feature, Workload(1, {"seq": length}, mode="prefill")))
+    cached = _cached(_traced(layer, feature, Workload(1, {"seq": length}, mode="prefill")))
     return Measures(
         products=_cost([op for op in products if op.name != NORMALISER]),
         normaliser=_cost(normalising) if normalising else None,
@@ -102,14 +102,15 @@ def measured(part: AttentionPart, feature: str, length: int) -> Measures:
     )
 
 
-def _traced(part: AttentionPart, feature: str, work: Workload) -> Module:
+def _traced(layer: Heads, feature: str, work: Workload) -> Module:
     """One key-value head's attention over all positions, without position encodings: most add no products, and a kernel
     has no scores that the others could be added to."""
-    group, sight = part.heads // part.kv_heads, Sight(part.causal)
-    alone = replace(part, feature=feature, heads=group, kv_heads=1, positions=(), rotated=0, cross=False, sight=sight)
+    group, sight = layer.heads // layer.kv_heads, Sight(layer.sight.causal)
+    sizes = Heads(group, 1, layer.head_dim, layer.bias, layer.v_dim, sight=sight, feature=feature)
+    alone = Attention(**vars(sizes)) if feature == SOFTMAX else KernelAttention(**vars(sizes))
     m, sequences = Module("attention"), [sequence_of(name, length) for name, length in work.lengths.items()]
-    read = axes(Dim.of("batch", work.batch), *sequences, Dim.of("d_model", group * part.head_dim))
-    alone.run(m, Tensor(read), Context(work))
+    x = Tensor(axes(Dim.of("batch", work.batch), *sequences, Dim.of("d_model", group * layer.head_dim)))
+    alone.run(m, x, Inputs(work, mask=Context(work).mask(x, sight)))
     return m
 
 

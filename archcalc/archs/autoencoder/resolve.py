@@ -8,6 +8,7 @@ from archcalc.archs.autoencoder.spec import OWN_FIELDS, Spec
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import STAND_IN, tell
+from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Longest
 
 ONE_MERGE = 2  # words, in the smallest tree
@@ -94,10 +95,10 @@ def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
     if hidden is None:
         hint = "give the encoder's widths, the code's last, such as `hidden: [500, 20]`"
         tell(InputError("missing", hint, fields=[("kind",)], field="hidden"))
-    encoder = hidden if isinstance(hidden, tuple) else (hidden or STAND_IN,)
-    mirrored = tuple(map(Derived, reversed(encoder[:-1])))
-    decoder = mirrored if spec.decoder is None else spec.decoder
-    between = decoder if isinstance(decoder, tuple) else (decoder,)
+    encoder: tuple[int, ...] = as_tuple(hidden or STAND_IN)
+    between = mirrored = tuple(map(Derived, reversed(encoder[:-1])))
+    if spec.decoder is not None:
+        between = as_tuple(spec.decoder)
     if spec.tied and between != mirrored:
         fact = "tied matrices need a decoder that mirrors the encoder"
         raise InputError(fact, "take decoder out, or tied", fields=[("decoder",), ("tied",)])

@@ -157,10 +157,9 @@ class Reader:
         """The fields of a layer; of a call, its parameters."""
         if word != "block":
             node = kinds()[word].FIELDS
-            found = worked_out(
-                node, {node.main if key == word else key: each for key, each in values.items()}, scope, place
-            )
-            return {word if key == node.main else key: each for key, each in found.items()}
+            written = {{word: node.main}.get(key, key): each for key, each in values.items()}
+            found = worked_out(node, written, scope, place)
+            return {{node.main: word}.get(key, key): each for key, each in found.items()}
         return {key: self._given(key, value, scope, place) for key, value in values.items()}
 
     def _given(self, key: str, value: Any, scope: Scope, place: Place) -> Any:
@@ -208,8 +207,8 @@ class Reader:
         if word == "block":
             return self._called(values, shape, place)
         module = kinds()[word]
-        main = module.FIELDS.main
-        named = {main if key == word and main else key: value for key, value in values.items()}
+        renamed = {word: module.FIELDS.main or word}
+        named = {renamed.get(key, key): value for key, value in values.items()}
         try:
             fields = module.FIELDS.model_validate(named)
         except ValidationError as error:

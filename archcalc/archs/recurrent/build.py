@@ -155,6 +155,7 @@ def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tenso
         return None
     read = _state(x, stack)
     is_pooled = any(pool.kind != "each" for pool in head.pool)
-    read = Symbol("pooled", shape=read.shape) if is_pooled else read
+    if is_pooled:
+        read = Symbol("pooled", shape=read.shape)
     m.equations = output_equations(read, head.classes or 0, bias=head.bias)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.embed import embed
 from archcalc.archs.transformer.mtp import predict_further
 from archcalc.archs.transformer.output import run_head
-from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.assumptions import Assumption, Topic
@@ -36,8 +37,10 @@ def build(model: Transformer, work: Workload) -> Module:
         memory = x
     assert x is not None
     answers = run_head(root, x, model, tables, work)
-    predict_further(root, x, model, tables, work)
-    _keep_spare(root, model.spare)
+    if model.head.mtp:
+        predict_further(root, x, model, tables, work)
+    if model.spare:
+        _keep_spare(root, model.spare)
     for place, logits in answers.items() if work.trains else ():
         cross_entropy(place, logits)
     return root
@@ -45,9 +48,9 @@ def build(model: Transformer, work: Workload) -> Module:
 
 def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     """Parameters that a class creates but never uses in its forward pass."""
+    m = root["spare"]
+    m.title = m.term = "spare (stored, never used)"
     for name, sizes in spare.items():
-        m = root["spare"]
-        m.title = m.term = "spare (stored, never used)"
         m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
 
 
@@ -57,8 +60,9 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
     if stack.once:
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
     x = _run_items(m, stack.items, x, context, stack)
-    final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
-    x = normed(m["norm"], x, stack.norm) if final else x
+    final = own_or(stack.norm.final, stack.norm.place != "post")
+    if final:
+        x = normed(m["norm"], x, stack.norm)
     return dropped(m, x, stack.dropout, work) if final else x
 
 
@@ -72,22 +76,23 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
             child.region = Region.BLOCK
-            _share(child, item, stack)
+            if item.calls != 1:
+                child.calls = Count.named("calls", item.calls)
+            if stack.distinct and not m.notes:
+                m.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
-        x = out if child.calls else x  # blocks that are kept and never called hand nothing on
+        if child.calls:  # blocks that are kept and never called hand nothing on
+            x = out
     return x
 
 
-def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
+def _sharing(stack: ResolvedStack, distinct: int) -> Assumption:
     """Blocks that use the same weights are one copy, called several times."""
-    if item.calls != 1:
-        block.calls = Count.named("calls", item.calls)
-    if stack.distinct and block.parent and not block.parent.notes:
-        blocks, distinct = blocks_of(stack.items), stack.distinct
-        several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
-        spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
-        block.parent.notes.append(Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct))
+    blocks = blocks_of(stack.items)
+    several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
+    spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
+    return Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct)
 
 
 def _item_name(items: Items, index: int) -> str:

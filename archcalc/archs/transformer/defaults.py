@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts import slot_node
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.pattern import blocks_of
+from archcalc.archs.transformer.pattern import USUAL, blocks_of
 from archcalc.spec.defaults import Default
 
 if TYPE_CHECKING:
@@ -39,16 +39,13 @@ def _unsaid(model: Transformer, slots: set[str]) -> Iterator[Default]:
     yield Default(("precision",), "fp32")
     for stack in model.stacks:
         yield Default((stack.name, "blocks"), blocks_of(stack.items))
-        yield Default((stack.name, "pattern"), [_usual(model, stack.name)])
+        reads_encoder = stack.name == "decoder" and model.encoder is not None
+        yield Default((stack.name, "pattern"), [USUAL[reads_encoder]])
     finals = {stack.norm.place != "post" for stack in model.stacks}
     if len(finals) == 1:
         yield Default(("norm", "final"), finals.pop())
     for slot in sorted(slots):
         yield Default((slot,), slot_node(slot).node())
-
-
-def _usual(model: Transformer, stack: str) -> str:
-    return "attention cross ffn" if stack == "decoder" and model.encoder else "attention ffn"
 
 
 def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:
@@ -57,7 +54,7 @@ def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:
     if not encoded:
         yield Default(("position",), "none", "no position encoding")
     for field in ("kv_heads", "head_dim"):
-        sizes = {getattr(part, field) for part in readers}
+        sizes = {getattr(part.layer, field) for part in readers}
         if len(sizes) == 1:  # where they differ, no single value could be written for all
             yield Default((field,), sizes.pop())
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import conv
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.dropout import dropped
-from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, join_tables, look_up, token_table
+from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
 from archcalc.layers.linear import linear
-from archcalc.layers.patches import add_table, cut, learned_vectors, project, put_in_front
+from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
     from archcalc.archs.transformer.tables import Audio
     from archcalc.spec.workload import Workload
+
+SPARE = "spare table (stored, never used)"  # BART stores the shared one even if encoder and decoder do not use it
 
 
 def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
@@ -28,7 +29,8 @@ def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[st
         x = _embed_audio(m, batch, seq, stack, stack.audio)
     else:
         x = _embed_tokens(m, batch, seq, stack, tables)
-    x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
+    if stack.embedding.norm:
+        x = normed(m["norm"], x, stack.norm)
     return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work)
 
 
@@ -57,23 +59,19 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     if first not in tables:
         assert stack.vocab
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), stack.tables.dim)
-        _keep_spare(m, stack, tables)
+        if stack.embedding.spare and "spare" not in tables:
+            m["spare"].title = m["spare"].term = SPARE
+            tables["spare"] = token_table(m["spare"], *tables[first].dims)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="what one-hot · W + b reads")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
-    x = join_tables(m, x, stack.embedding.joined) if stack.embedding.joined else x
+    if stack.embedding.joined:
+        x = join_tables(m, x, stack.embedding.joined)
     x = _projected(m, x, stack, "tokens")
     for index, types in enumerate(stack.embedding.type_tables):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)
     return _projected(m, _add_positions(m, x, stack), stack, "sum")
-
-
-def _keep_spare(m: Module, stack: ResolvedStack, tables: dict[str, Param]) -> None:
-    """BART stores the shared embedding even if encoder and decoder do not use it."""
-    if stack.embedding.spare and "spare" not in tables:
-        m["spare"].title = m["spare"].term = "spare table (stored, never used)"
-        tables["spare"] = token_table(m["spare"], *tables[stack.name if stack.name in tables else "shared"].dims)
 
 
 def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:
@@ -87,20 +85,13 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tenso
         x = put_in_front(m["tokens"], x, patches.tokens, placed)
     else:
         x = x.seen_as(batch, placed, d_model)
-    if stack.position("learned"):
-        x = add_table(m["positions"], x)
-        m.notes.extend(interpolated(patches))
-    else:
-        x = _add_positions(m, x, stack)
+    x = _add_positions(m, x, stack)
     if patches.mask:
         learned_vectors(m["mask_token"], 1, d_model)  # kept for pre-training: no patch is hidden here
     return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x
 
 
 def _add_positions(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    if learned := stack.position("learned"):
-        assert learned.length
-        x = add_learned_positions(m["positions"], x, learned.length, learned.offset)
-    if sinusoidal := stack.position("sinusoidal"):
-        x = add_sinusoids(m["positions"], x, sinusoidal.length, stored=sinusoidal.stored)
+    for position in stack.positions:
+        x = position.add_to(m, x, stack.patches)
     return x

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.archs.transformer import mtp
+from archcalc.archs.transformer.parts.part import own_or
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import tell
 
@@ -17,7 +18,10 @@ _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `
 
 
 def resolve(head: Head, stack: ResolvedStack) -> Head:
-    """The head after `stack`, with every value filled in."""
+    """The head after `stack`, with every value filled in.
+
+    A classifier has a bias unless it says otherwise, as nn.Linear and every family here; scores of tokens have none.
+    """
     head.check_kind(head.kind, ("head",))
     if stack.patches or stack.audio:
         _check_no_tokens(head, stack, "an image" if stack.patches else "audio")
@@ -26,29 +30,27 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
     _check_widths(head, stack)
-    mtp.check(head, stack)
+    if head.mtp:
+        mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         hint = "write `head: {kind: classifier, classes: 2}`"
         tell(InputError("how many classes?", hint, fields=[("head",)], field="head"))
     if head.pool == "probe":
         _check_probe(head, stack)
     _check_pooling(head, stack)
-    pool = {"pool": _pool(head, stack.patches)} if head.kind == "classifier" else {}
-    beside = {"beside": _second(head.beside, stack)} if head.beside else {}
-    return head.model_copy(update={"bias": _has_bias(head), **pool, **beside})
-
-
-def _has_bias(head: OneHead) -> bool | str:
-    """A classifier has one unless it says otherwise, as nn.Linear and every family here; scores of tokens have none."""
-    found: bool | str = head.kind == "classifier" if head.bias is None else head.bias
-    return found
+    filled: dict[str, Any] = {"bias": own_or(head.bias, head.kind == "classifier")}
+    if head.kind == "classifier":
+        filled["pool"] = _pool(head, stack.patches)
+    if head.beside:
+        filled["beside"] = _second(head.beside, stack)
+    return head.model_copy(update=filled)
 
 
 def _check_probe(head: Head, stack: ResolvedStack) -> None:
     """Attention pooling (probe) excludes other pooling fields."""
     from archcalc.archs.transformer import probe
 
-    probe.check(stack)
+    probe.parts_of(stack)
     if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
         raise InputError("pool: probe replaces every other way of pooling", hint, fields=[("head", "pool"), ("head",)])
@@ -80,7 +82,7 @@ def _second(second: OneHead, stack: ResolvedStack) -> OneHead:
     if second.kind != "classifier" or second.classes is None:
         hint = "write `beside: {kind: classifier, classes: 2}`"
         raise InputError("a second head must be a classifier", hint, fields=[("head", "beside"), ("head",)])
-    return second.model_copy(update={"bias": _has_bias(second), "pool": _pool(second, stack.patches)})
+    return second.model_copy(update={"bias": own_or(second.bias, True), "pool": _pool(second, stack.patches)})
 
 
 def _pool(head: OneHead, patches: Patches | None) -> str:

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
-from archcalc.layers.patches import Patches, Sides, both_sides, grid, times
+from archcalc.layers.patches import Patches, Sides, both_sides
 from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
-    from archcalc.archs.transformer.nodes import Position
     from archcalc.archs.transformer.parts.part import Surroundings
 
 
-def patches(around: Surroundings) -> Patches | None:
-    """None for a stack that reads tokens."""
+def patches(around: Surroundings) -> Patches:
     embedding = around.scope.embedding
-    embedding.check_kind(embedding.kind, *around.places("embedding"))
-    if embedding.kind != "patches":
-        return None
     if around.stack == "decoder":
         hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
         raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))
@@ -36,7 +29,7 @@ def patches(around: Surroundings) -> Patches | None:
         tokens=embedding.tokens,
         registers=embedding.registers,
         mask=embedding.mask,
-        bias=embedding.bias if embedding.bias is not None else True,
+        bias=embedding.bias is not False,
         pretrained=pretrained,
     )
 
@@ -59,39 +52,3 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
             sizes = [str(size) for size in (length - length % step, length - length % step + step) if size]
             fact = f"{which} {length} does not divide into patches of {step}"
             raise InputError(fact, f"use {' or '.join(sizes)}", fields=around.places("embedding", field)[:2])
-
-
-def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
-    """A learned position table has one row per position of the image."""
-    keeps_table = position.kind == "learned" or (position.kind == "sinusoidal" and (position.stored or position.length))
-    if not keeps_table:
-        return position
-    if position.offset:
-        raise InputError("every position of an image is used", "leave offset out", fields=around.places("position"))
-    if position.length not in (None, cut.positions):
-        fact = f"a table of {position.length} positions, but the image has {cut.positions}"
-        hint = f"leave length out: it follows from the image, {described(cut)}"
-        raise InputError(fact, hint, fields=around.places("position", "length")[:2])
-    return position.model_copy(update={"length": position.length or Derived(cut.positions)})
-
-
-def described(cut: Patches) -> str:
-    parts = [f"{times(*cut.grid)} patches"]
-    for number, noun in ((cut.tokens, "token"), (cut.registers, "register")):
-        if number:
-            parts.append(f"{number} {noun if number == 1 else noun + 's'}")
-    return " and ".join(parts)
-
-
-def interpolated(cut: Patches) -> list[Assumption]:
-    """A note on how a position table trained at another image size is interpolated."""
-    if cut.pretrained is None or cut.pretrained == cut.image:
-        return []
-    old, new = grid(cut.pretrained, cut.patch), cut.grid
-    in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows before them are kept"
-    text = (
-        f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
-        f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"
-        f"{f'; {in_front}' if cut.tokens else ''}"
-    )
-    return [Assumption(Topic.ARCHITECTURE, text, cut.positions)]

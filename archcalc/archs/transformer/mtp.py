@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
@@ -37,11 +38,10 @@ TRAINING_ALONE = Assumption(
 
 def check(head: Head, stack: ResolvedStack) -> None:
     """It needs a decoder of tokens, with embeddings of width d_model."""
-    if not head.mtp:
-        return
+    assert head.mtp
     if stack.name != "decoder":
         raise InputError("mtp predicts further tokens, which an encoder does not", "leave mtp out", fields=_AT)
-    if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
+    if any(isinstance(part, AttentionPart) and part.layer.cross for part in stack.parts.values()):
         raise InputError("mtp cannot follow cross-attention", "leave mtp out, or cross", fields=_AT)
     if any(BESIDE in word for word in stack.parts):
         raise InputError("mtp cannot follow parallel parts", "leave mtp out", fields=_AT)
@@ -54,8 +54,7 @@ def check(head: Head, stack: ResolvedStack) -> None:
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
     """Records the multi-token prediction blocks, each passing its output to the next."""
     mtp, stack = model.head.mtp, model.stacks[-1]
-    if not mtp or not mtp.blocks:
-        return
+    assert mtp and mtp.blocks
     m = root.child(
         "mtp", repeat=Count.named("mtp blocks", mtp.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
     )

@@ -23,6 +23,14 @@ UNASKED = Assumption(
     "the pooler's output is not used: no loss trains it, so it counts as frozen",
 )
 
+_READ = {  # the position that is pooled, of a text and of an image
+    ("class", False): "the first position",
+    ("class", True): "the class token",
+    ("last", False): "the last position",
+    ("last", True): "the last position",
+    ("second", True): "the second token",
+}
+
 
 def run_head(
     root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
@@ -42,7 +50,8 @@ def run_head(
             if head.norm:
                 normed(root.child("pooler", group=ModuleGroup.HEAD)["norm"], pooled, stack.norm)
         return {}
-    x = _probed(root, x, stack, work) if head.pool == "probe" else x
+    if head.pool == "probe":
+        x = _probed(root, x, stack, work)
     if head.beside and head.beside.kind == "none":
         _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
     m = root.child("head", group=ModuleGroup.HEAD)
@@ -62,17 +71,18 @@ def _probed(root: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Te
 
 def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor:
     head, stack = model.head, model.stacks[-1]
-    x = normed(m["norm"], x, stack.norm) if head.norm else x
+    if head.norm:
+        x = normed(m["norm"], x, stack.norm)
     if head.transform:
-        width = stack.tables.dim if head.transform is True else Dim.of("transformed", head.transform)
-        x = _transformed(m["transform"], x, head, stack, width)
+        x = _transformed(m["transform"], x, head, stack, stack.tables.dim)
     assert model.head_vocab
     vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
         logits = linear(m, x, vocab, bias=bool(head.bias), role=Role.HEAD)
     else:
         logits = contract(m, x, tables[stack.name], out=(vocab,))
-        logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
+        if head.bias:
+            logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS))
     if head.bias == "twice":
         m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.SPARE)
@@ -80,15 +90,17 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
 
 
 def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
-    x = _weighted(m["layers"], x, stack) if head.layers == "weighted" else x
-    x = linear(m["project"], x, Dim.of("projected", head.project)) if head.project else x
+    if head.layers == "weighted":
+        x = _weighted(m["layers"], x, stack)
+    if head.project:
+        x = linear(m["project"], x, Dim.of("projected", head.project))
     x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
-    x = normed(m["norm"], x, stack.norm) if head.norm else x
+    if head.norm:
+        x = normed(m["norm"], x, stack.norm)
     if head.hidden:
         x = activated(m, linear(m["hidden"], x, Dim.of("hidden", head.hidden)), head.act)
     if head.transform:
-        width = x.dims[-1] if head.transform is True else Dim.of("transformed", head.transform)
-        x = _transformed(m["transform"], x, head, stack, width)
+        x = _transformed(m["transform"], x, head, stack, x.dims[-1])
     classes = Dim.of("classes", head.classes or 0)
     return linear(m, x, classes, bias=bool(head.bias), role=Role.CLASSIFIER)
 
@@ -124,7 +136,7 @@ def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
         wide = axes(batch, Dim("class_and_mean", 2 * d_model.size))
         return m.record("concat", *both, to=wide, name="pooled", note="side by side")
     if pool not in ("mean", "patches"):
-        return m.record("view", x, to=axes(batch, d_model), name="pooled", note=_which(pool, stack))
+        return m.record("view", x, to=axes(batch, d_model), name="pooled", note=_READ[pool, bool(stack.patches)])
     if stack.patches:
         apart = "copy" if pool == "patches" else "view"  # a linear layer reads rows that lie side by side
         x = m.record(apart, x, to=axes(batch, Dim.of("patches", stack.patches.number), d_model))
@@ -134,14 +146,10 @@ def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
     return m.record("sum", x, to=axes(batch, d_model), over=(x.dims[1],), name="pooled", note=note)
 
 
-def _which(pool: str, stack: ResolvedStack) -> str:
-    if pool == "class":
-        return "the class token" if stack.patches else "the first position"
-    return "the last position" if pool == "last" else "the second token"
-
-
 def _transformed(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, width: Dim) -> Tensor:
-    """A dense layer, an activation and a norm, of the width of the embedding that follows."""
+    """A dense layer, an activation and a norm: of that width, that of what follows, unless it has its own."""
+    if head.transform is not True:
+        width = Dim.of("transformed", head.transform)
     out = width.renamed("hidden")
     hidden = linear(m["dense"], x, out, bias=head.transform_bias)
     hidden = activated(m, hidden, "gelu").seen_as(*x.axes[:-1], width)

@@ -52,6 +52,7 @@ class Group:
 
 
 Items = tuple[Line | Group, ...]
+USUAL = {False: "attention ffn", True: "attention cross ffn"}  # a block, by whether it reads an encoder
 
 
 def parse(pattern: Any) -> Items:
@@ -91,9 +92,12 @@ def words_of(items: Items) -> set[str]:
 def cycled(items: Items, blocks: int) -> Items:
     """Repeats the pattern until there are `blocks` blocks, truncating the last repetition."""
     rounds, rest = divmod(blocks, blocks_of(items))
-    if len(items) == 1:
-        return (*((replace(items[0], times=items[0].times * rounds),) if rounds else ()), *_first(items, rest))
-    whole: Items = (Group(rounds, items),) if rounds > 1 else items * rounds
+    if rounds <= 1:
+        whole = items * rounds
+    elif len(items) == 1:
+        whole = (replace(items[0], times=items[0].times * rounds),)
+    else:
+        whole = (Group(rounds, items),)
     return (*whole, *_first(items, rest))
 
 

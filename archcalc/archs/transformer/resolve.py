@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from archcalc.archs.transformer import head, image, pattern, positions
+from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.head_fields import Head
-from archcalc.archs.transformer.nodes import Norm, Position
-from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.parts import FILES, SLOTS, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.positions import Encodings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.layers.attention import Heads
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import Node, merged
@@ -32,7 +36,7 @@ class ResolvedStack:
     d_model: int
     embedding: Embedding
     patches: Patches | None  # of an image, in the place of tokens
-    positions: tuple[Position, ...]
+    positions: Encodings
     norm: Norm
     dropout: float
     parallel: str | None
@@ -49,9 +53,6 @@ class ResolvedStack:
         tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
         parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
         return replace(self, tables=tables, parts=parts)
-
-    def position(self, kind: str) -> Position | None:
-        return next((position for position in self.positions if position.kind == kind), None)
 
 
 _TELLING = {"moe", "mamba", "delta", "rglru", "lightning"}  # parts that a reader wants to know of first
@@ -85,12 +86,12 @@ class Transformer:
 def _longest(stack: ResolvedStack) -> Longest:
     """A position table limits the length; for others `length` is the trained context. An image sets its own."""
     if stack.patches:
-        made_of = f"it is the image's {image.described(stack.patches)}; change the image: --set image=384"
+        made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
         return Longest(stack.patches.seq, hard=True, fixed=made_of)
-    tables = [stack.position("learned"), stack.position("sinusoidal")]
-    table = next((table for table in tables if table and table.length), None)
-    trained = next((position.length for position in stack.positions if position.length), None)
-    return Longest(table.length, hard=True) if table else Longest(trained)
+    limits = [position for position in stack.positions if position.length]
+    tables = [position for position in limits if position.on_embedding]
+    lengths = [position.length for position in (*tables, *limits)]
+    return Longest(next(iter(lengths), None), hard=bool(tables))
 
 
 def resolve(spec: Spec) -> Transformer:
@@ -98,17 +99,13 @@ def resolve(spec: Spec) -> Transformer:
         hint = "give the number of blocks: `decoder: 12`, `encoder: 12` or both"
         tell(InputError("neither encoder nor decoder is given", hint, field="decoder"))
         spec = spec.model_copy(update={"decoder": Stack(blocks=STAND_IN)})
-    encoder = _stack(spec, "encoder") if spec.encoder else None
-    decoder = _stack(spec, "decoder") if spec.decoder else None
-    stacks = [stack for stack in (encoder, decoder) if stack]
-    _check_all_used(spec, stacks)
+    stacks = {name: _stack(spec, name) for name in ("encoder", "decoder") if getattr(spec, name)}
+    _check_all_used(spec, stacks.values())
+    encoder, decoder, last = stacks.get("encoder"), stacks.get("decoder"), [*stacks.values()][-1]
     if encoder and decoder:
-        _check_read(decoder)
-    if encoder and decoder and (encoder.embedding.shared or decoder.embedding.shared):
-        _check_shared(encoder, decoder)
-    if spec.seq and all(stack.patches for stack in stacks):
+        _check_pair(encoder, decoder)
+    if spec.seq and all(stack.patches for stack in stacks.values()):
         raise InputError("the sequence follows from the image", "take seq out, or change the image", fields=[("seq",)])
-    last = stacks[-1]
     vocab = spec.head.vocab or (last.vocab and Derived(last.vocab))
     return Transformer(encoder, decoder, head.resolve(spec.head, last), vocab, spec.spare)
 
@@ -125,25 +122,22 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     )
     around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
     scope.norm.check_kind(scope.norm.kind, ("norm",))
-    patches, sound = image.patches(around), audio(around)
-    if patches:
-        tables = tuple(image.with_table(position, patches, around) for position in scope.position)
-        around = replace(around, scope=scope.model_copy(update={"position": tables}), patches=patches)
-    elif not sound:
+    scope.embedding.check_kind(scope.embedding.kind, *around.places("embedding"))
+    sound = None
+    if scope.embedding.kind == "patches":
+        around = replace(around, patches=image.patches(around))
+    elif scope.embedding.kind == "audio":
+        sound = audio(around)
+    else:
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
-    items = _items(scope, spec, name)
-    words = sorted(pattern.words_of(items) | set(scope.once), key=lambda word: (pattern.BESIDE in word, word))
-    parts: dict[str, Part] = {}
-    for word in words:
-        parts[word] = together(word, parts, around) if pattern.BESIDE in word else _part(word, around)
-    _check_one_table(parts, around)
-    _check_parallel(parts, around)
+    items = _items(around)
     return ResolvedStack(
         name=name,
         vocab=scope.vocab,
         d_model=around.d_model,
         embedding=scope.embedding,
-        patches=patches,
+        parts=_parts(items, around),
+        patches=around.patches,
         positions=around.positions(None),
         norm=scope.norm,
         dropout=scope.dropout,
@@ -153,45 +147,16 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         tables=token_tables(around),
         audio=sound,
         items=items,
-        parts=parts,
     )
 
 
-def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
-    """A position table of the stack is shared by all its attention layers, so their heads must agree."""
-    readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
-    tables = [(part, position) for part in readers for position in part.positions if positions.is_table(position)]
-    heads = {part.heads for part, position in tables if position.kind == "relative"}
-    if len(heads) > 1:
-        counts = " and ".join(map(str, sorted(heads)))
-        fact = f"one relative position table for the stack, but attention layers with {counts} heads"
-        hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
-        raise InputError(fact, hint, fields=around.places("position"))
-    if len({(part.heads, part.head_dim) for part, position in tables if position.kind == "transformer-xl"}) > 1:
-        fact = "one pair of biases u and v for the stack, but attention layers with different heads"
-        raise InputError(fact, "give each block its own: `shared: false`", fields=around.places("position"))
-    if len({(part.rotated, position) for part, position in tables}) > 1:
-        fact = "one position table for the stack, but attention layers with different position settings"
-        hint = "give all attention layers of the stack the same position settings"
-        raise InputError(fact, hint, fields=around.places("position"))
-
-
-def _check_parallel(parts: dict[str, Part], around: Surroundings) -> None:
-    """Parallel sublayers are pre-norm, and those that share a norm must have the same one."""
-    if not around.scope.parallel:
-        return
-    for part in parts.values():
-        if part.norm.place != "pre":
-            fact = f"parallel parts are pre-norm, not `place: {part.norm.place}`"
-            raise InputError(fact, "use `place: pre`, or leave parallel out", fields=around.places("parallel"))
-    if around.scope.parallel == "shared" and len({part.norm for part in parts.values()}) > 1:
-        hint = "use `parallel: separate`, or one norm for all"
-        raise InputError("parts that share a norm have different ones", hint, fields=around.places("parallel"))
-
-
-def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
-    usual = "attention cross ffn" if name == "decoder" and spec.encoder else "attention ffn"
-    items = pattern.parse(scope.pattern if scope.pattern is not None else [usual])
+def _items(around: Surroundings) -> pattern.Items:
+    scope, name = around.scope, around.stack
+    if scope.pattern is not None:
+        items = pattern.parse(scope.pattern)
+    else:
+        usual = pattern.USUAL[around.has_memory and around.causal]
+        items = (pattern.Line(1, tuple(usual.split())),)
     if scope.blocks is None and scope.pattern is None:
         tell(InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)], field=name))
     items = pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
@@ -203,11 +168,45 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
     return pattern.shared(items, scope.distinct)
 
 
-def _part(word: str, around: Surroundings) -> Part:
-    slot, node = _node_of(word, around, ())
-    part = part_module(slot).resolve(word, slot, node, around)
-    assert isinstance(part, Part)
-    return replace(part, layer_scale=around.scope.layer_scale, slot=slot)
+def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
+    """The parts that the pattern names, those side by side after those that they are made of."""
+    words = pattern.words_of(items) | set(around.scope.once)
+    parts: dict[str, Part] = {}
+    for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
+        if pattern.BESIDE in word:
+            parts[word] = together(word, parts, around)
+            continue
+        slot, node = _node_of(word, around, ())
+        part = importlib.import_module(FILES[slot]).resolve(word, slot, node, around)
+        parts[word] = replace(part, layer_scale=around.scope.layer_scale, slot=slot)
+    _check_one_table(parts, around)
+    if around.scope.parallel:
+        _check_parallel(parts, around)
+    return parts
+
+
+def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
+    """A position table of the stack is shared by all its attention layers, so their heads must agree."""
+    readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
+    tables = [(position, part.layer) for part in readers for position in part.positions if position.is_of_stack]
+    for position, _ in tables:
+        alike: list[Heads] = [layer for other, layer in tables if other.kind == position.kind]
+        position.check_one_table(alike, around.places("position"))
+    if len({position.table(layer) for position, layer in tables}) > 1:
+        fact = "one position table for the stack, but attention layers with different position settings"
+        hint = "give all attention layers of the stack the same position settings"
+        raise InputError(fact, hint, fields=around.places("position"))
+
+
+def _check_parallel(parts: dict[str, Part], around: Surroundings) -> None:
+    """Parallel sublayers are pre-norm, and those that share a norm must have the same one."""
+    for part in parts.values():
+        if part.norm.place != "pre":
+            fact = f"parallel parts are pre-norm, not `place: {part.norm.place}`"
+            raise InputError(fact, "use `place: pre`, or leave parallel out", fields=around.places("parallel"))
+    if around.scope.parallel == "shared" and len({part.norm for part in parts.values()}) > 1:
+        hint = "use `parallel: separate`, or one norm for all"
+        raise InputError("parts that share a norm have different ones", hint, fields=around.places("parallel"))
 
 
 def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
@@ -249,48 +248,51 @@ def _read_variant(part: type[Node], variant: dict[str, Any], places: list[Path])
         raise found from None
 
 
-def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
-    if encoder.patches or encoder.audio:
-        hint = "drop embedding.shared: the encoder reads no tokens"
-        raise InputError("there is no second token table to share", hint, fields=[("decoder", "embedding")])
-    for field in ("vocab", "d_model", "embedding width"):
-        mine, other = (
-            stack.tables.width if field == "embedding width" else getattr(stack, field) for stack in (encoder, decoder)
-        )
-        if mine != other:
-            fact = f"a shared embedding needs one {field}, but the encoder has {mine} and the decoder {other}"
-            fields: list[Path] = [("embedding", "shared"), ("decoder", field)]
-            raise InputError(fact, "make them equal, or drop embedding.shared", fields=fields)
-
-
-def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
-    """The variants that are used, and those they are derived from."""
-    found: set[str] = set()
-    waiting = [word for word in variants if word in used]
-    while waiting:
-        like = str(variants[waiting.pop()].get("like"))
-        waiting += [like] if like in variants and like not in found else []
-        found.add(like)
-    return found
-
-
-def _check_read(decoder: ResolvedStack) -> None:
-    """Refuses an encoder that no decoder block attends to."""
-    if not any(getattr(part, "cross", False) for part in decoder.parts.values()):
+def _check_pair(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
+    """Refuses an encoder that no decoder block attends to, and an embedding that both cannot share."""
+    if not any(isinstance(part, AttentionPart) and part.layer.cross for part in decoder.parts.values()):
         hint = "name cross in the decoder's pattern, such as `attention cross ffn`, or take the encoder out"
         fields: list[Path] = [("decoder", "pattern"), ("encoder",)]
         raise InputError("no block of the decoder attends to the encoder", hint, fields=fields)
+    if not (encoder.embedding.shared or decoder.embedding.shared):
+        return
+    if encoder.patches or encoder.audio:
+        hint = "drop embedding.shared: the encoder reads no tokens"
+        raise InputError("there is no second token table to share", hint, fields=[("decoder", "embedding")])
+    sizes = {
+        "vocab": (encoder.vocab, decoder.vocab),
+        "d_model": (encoder.d_model, decoder.d_model),
+        "embedding width": (encoder.tables.width, decoder.tables.width),
+    }
+    for field, (mine, other) in sizes.items():
+        if mine != other:
+            fact = f"a shared embedding needs one {field}, but the encoder has {mine} and the decoder {other}"
+            fields = [("embedding", "shared"), ("decoder", field)]
+            raise InputError(fact, "make them equal, or drop embedding.shared", fields=fields)
 
 
-def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
+def _check_all_used(spec: Spec, stacks: Iterable[ResolvedStack]) -> None:
     """Refuses parts that are defined but used by no block."""
     used = {word for stack in stacks for word in stack.parts}
     scopes: list[tuple[Path, Any]] = [((), spec), (("encoder",), spec.encoder), (("decoder",), spec.decoder)]
     for path, scope in scopes:
-        variants = scope.variants if scope else {}
-        like = _liked(used, variants)
-        described = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
-        for word in sorted(described - used - like):
+        if scope is None:
+            continue
+        described = {slot for slot in SLOTS if slot in scope.model_fields_set} | set(scope.variants)
+        spare = described - used
+        for word in sorted(spare and spare - _liked(used, scope.variants)):
             places: list[Path] = [(*path, "variants", word), (*path, word)]
             hint = "name it in a pattern, or take it out"
             raise InputError(f"no block has a part called {word}", hint, fields=places)
+
+
+def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
+    """The variants that those in use are derived from."""
+    found: set[str] = set()
+    waiting = [word for word in variants if word in used]
+    while waiting:
+        like = str(variants[waiting.pop()].get("like"))
+        if like in variants and like not in found:
+            waiting.append(like)
+        found.add(like)
+    return found

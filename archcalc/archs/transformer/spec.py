@@ -10,9 +10,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.head_fields import Head
-from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides
+from archcalc.archs.transformer.nodes import Fraction, Norm, Sides, list_as_tuple
 from archcalc.archs.transformer.parts import slot_node
-from archcalc.spec.node import ModelSpec, Node, Size, as_size, field, mistake
+from archcalc.archs.transformer.positions import Positions
+from archcalc.spec.node import ModelSpec, Node, Size, as_size, as_tuple, field, mistake
 
 
 def _pattern(value: Any) -> Any:
@@ -24,9 +25,7 @@ def _pattern(value: Any) -> Any:
 
 
 def _words(value: Any) -> Any:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, list) else value
+    return (value,) if isinstance(value, str) else list_as_tuple(value)
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
@@ -38,7 +37,7 @@ def _sizes(value: Any) -> Any:
 
 
 def _few_or_more(value: Any) -> Any:
-    several = tuple(value) if isinstance(value, list | tuple) else (value,)
+    several = as_tuple(value)
     if not all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= 10**6 for one in several):
         raise mistake("expected a number from 0 to 10⁶, or a list of them")
     return several if isinstance(value, list | tuple) else value
@@ -142,8 +141,7 @@ class Embedding(Node):
     @property
     def type_tables(self) -> tuple[int, ...]:
         """The rows of each table of types."""
-        several = self.types if isinstance(self.types, tuple) else (self.types,)
-        return tuple(rows for rows in several if rows)
+        return tuple(rows for rows in as_tuple(self.types) if rows)
 
 
 class Scope(Node):

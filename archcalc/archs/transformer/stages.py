@@ -16,9 +16,10 @@ MOST_LAYERS = 10_000
 
 def layers(model: Transformer) -> int:
     """How many layers a pipeline divides, one by one."""
-    number, stack = blocks_of(_stack(model).items), "encoder" if model.encoder else "decoder"
+    stack = _stack(model)
+    number = blocks_of(stack.items)
     divided = Budget("layers to divide among devices", MOST_LAYERS, "give the model fewer, or divide it otherwise")
-    divided.spend(number, [(stack, "blocks")])
+    divided.spend(number, [(stack.name, "blocks")])
     return number
 
 
@@ -28,7 +29,9 @@ def between(model: Transformer, first: int, last: int) -> Transformer:
     words = [line.words for line in islice(_one_by_one(stack.items), first, last)]
     items = tuple(Line(len(list(equal)), word) for word, equal in groupby(words))
     part = replace(stack, items=items)
-    return replace(model, encoder=part) if model.encoder else replace(model, decoder=part)
+    if model.encoder:
+        return replace(model, encoder=part)
+    return replace(model, decoder=part)
 
 
 def _one_by_one(items: Items) -> Iterator[Line]:

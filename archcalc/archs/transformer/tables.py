@@ -57,15 +57,14 @@ def token_tables(around: Surroundings) -> Tables:
         raise InputError(
             "concatenated tables are already projected", hint, fields=around.places("embedding", "joined")[:2]
         )
-    bias = embedding.project_bias if embedding.project_bias is not None else embedding.project == "norm"
+    bias = embedding.project_bias
+    if bias is None:
+        bias = embedding.project == "norm"
     return Tables(width, projects, embedding.project, bias)
 
 
-def audio(around: Surroundings) -> Audio | None:
-    """None for a stack that reads tokens or patches."""
+def audio(around: Surroundings) -> Audio:
     embedding = around.scope.embedding
-    if embedding.kind != "audio":
-        return None
     if around.stack == "decoder":
         hint = "put the audio under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
         raise InputError("a decoder reads tokens, not audio", hint, fields=around.places("embedding"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from archcalc.archs.network.sizes import Groups, Paddings, Pair, Sizes, for_each
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import product
 from archcalc.core.derived import Derived
-from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.windows import Ends, Window
 from archcalc.spec.node import Node, Size
@@ -54,19 +54,64 @@ class ConvFields(Node):
     act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
 
 
+class Met(NamedTuple):
+    """The dims that a convolution meets: groups of channels, if there are several, and the channels of one group."""
+
+    batch: Dim
+    channels: Dim
+    out: Dim
+    group: Axis
+    into: Dim
+    each: Dim
+    sides: tuple[Dim, ...]  # of the map behind it
+    taps: tuple[Dim, ...]
+    windows: tuple[Any, ...]
+
+    @property
+    def behind(self) -> Axes:
+        return axes(self.batch, (*self.group, self.each), *self.sides)
+
+
 @dataclass(frozen=True)
-class Conv:
-    spec_kind: ClassVar[str] = "conv"
+class Filters:
+    """What convolutions and transposed ones have in common."""
+
     into: int
     out: int
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    padding: tuple[Pair, ...]
     dilation: tuple[int, ...]
     groups: int
     bias: bool
     norm: Norm | None
     act: Activation | None
+
+    def windows(self, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+        """What the kernel covers along each side of that size."""
+        raise NotImplementedError
+
+    def filtered(self, m: Module, x: Tensor, met: Met) -> Tensor:
+        """The contraction with the weights, recorded."""
+        raise NotImplementedError
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        windows = self.windows(tuple(int(side.size) for side in before))
+        sides = trace.sides(before, tuple(window.places for window in windows))
+        out = trace.channels(self.out, len(sides))
+        y = self.filtered(
+            m, x, Met(batch, channels, out, *grouped(self.groups, channels, out), sides, taps_of(self.kernel), windows)
+        )
+        y = y.seen_as(batch, out, *sides)
+        if self.bias:
+            y = m.record("add", y, m.param("bias", out, role=Role.BIAS))
+        return finished(m, y, self.norm, self.act, trace)
+
+
+@dataclass(frozen=True)
+class Conv(Filters):
+    spec_kind: ClassVar[str] = "conv"
+    padding: tuple[Pair, ...] = ()
 
     @property
     def pads_apart(self) -> bool:
@@ -74,33 +119,20 @@ class Conv:
         return any(before != after for before, after in self.padding)
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        x = padded(m, x, self.padding, trace) if self.pads_apart else x
-        y = self._convolved(m, x, trace)
-        return finished(m, y, self.norm, self.act, trace)
+        return super().run(m, padded(m, x, self.padding, trace) if self.pads_apart else x, trace)
 
     def windows(self, sizes: tuple[int, ...]) -> tuple[Window, ...]:
         zeros = ((0, 0),) * len(sizes) if self.pads_apart else self.padding
-        return tuple(
-            Window(size, kernel, stride, *ends, dilation)
-            for size, kernel, stride, ends, dilation in zip(
-                sizes, self.kernel, self.stride, zeros, self.dilation, strict=True
-            )
-        )
+        every = zip(sizes, self.kernel, self.stride, zeros, self.dilation, strict=True)
+        return tuple(Window(size, kernel, stride, *ends, dilation) for size, kernel, stride, ends, dilation in every)
 
-    def _convolved(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+    def filtered(self, m: Module, x: Tensor, met: Met) -> Tensor:
         """A window onto neighbouring places, then a contraction over the window and the channels of a group."""
-        batch, channels, before = parts(x)
-        windows = self.windows(tuple(int(side.size) for side in before))
-        sides = trace.sides(before, tuple(window.places for window in windows))
-        taps = taps_of(self.kernel)
-        out = trace.channels(self.out, len(sides))
-        group, into, each = grouped(self.groups, channels, out)
-        seen = m.record("view", x, to=axes(batch, *group, into, *sides, *taps), windows=windows)
-        elements = product(tap.size for tap in taps) * into.size * out.size
-        weight = m.param("weight", (*group, each), into, *taps, elements=elements, role=Role.CONVOLUTION)
-        y = m.record("contract", seen, weight, to=axes(batch, (*group, each), *sides), over=(into, *taps))
-        y = y.seen_as(batch, out, *sides)
-        return m.record("add", y, m.param("bias", out, role=Role.BIAS)) if self.bias else y
+        into, taps = met.into, met.taps
+        seen = m.record("view", x, to=axes(met.batch, *met.group, into, *met.sides, *taps), windows=met.windows)
+        elements = product(tap.size for tap in taps) * into.size * met.out.size
+        weight = m.param("weight", (*met.group, met.each), into, *taps, elements=elements, role=Role.CONVOLUTION)
+        return m.record("contract", seen, weight, to=met.behind, over=(into, *taps))
 
 
 def taps_of(kernel: tuple[int, ...]) -> tuple[Dim, ...]:
@@ -127,7 +159,8 @@ def padded(m: Module, x: Tensor, padding: tuple[Pair, ...], trace: Trace) -> Ten
 
 def finished(m: Module, y: Tensor, norm: Norm | None, act: Activation | None, trace: Trace) -> Tensor:
     """What stands behind a layer in the same item: its norm, its activation."""
-    y = norm.run(m["norm"], y, trace) if norm else y
+    if norm:
+        y = norm.run(m["norm"], y, trace)
     if act is None:
         return y
     return act.run(m["act"] if act.slopes else m, y, trace)
@@ -137,27 +170,24 @@ FIELDS = ConvFields
 
 
 def read(word: str, fields: ConvFields, shape: Shape, place: Place, reader: Reader) -> tuple[Conv, Shape]:
-    need_map(word, shape, place)
-    number = len(shape.sides)
-    kernel, stride, dilation = (
-        for_each_side(getattr(fields, name), number, place, name) for name in ("kernel", "stride", "dilation")
-    )
-    made = Conv(
-        into=shape.channels,
-        out=fields.channels,
-        kernel=kernel,
-        stride=stride,
-        padding=_padding(fields, shape, (kernel, stride, dilation), place),
-        dilation=dilation,
-        groups=groups_of(fields.groups, shape.channels, fields.channels, place),
-        bias=fields.bias,
-        norm=None,
-        act=act_behind(fields.act),
-    )
+    filters = filters_of(word, fields, shape, place)
+    padding = _padding(fields, shape, (filters.kernel, filters.stride, filters.dilation), place)
+    made = Conv(**vars(filters), padding=padding)
     sizes = tuple(size + sum(ends) for size, ends in zip(shape.sides, made.padding, strict=True))
     windows = made.windows(sizes if made.pads_apart else shape.sides)
     behind = Shape(fields.channels, places_of(windows, place))
     return replace(made, norm=norm_behind(fields.norm, behind, place)), behind
+
+
+def filters_of(word: str, fields: Any, shape: Shape, place: Place) -> Filters:
+    """Of either kind's fields, all but the norm, which needs to know the map behind them."""
+    need_map(word, shape, place)
+    kernel, stride, dilation = (
+        for_each_side(getattr(fields, name), len(shape.sides), place, name) for name in ("kernel", "stride", "dilation")
+    )
+    groups = groups_of(fields.groups, shape.channels, fields.channels, place)
+    act = act_behind(fields.act)
+    return Filters(shape.channels, fields.channels, kernel, stride, dilation, groups, fields.bias, None, act)
 
 
 def _padding(fields: ConvFields, shape: Shape, sizes: tuple[tuple[int, ...], ...], place: Place) -> tuple[Pair, ...]:

@@ -19,7 +19,7 @@ from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Ends
-from archcalc.spec.node import Node, shown
+from archcalc.spec.node import Node, as_tuple, shown
 
 if TYPE_CHECKING:
     from archcalc.archs.network.place import Place
@@ -117,14 +117,14 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place, reader: Read
 
 def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -> tuple[Branch, Shape]:
     name = f"branch_{index + 1}"
-    if isinstance(said, str) and (said == INPUT or said in place.signals):
-        signal = "" if said == INPUT else said
-        return Branch(name, signal, Sequence(())), place.signals[said].shape if signal else shape
+    if said == INPUT:
+        return Branch(name, "", Sequence(())), shape
+    if isinstance(said, str) and said in place.signals:
+        return Branch(name, said, Sequence(())), place.signals[said].shape
     if isinstance(said, str) and said not in (*reader.blocks, *place.scope):
         known = (INPUT, *place.signals)
         raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
-    items = said if isinstance(said, list) else [said]
-    layers, behind = reader.steps(items, shape, place)
+    layers, behind = reader.steps(as_tuple(said), shape, place)
     return Branch(name, "", layers), behind
 
 

@@ -18,7 +18,7 @@ from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.archs.network.values import Layers, Words
 from archcalc.core.ir import Module, Tensor
-from archcalc.spec.node import Node
+from archcalc.spec.node import Node, as_tuple
 
 if TYPE_CHECKING:
     from archcalc.archs.network.place import Place
@@ -72,8 +72,7 @@ def read(word: str, fields: ResidualFields, shape: Shape, place: Place, reader: 
         fact = f"{shape} comes in and {behind} comes out, which cannot be added"
         hint = "write `shortcut: [{conv: …, kernel: 1, stride: …}]`, or `shortcut: none` for no skip here"
         raise place.wrong(fact, hint, word)
-    items = fields.shortcut if isinstance(fields.shortcut, list) else [fields.shortcut]
-    shortcut, skipped = reader.steps(items, shape, place.below("shortcut"))
+    shortcut, skipped = reader.steps(as_tuple(fields.shortcut), shape, place.below("shortcut"))
     if skipped != behind:
         raise place.wrong(f"the shortcut gives {skipped}, the branch {behind}", "make them equal", "shortcut")
     return Residual(branch, shortcut, True, act), behind

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
-from archcalc.archs.network.kinds.conv import finished, grouped, groups_of, need_map, places_of, taps_of
-from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
+from archcalc.archs.network.kinds.activation import Act
+from archcalc.archs.network.kinds.conv import Filters, Met, filters_of, places_of
+from archcalc.archs.network.kinds.norm import NormFields, norm_behind
 from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.sizes import FromZero, Groups, Sizes, for_each_side
-from archcalc.archs.network.trace import Trace, parts
+from archcalc.archs.network.sizes import FromZero, Groups, Sizes
 from archcalc.core.count import product
-from archcalc.core.ir import Module, Tensor, axes
+from archcalc.core.ir import Module, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.windows import Spread
 from archcalc.spec.node import Node, Size
@@ -59,41 +58,23 @@ class TransposedConvFields(Node):
 
 
 @dataclass(frozen=True)
-class TransposedConv:
+class TransposedConv(Filters):
     spec_kind: ClassVar[str] = "transposed_conv"
-    into: int
-    out: int
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: int
-    output_padding: int
-    dilation: tuple[int, ...]
-    groups: int
-    bias: bool
-    norm: Norm | None
-    act: Activation | None
-
-    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        batch, channels, before = parts(x)
-        windows = self.windows(tuple(int(side.size) for side in before))
-        sides = trace.sides(before, tuple(window.places for window in windows))
-        taps = taps_of(self.kernel)
-        out = trace.channels(self.out, len(sides))
-        group, into, each = grouped(self.groups, channels, out)
-        elements = product(tap.size for tap in taps) * channels.size * each.size
-        weight = m.param("weight", (*group, into), each, *taps, elements=elements, role=Role.CONVOLUTION)
-        seen = x.seen_as(batch, *group, into, *before)
-        over = (into, *taps)
-        y = m.record("contract", seen, weight, to=axes(batch, (*group, each), *sides), over=over, windows=windows)
-        y = y.seen_as(batch, out, *sides)
-        y = m.record("add", y, m.param("bias", out, role=Role.BIAS)) if self.bias else y
-        return finished(m, y, self.norm, self.act, trace)
+    padding: int = 0
+    output_padding: int = 0
 
     def windows(self, sizes: tuple[int, ...]) -> tuple[Spread, ...]:
-        return tuple(
-            Spread(size, kernel, stride, self.padding, self.output_padding, dilation)
-            for size, kernel, stride, dilation in zip(sizes, self.kernel, self.stride, self.dilation, strict=True)
-        )
+        every = zip(sizes, self.kernel, self.stride, self.dilation, strict=True)
+        ends = self.padding, self.output_padding
+        return tuple(Spread(size, kernel, stride, *ends, dilation) for size, kernel, stride, dilation in every)
+
+    def filtered(self, m: Module, x: Tensor, met: Met) -> Tensor:
+        """Every place of the map is spread over the places that its window covers."""
+        elements = product(tap.size for tap in met.taps) * met.channels.size * met.each.size
+        first = (*met.group, met.into)
+        weight = m.param("weight", first, met.each, *met.taps, elements=elements, role=Role.CONVOLUTION)
+        seen, over = x.seen_as(met.batch, *met.group, met.into, *x.dims[2:]), (met.into, *met.taps)
+        return m.record("contract", seen, weight, to=met.behind, over=over, windows=met.windows)
 
 
 FIELDS = TransposedConvFields
@@ -102,17 +83,10 @@ FIELDS = TransposedConvFields
 def read(
     word: str, fields: TransposedConvFields, shape: Shape, place: Place, reader: Reader
 ) -> tuple[TransposedConv, Shape]:
-    need_map(word, shape, place)
-    number = len(shape.sides)
-    kernel, stride, dilation = (
-        for_each_side(getattr(fields, name), number, place, name) for name in ("kernel", "stride", "dilation")
-    )
-    if fields.output_padding >= max(*stride, *dilation):
+    filters = filters_of(word, fields, shape, place)
+    if fields.output_padding >= max(*filters.stride, *filters.dilation):
         fact = f"output_padding {fields.output_padding} is not smaller than the stride or the dilation"
         raise place.wrong(fact, "PyTorch refuses it too; use a smaller one", "output_padding")
-    groups = groups_of(fields.groups, shape.channels, fields.channels, place)
-    numbers = (shape.channels, fields.channels, kernel, stride, fields.padding, fields.output_padding, dilation)
-    bare = TransposedConv(*numbers, groups, fields.bias, None, act_behind(fields.act))
-    behind = Shape(fields.channels, places_of(bare.windows(shape.sides), place))
-    made = TransposedConv(*numbers, groups, fields.bias, norm_behind(fields.norm, behind, place), bare.act)
-    return made, behind
+    made = TransposedConv(**vars(filters), padding=fields.padding, output_padding=fields.output_padding)
+    behind = Shape(fields.channels, places_of(made.windows(shape.sides), place))
+    return replace(made, norm=norm_behind(fields.norm, behind, place)), behind

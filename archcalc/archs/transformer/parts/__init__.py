@@ -6,9 +6,6 @@ imported where a model uses them.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-
 from archcalc.spec.node import Lazy
 
 SLOTS = {
@@ -24,11 +21,9 @@ SLOTS = {
 }
 
 
-def part_module(slot: str) -> ModuleType:
-    """The file of a slot; cross-attention is attention."""
-    return importlib.import_module(f"{__name__}.{'attention' if slot == 'cross' else slot}")
+FILES = {slot: f"{__name__}.{slot}" for slot in SLOTS} | {"cross": f"{__name__}.attention"}
 
 
 def slot_node(slot: str) -> Lazy:
     """What a slot's fields are, for the spec."""
-    return Lazy(f"{__name__}.{'attention' if slot == 'cross' else slot}", SLOTS[slot])
+    return Lazy(FILES[slot], SLOTS[slot])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 

@@ -42,17 +42,20 @@ class Ffn(Node):
 
 
 def resolve(word: str, slot: str, node: Ffn, around: Surroundings) -> LayerPart:
-    biased = own_or(node.bias, around.scope.bias)
+    biased = sides(own_or(node.bias, around.scope.bias))
     layer = FeedForward(
         width=around.needed(node.width, "width", "the inner width, such as `ffn: 2048`", word),
         act=node.act,
         gated=node.gated,
-        bias=_has_bias(biased, "in"),
-        out_bias=_has_bias(biased, "out"),
+        bias="in" in biased,
+        out_bias="out" in biased,
         inner_norm=around.norm(node.norm).kind if node.inner_norm else "none",
     )
     return around.layer_part(word, layer, node.norm)
 
 
-def _has_bias(biased: bool | tuple[str, ...], side: str) -> bool:
-    return side in biased if isinstance(biased, tuple) else biased
+def sides(biased: bool | tuple[str, ...]) -> tuple[str, ...]:
+    """The projections that have a bias: in, out."""
+    if isinstance(biased, tuple):
+        return biased
+    return ("in", "out") if biased else ()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
-from archcalc.archs.transformer.parts.ffn import FfnBias
+from archcalc.archs.transformer.parts.ffn import FfnBias, sides
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
@@ -66,8 +66,8 @@ def _mamba(node: Mamba, around: Surroundings) -> ssm.Mamba:
         state=node.state or Derived(16),
         conv=node.conv,
         dt_rank=node.dt_rank or Derived(-(-around.d_model // 16)),
-        bias=_biased(node, "in"),
-        out_bias=_biased(node, "out"),
+        bias="in" in sides(node.bias),
+        out_bias="out" in sides(node.bias),
         conv_bias=node.conv_bias,
         norms=_NORMS[node.norms],
     )
@@ -88,13 +88,9 @@ def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
         state=node.state or Derived(128),
         groups=node.groups,
         conv=node.conv,
-        bias=_biased(node, "in"),
-        out_bias=_biased(node, "out"),
+        bias="in" in sides(node.bias),
+        out_bias="out" in sides(node.bias),
         conv_bias=node.conv_bias,
         chunk=node.chunk,
         norm_groups=node.norm_groups if node.gate_norm else 0,
     )
-
-
-def _biased(node: Mamba, side: str) -> bool:
-    return side in node.bias if isinstance(node.bias, tuple) else bool(node.bias)

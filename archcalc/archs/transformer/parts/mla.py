@@ -2,61 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings, own_or
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
+from archcalc.archs.transformer.positions.rope import Rope
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Inputs
-from archcalc.layers.attention_core import INPUT
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
 
 if TYPE_CHECKING:
-    from archcalc.archs.transformer.nodes import Position
     from archcalc.archs.transformer.parts.attention_fields import Attention
 
 
 @dataclass(frozen=True)
 class LatentPart(Part):
     spec_kind: ClassVar[str] = "mla"
-    widths: Widths
-    bias: bool
-    rope: Position | None
-    sight: Sight
-    weights_dropout: float
-    indexer: Indexer | None = None
-    gate: str = ""
-    softmax: str = INPUT
+    layer: LatentAttention
+    rope: Rope | None
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        self.describe(m, self.sight.called, self.sight.about)
-        inputs = Inputs(context.work, rotation=self._rotation(x, context), mask=context.mask(x, self.sight))
-        return self._layer.run(m, x, inputs)
-
-    @property
-    def _layer(self) -> LatentAttention:
-        return LatentAttention(
-            self.widths,
-            bias=self.bias,
-            norm="rms",
-            sight=self.sight,
-            dropout=self.weights_dropout,
-            indexer=self.indexer,
-            gate=self.gate,
-            softmax=self.softmax,
-        )
-
-    def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
-        if not self.rope:
-            return None
-        width = Dim.of("rotated", self.widths.rope)
-        names = (f"{name} {self.rope.theta} {self.widths.rope}" for name in ("cosines", "sines"))
-        cosines, sines = (context.constant(name, "act", x.dims[1], width) for name in names)
-        return cosines, sines
+        sight = self.layer.sight
+        self.describe(m, sight.called, sight.about)
+        inputs = Inputs(context.work, mask=context.mask(x, sight))
+        if self.rope:
+            inputs = replace(inputs, rotation=self.rope.rotation(x, self.layer.widths.rope, context))
+        return self.layer.run(m, x, inputs)
 
 
 def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> LatentPart:
@@ -65,28 +41,27 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Late
         raise InputError(
             "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
         )
-    used = positions.in_attention(around.positions(node.position, word), node.position, places)
-    for position in used:
-        if position.kind != "rope":
-            fact = f"latent attention has no {position.kind} positions"
+    rope = None
+    for encoding in positions.in_attention(around.positions(node.position, word), node.position, places):
+        if not isinstance(encoding, Rope):
+            fact = f"latent attention has no {encoding.kind} positions"
             raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)
-        if position.stored:
+        if encoding.stored:
             fact = "latent attention computes its rotations, and stores no table of them"
             raise InputError(fact, "leave stored out", fields=places)
+        rope = encoding
     heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
-    return LatentPart(
-        name=word,
-        norm=around.norm(node.norm),
-        dropout=scope.dropout,
+    layer = LatentAttention(
         widths=_widths(word, heads, node, around),
         bias=_bias(word, node, around),
-        rope=next(iter(used), None),
+        norm="rms",
         sight=Sight(around.causal),
         weights_dropout=own_or(node.dropout, scope.dropout),
         indexer=_indexer(word, node, around),
         gate=_gate(word, node, around),
         softmax=scope.softmax,
     )
+    return LatentPart(name=word, norm=around.norm(node.norm), dropout=scope.dropout, layer=layer, rope=rope)
 
 
 def _gate(word: str, node: Attention, around: Surroundings) -> str:

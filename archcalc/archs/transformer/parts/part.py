@@ -1,18 +1,17 @@
-"""The base of every part of a block, and the context of its stack."""
+"""The base of every part of a block, and what it inherits from its stack."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.image_grid import on_grid
-from archcalc.archs.transformer.nodes import Norm, Position
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.positions import Encodings, Written
+from archcalc.archs.transformer.positions.encoding import Site
 from archcalc.core.errors import InputError, Path
-from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
-from archcalc.layers.attention import looked_at
-from archcalc.layers.attention_mask import Sight
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.conv import Convolution
 from archcalc.layers.norm import norm
 from archcalc.spec.gathering import STAND_IN, tell
@@ -24,39 +23,6 @@ if TYPE_CHECKING:
     from archcalc.layers.patches import Patches
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Context:
-    """The context of a part besides its input: the encoder's output, and constants of the stack.
-
-    `shared` are constants that all blocks of a stack read, such as the causal mask, made on first use.
-    """
-
-    work: Workload
-    memory: Tensor | None = None
-    prepared: dict[str, Tensor | None] = field(default_factory=dict)
-    shared: dict[tuple[str, Axes], Tensor] = field(default_factory=dict)
-
-    def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
-        """A constant tensor, shared by all that request this name and shape.
-
-        Shapes differ where a token is decoded behind caches of several lengths: one of a window, one of all before it.
-        """
-        shape = axes(*items)
-        return self.once(name, lambda: Tensor(shape, role), shape)
-
-    def mask(self, x: Tensor, sight: Sight) -> Tensor | None:
-        """Whether a causal mask is needed; a single token at the end attends to all positions."""
-        if not sight.hides or self.work.decodes:
-            return None
-        return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x, sight=sight))
-
-    def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
-        """A value that is created on first use."""
-        if (name, shape) not in self.shared:
-            self.shared[name, shape] = make()
-        return self.shared[name, shape]
 
 
 @dataclass(frozen=True)
@@ -108,6 +74,17 @@ class LayerPart(Part):
 
     def within(self, d_model: int) -> LayerPart:
         return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """Fields that a part refuses under a condition, rather than ignore them."""
+
+    where: str  # the name of the condition
+    fields: tuple[str, ...]
+    fact: str
+    hint: str
+    at: str = ""  # the field that the message points at, if it is another one
 
 
 def own_or(value: T | None, around: T) -> T:
@@ -162,8 +139,8 @@ class Surroundings:
     def norm(self, own: Norm | None) -> Norm:
         return merged(self.scope.norm, own or Norm())
 
-    def positions(self, own: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
+    def positions(self, own: tuple[Written, ...] | None, *above: str) -> Encodings:
         """The position encodings inherited from `above` or the stack, overridden by `own`."""
-        places = self.places(*above, "position")
-        found = [on_grid(each, self.patches, places) for each in positions.nearer(self.scope.position, own)]
-        return positions.checked(tuple(found), self.d_model, places)
+        places, of_stack = self.places(*above, "position"), self.places("position")
+        site = Site(self.d_model, self.patches, places, of_stack)
+        return positions.resolved(self.scope.position, own, site)

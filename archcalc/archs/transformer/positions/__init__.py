@@ -1,0 +1,98 @@
+"""Position encodings, a file each: `WORD` (how specs call it) and `ENCODING`, a class with its fields, what it needs of
+a model, and what it does while layers run. `encoding.Encoding` says what such a class may override.
+
+Some are added to the embedding (sinusoidal, learned), the others act inside self-attention. Cross-attention has none: a
+distance between a source and a target position means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, create_model
+
+from archcalc.archs.transformer.positions import (
+    alibi,
+    disentangled,
+    learned,
+    relative,
+    rope,
+    shaw,
+    sinusoidal,
+    transformer_xl,
+)
+from archcalc.archs.transformer.positions.encoding import Encoding, Site
+from archcalc.core.errors import InputError, Path
+from archcalc.spec.node import Node, OneOrMore, as_tuple, field, merged
+
+Encodings = tuple[Encoding, ...]
+
+FILES = (sinusoidal, learned, rope, alibi, relative, disentangled, shaw, transformer_xl)  # in the order that help has
+KINDS: dict[str, type[Encoding]] = {file.WORD: file.ENCODING for file in FILES}
+_FIELDS: dict[str, Any] = {
+    name: (info.annotation, info) for encoding in KINDS.values() for name, info in encoding.model_fields.items()
+}
+_KIND = (Literal["none", *KINDS], field("none", "The position encoding.", example="rope"))
+
+
+class Written(Node):
+    """A position encoding as a spec writes it, of any kind: the base of `Position`, which has the fields of all."""
+
+    main: ClassVar[str] = "kind"
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {"none": frozenset()} | {
+        word: frozenset(encoding.model_fields) - {"kind"} for word, encoding in KINDS.items()
+    }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {word: tuple(each.needs) for word, each in KINDS.items()}
+    if TYPE_CHECKING:
+        kind: str
+
+
+Position = create_model(
+    "Position",
+    __base__=Written,
+    __doc__="The position encoding.",
+    __module__=__name__,
+    **_FIELDS | {"kind": _KIND},
+)
+Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), OneOrMore()]  # type: ignore[valid-type]
+
+
+def resolved(scope: tuple[Written, ...], own: tuple[Written, ...] | None, site: Site) -> Encodings:
+    """Those of a part, merged over those of its stack or model: each as the class of its kind, and checked."""
+    written = scope if own is None else own
+    if own and len(scope) == len(own) == 1:
+        written = (merged(scope[0], own[0]),)
+    found = [_of_kind(position).on_image(site) for position in written if position.kind != "none"]
+    for position in written:
+        position.check_kind(position.kind, *site.places)
+    for encoding in found:
+        encoding.check(site.d_model, site.places)
+    for on_embedding, where in ((True, "on the embedding"), (False, "in attention")):
+        rivals = [encoding for encoding in found if encoding.on_embedding == on_embedding]
+        if len(rivals) > 1 and not (len(rivals) == 2 and rivals[0].goes_with(rivals[1])):
+            both = " and ".join(encoding.kind for encoding in rivals)
+            raise InputError(f"{both} both act {where}", "keep one of them", fields=site.places)
+    return tuple(found)
+
+
+def _of_kind(position: Written) -> Encoding:
+    """The fields as written that this kind has, as an object of its class."""
+    encoding = KINDS[position.kind]
+    names = position.model_fields_set & encoding.model_fields.keys()
+    return encoding.model_construct(_fields_set=names, **{name: getattr(position, name) for name in names})
+
+
+def in_attention(encodings: Encodings, own: tuple[Written, ...] | None, at: list[Path]) -> Encodings:
+    """Those that act inside attention; a part may have no others."""
+    for position in own or ():
+        if position.kind != "none" and KINDS[position.kind].on_embedding:
+            fact = f"{position.kind} positions are added to the embedding, not in attention"
+            raise InputError(fact, "write it at the model or the stack", fields=at)
+    return tuple(encoding for encoding in encodings if not encoding.on_embedding)
+
+
+def check_cross(own: tuple[Written, ...] | None, at: list[Path]) -> None:
+    for position in own or ():
+        if position.kind != "none":
+            fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
+            raise InputError(fact, "leave it out; self-attention keeps its own", fields=at)

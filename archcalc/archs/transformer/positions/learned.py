@@ -1,0 +1,63 @@
+"""A learned vector for each position, added to the embedding: of tokens (GPT-2, BERT), or of patches (ViT)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field
+
+from archcalc.archs.transformer.positions.encoding import Encoding, Site
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError, Path
+from archcalc.core.ir import Module, Tensor
+from archcalc.layers.embedding import add_learned_positions
+from archcalc.layers.patches import Patches, add_table, grid, times
+from archcalc.spec.node import field
+
+WORD = "learned"
+
+
+class Learned(Encoding):
+    on_embedding: ClassVar[bool] = True
+    needs: ClassVar[dict[str, int]] = {"length": 1024}
+    offset: Annotated[int, Field(ge=0, le=1024)] = field(
+        0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
+    )
+
+    def on_image(self, site: Site) -> Self:
+        if not site.patches:
+            return self
+        if self.offset:
+            raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
+        return self.with_rows(site.patches, site.of_stack)
+
+    def check(self, d_model: int, at: list[Path]) -> None:
+        super().check(d_model, at)
+        if self.length is not None and self.offset > self.length:
+            fact = f"an offset of {self.offset:,} unused rows is more than the length of {self.length:,}"
+            hint = "offset is the number of unused rows at the start of the table, such as 2"
+            raise InputError(fact, hint, fields=at)
+
+    def add_to(self, m: Module, x: Tensor, patches: Patches | None) -> Tensor:
+        if not patches:
+            assert self.length
+            return add_learned_positions(m["positions"], x, self.length, self.offset)
+        m.notes.extend(interpolated(patches))
+        return add_table(m["positions"], x)
+
+
+def interpolated(cut: Patches) -> list[Assumption]:
+    """A note on how a position table trained at another image size is interpolated."""
+    if cut.pretrained is None or cut.pretrained == cut.image:
+        return []
+    old, new = grid(cut.pretrained, cut.patch), cut.grid
+    in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows before them are kept"
+    text = (
+        f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
+        f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"
+        f"{f'; {in_front}' if cut.tokens else ''}"
+    )
+    return [Assumption(Topic.ARCHITECTURE, text, cut.positions)]
+
+
+ENCODING = Learned

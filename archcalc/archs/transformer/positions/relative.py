@@ -1,0 +1,95 @@
+"""A learned bias on the scores for each head and bucket of distances (T5), or for each pair of rows and columns on the
+grid of an image's patches (Swin, BEiT)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Literal, Self
+
+from archcalc.archs.transformer.nodes import Sides
+from archcalc.archs.transformer.positions.encoding import RELATIVE, Bucketed, Encoding, Reader, Site
+from archcalc.core.errors import InputError, Path
+from archcalc.core.ir import Module, Tensor
+from archcalc.layers.attention import Heads, Inputs
+from archcalc.layers.embedding import relative_bias
+from archcalc.layers.patches import both_sides, times
+from archcalc.spec.node import field
+
+WORD = "relative"
+
+
+class Relative(Bucketed):
+    on_scores: ClassVar[bool] = True
+    grid: Sides | None = field(
+        None,
+        "Relative positions tell rows and columns of an image's patches apart, instead of buckets: all of them.",
+        example=[14, 14],
+        unset="that of the image",
+    )
+    per: Literal["stack", "block"] = field(
+        "stack",
+        "Whether all blocks of a stack share a table of relative positions, or each has one.",
+        example="block",
+        beside={"buckets": 32},
+    )
+
+    @property
+    def is_of_stack(self) -> bool:
+        return self.per == "stack"
+
+    def goes_with(self, other: Encoding) -> bool:
+        """A table of the stack, and one of each block: they add up."""
+        return isinstance(other, Relative) and self.per != other.per
+
+    def on_image(self, site: Site) -> Self:
+        """Without buckets, the rows and columns of all patches are told apart."""
+        patches, at = site.patches, site.places
+        if self.buckets and not self.grid:
+            return self
+        if self.buckets:
+            raise InputError("buckets of distances and a grid exclude each other", "keep one of them", fields=at)
+        places = [*((*place, "grid") for place in at), *at]
+        if patches is None and self.grid:
+            fact = "a grid is of an image's patches, and this stack has none"
+            raise InputError(fact, "give buckets, such as `buckets: 32`", fields=places)
+        if patches and self.grid and both_sides(self.grid) != patches.grid:
+            fact = f"a table for {times(*both_sides(self.grid))} patches, but the image has {times(*patches.grid)}"
+            hint = "leave grid out: attention looks at all patches of the image, not at windows of them"
+            raise InputError(fact, hint, fields=places)
+        return self.model_copy(update={"grid": patches.grid}) if patches else self
+
+    def check(self, d_model: int, at: list[Path]) -> None:
+        if self.grid is None:
+            self.check_given("buckets", 32, at)
+
+    def check_one_table(self, layers: list[Heads], at: list[Path]) -> None:
+        heads = sorted({layer.heads for layer in layers})
+        if len(heads) > 1:
+            counts = " and ".join(map(str, heads))
+            fact = f"one relative position table for the stack, but attention layers with {counts} heads"
+            hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
+            raise InputError(fact, hint, fields=at)
+
+    def prepare(self, stack: Module, reader: Reader) -> Tensor | None:
+        return self._bias(stack, reader) if self.per == "stack" else None
+
+    def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
+        """The stack's table, the block's own, or the sum of both."""
+        if self.per == "block":
+            return replace(inputs, score_bias=lambda m, q, k: self._own(m, reader))
+        prepared = reader.prepared
+        assert prepared
+        return replace(inputs, score_bias=inputs.score_bias or (lambda m, q, k: prepared))
+
+    def _own(self, m: Module, reader: Reader) -> Tensor:
+        bias = self._bias(m, reader)
+        return m.record("add", bias, reader.prepared) if reader.prepared else bias
+
+    def _bias(self, m: Module, reader: Reader) -> Tensor:
+        rows = self.buckets or (reader.patches.differences if reader.patches else 0)
+        m["position"].title = m["position"].term = RELATIVE
+        distances = reader.context.constant(f"distances in {rows} buckets", "index", reader.x.dims[1], reader.past)
+        return relative_bias(m["position"], reader.layer.heads, rows, distances)
+
+
+ENCODING = Relative

@@ -1,0 +1,78 @@
+"""RoPE: queries and keys are rotated by their positions, pair by pair (Su et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from math import ceil
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.positions.encoding import Places, Reader, Stored
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
+from archcalc.layers.attention import Heads, Inputs, Rotation
+from archcalc.spec.node import field
+
+WORD = "rope"
+
+
+class Rope(Stored):
+    theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = field(
+        10_000.0, "The base of RoPE's angles.", example=500000.0
+    )
+    fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = field(
+        1.0, "The share of each head that RoPE rotates.", example=0.25
+    )
+
+    @property
+    def is_of_stack(self) -> bool:
+        return self.stored
+
+    def width(self, head_dim: int) -> int:
+        """How much of each head is rotated. A share that is no whole number is rounded down, as transformers does."""
+        return int(head_dim * self.fraction)
+
+    def check_layer(self, layer: Heads, at: Places) -> None:
+        """Numbers are rotated two by two."""
+        head_dim, width = layer.head_dim, self.width(layer.head_dim)
+        if width and width % 2 == 0:
+            return
+        whole = self.fraction == 1
+        share = f"head_dim {head_dim} is odd" if whole else f"{self.fraction:g} of head_dim {head_dim} is {width}"
+        even = ceil(max(width - width % 2, 2) / head_dim * 10**6) / 10**6  # rounded up: rounding down would lose one
+        hint = f"use an even head_dim, or `fraction: {even:g}`" if head_dim > 1 else "use an even head_dim"
+        raise InputError(f"RoPE rotates pairs, and {share}", hint, fields=[*at("position"), *at("head_dim")])
+
+    def table(self, layer: Heads) -> Hashable:
+        return self, self.width(layer.head_dim)
+
+    def made_small(self) -> Self:
+        """All of a head, or half of it."""
+        return self if self.fraction == 1 else self.model_copy(update={"fraction": 0.5})
+
+    def prepare(self, stack: Module, reader: Reader) -> None:
+        """The stored angles."""
+        if not self.stored or "weight" in stack["position"].params:
+            return
+        m = stack["position"]
+        rows, width = Dim.of("positions", self.length or 0), Dim.of("rotated", self.width(reader.layer.head_dim))
+        m.title = m.term = "angles"
+        table = m.param("weight", rows, width, role=Role.POSITION_TABLE, trainable=False)
+        m.record("lookup", table, to=axes(reader.x.dims[1], width), select=(rows,))
+
+    def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
+        width = self.width(reader.layer.head_dim)
+        return replace(inputs, rotation=self.rotation(reader.x, width, reader.context))
+
+    def rotation(self, x: Tensor, width: int, context: Context) -> Rotation:
+        """Cosines and sines, one row for each position."""
+        names = [f"{name} {self.theta} {width}" for name in ("cosines", "sines")]
+        cosines, sines = (context.constant(name, "act", x.dims[1], Dim.of("rotated", width)) for name in names)
+        return cosines, sines
+
+
+ENCODING = Rope
