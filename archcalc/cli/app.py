@@ -8,7 +8,7 @@ import importlib
 import typer
 
 from archcalc import __version__
-from archcalc.cli.declared import normalised
+from archcalc.cli.declared import ByGroup, normalised
 from archcalc.cli.printing import out
 
 COMMANDS = {  # the file, and what stands in the list of commands
@@ -50,7 +50,7 @@ def app(called: str = "") -> typer.Typer:
         file, told = COMMANDS[name]
         command = getattr(importlib.import_module(f"archcalc.cli.{file}"), name)
         settings = {"token_normalize_func": normalised(command)}
-        made.command(name, short_help=told, context_settings=settings)(command)
+        made.command(name, cls=ByGroup, short_help=told, context_settings=settings)(command)
     return made
 
 

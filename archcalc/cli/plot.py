@@ -16,6 +16,7 @@ from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError
 from archcalc.render import formats
 from archcalc.render.chart.files import WRITTEN, written
+from archcalc.run.commands import PLOT
 
 _SUFFIXES = " ".join(WRITTEN)
 X = Annotated[
@@ -61,7 +62,7 @@ Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes 
 Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
 
 
-@takes_values
+@takes_values(PLOT)
 def plot(
     models: Models,
     x: X = ...,  # type: ignore[assignment]  # which typer reads as: must be given

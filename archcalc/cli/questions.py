@@ -21,10 +21,11 @@ from archcalc.cli.options import (
     show,
     show_expected,
 )
+from archcalc.run.commands import PARAMS
 from archcalc.run.options import Options
 
 
-@takes_options
+@takes_options(PARAMS)
 def params(
     model: ModelName = "textbook",
     *,

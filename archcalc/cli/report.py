@@ -16,6 +16,7 @@ from archcalc.cli.fit import Gpus
 from archcalc.cli.options import ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+from archcalc.run.commands import REPORT
 
 SUFFIXES = (".html", ".htm")
 
@@ -26,7 +27,7 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
-@takes_values
+@takes_values(REPORT)
 def report(
     model: ModelName = "textbook",
     output: Output = None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.run.ladders import Rung, ladder
-from archcalc.run.offload_options import PARTS as OFFLOADED
+from archcalc.run.option_words import OFFLOADED
 from archcalc.spec.option import flag_of
 
 if TYPE_CHECKING:
