@@ -22,7 +22,7 @@ from typing import Any
 
 import jsonschema
 
-from archcalc.cli.app import COMMANDS
+from archcalc.cli.commands import COMMANDS
 from archcalc.spec.yaml_reader import read
 
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.cli.app import COMMANDS
+from archcalc.cli.commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

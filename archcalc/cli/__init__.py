@@ -45,7 +45,8 @@ def _run(arguments: list[str]) -> int:
 
 def _called(arguments: list[str]) -> int:
     """Report an error that typer finds in the arguments like every other user error."""
-    from archcalc.cli.app import COMMANDS, app
+    from archcalc.cli.app import app
+    from archcalc.cli.commands import COMMANDS
     from archcalc.cli.usage import UsageError, mistake, no_command
 
     called = arguments[0] if arguments else "--help"

@@ -1,4 +1,4 @@
-"""The command that draws curves."""
+"""Curves of memory, FLOPs and parameters, in the terminal or a file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_values
-from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.options import Format, Set, show
+from archcalc.cli.options import Format, Set, completed_gpu, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
 from archcalc.cli.suffixes import suffix_of

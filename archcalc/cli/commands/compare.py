@@ -1,4 +1,4 @@
-"""The command that lays models side by side."""
+"""Two or more models side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that computes how much memory a model takes."""
+"""Peak memory of each GPU, in inference or training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that counts computation."""
+"""FLOPs and bytes moved: a training step, prefill or decode."""
 
 from __future__ import annotations
 
