@@ -61,7 +61,7 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
 def normalised(function: Function) -> Callable[[str], str]:
     """Map the names that other tools use for an option to the name shown in help."""
     taken = inspect.signature(function).parameters
-    names = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
+    names = other_names([(name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken])
     written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
     return lambda name: written.get(name, name)
 

@@ -50,7 +50,8 @@ def params(
     """Parameter counts, layer by layer; with LoRA or frozen layers also which of them are trained."""
     check_names(names, explain, format)
     chosen = loaded(model, set, trace=trace)
-    chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+    if batch or seq or src_seq or tgt_seq:  # which change nothing, but may be refused
+        chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     from archcalc.analyze.adapted import counted
 
     report = counted(chosen, options, explain=explain, names=names, depth=depth)
