@@ -50,7 +50,7 @@ offloading = partial(option, group="offload", modes=INFERENCE, about=(BYTES,))
 method_option = partial(option, group="methods", modes=TRAIN, about=(BYTES,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # which `Options` has; making them takes time
 class AllOptions:
     """None if not given."""
 

@@ -46,11 +46,12 @@ def cache_formats() -> Iterable[str]:
 
 
 def precisions() -> Iterable[str]:
-    """Recipes of training, and number formats."""
-    from archcalc.run.code.recipes import words
+    """Words for the recipes of training, of which every code has the same, and number formats."""
+    from archcalc.spec.data_files import document
     from archcalc.storage.named_formats import PLAIN
 
-    return dict.fromkeys((*words(), *PLAIN))
+    words = document(paths.shipped("code")["plain"]).data["precisions"]
+    return dict.fromkeys((*words, *PLAIN))
 
 
 def parts(value: Any, option: str) -> tuple[str, ...] | None:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.all_options import AllOptions
 from archcalc.run.commands import COMMANDS, Command
-from archcalc.run.extra_checks import check_extras
-from archcalc.run.offload import check_offload
 from archcalc.spec.option import Option, declared, flag_of, other_names
 from archcalc.spec.sizes import Sizes
 
@@ -89,6 +87,9 @@ class Options(AllOptions):
         """Refuse options that have no effect in this mode or contradict another option."""
         if self.given.keys() == {"mode"}:
             return
+        from archcalc.run.extra_checks import check_extras
+        from archcalc.run.offload import check_offload
+
         holder: type = type(self)
         for name, one in (*declared(holder), *declared(Sizes)):
             if one.modes and self.mode not in one.modes and self.given.get(name, 0) not in NOTHING:

@@ -5,7 +5,7 @@ missing ones are found when a family resolves the spec.
 """
 
 import importlib
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -13,7 +13,6 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
-    ValidationError,
     WithJsonSchema,
     model_validator,
 )
@@ -314,13 +313,3 @@ class ModelSpec(Node):
         example=1024,
         unset="the longest that the positions allow, or 2,048",
     )
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Validate plain data; the mistakes become one InputError that names the field of each."""
-        try:
-            return cls.model_validate(data)
-        except ValidationError as error:
-            from archcalc.spec.mistakes import mistake_in
-
-            raise mistake_in(error, cls, data) from None
