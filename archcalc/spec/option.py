@@ -59,7 +59,9 @@ class Option:
     def read(self, value: Any, written: str) -> Any:
         """A value as it is computed with; None if nothing is given. `written` is the option in messages."""
         found = self.check(value, written)
-        return chosen(found, self.choices, written) if self.choices and found is not None else found
+        if self.choices and found is not None:
+            return chosen(found, self.choices, written)
+        return found
 
     def completed(self, incomplete: str) -> list[str]:
         """The values that begin so, for a shell."""

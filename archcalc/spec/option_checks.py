@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -138,12 +138,17 @@ def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
 def _told(value: Any) -> str:
     """The value itself if it is a string or a number, else its type; shortened if long."""
     if isinstance(value, str):
-        return f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
+        if len(value) <= SHOWN:
+            return f"'{value}'"
+        return f"'{value[:SHOWN]}…'"
     if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
         return "a number of more digits"
-    return f"{value}" if isinstance(value, int | float) else f"a {type(value).__name__}"
+    if isinstance(value, int | float):
+        return f"{value}"
+    return f"a {type(value).__name__}"
 
 
+MODEL = "model"  # which is no option: it is always given, and goes by its name alone
 CHECKS: dict[str, Check] = {  # by the type that a parameter is annotated with, which may also be None
     "int": size,
     "bool": flag,
@@ -161,36 +166,30 @@ def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, A
     def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
         signature = inspect.signature(function)
         known = signature.parameters
-        checks = {name: CHECKS[type_] for name, each in known.items() if (type_ := _type(each)) in CHECKS} | own
+        types = {name: str(each.annotation).removesuffix(" | None") for name, each in known.items()}
+        checks = {name: CHECKS[kind] for name, kind in types.items() if kind in CHECKS} | own
         passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
 
         @wraps(function)
         def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
-            for name in () if passes_on else options.keys() - known.keys():
-                raise InputError(f"no option called {name}", did_you_mean(name, known.keys() - {"self"}))
+            unknown = [name for name in options if name not in known and not passes_on]
+            if unknown:
+                raise InputError(f"no option called {unknown[0]}", did_you_mean(unknown[0], known.keys() - {"self"}))
             try:
                 bound = signature.bind(*args, **options)
             except TypeError as reason:
-                name = function.__name__
-                raise InputError(
-                    f"{name}: {reason}", f"options go by their names, such as {name}(…, batch=8)"
-                ) from None
-            _check_all(bound.arguments, checks)
+                hint = f"options go by their names, such as {function.__name__}(…, batch=8)"
+                raise InputError(f"{function.__name__}: {reason}", hint) from None
+            given = bound.arguments
+            for name in [name for name in given if name in checks]:
+                if name == MODEL:
+                    given[name] = checks[name](given[name], MODEL)
+                elif given[name] is None:
+                    del given[name]
+                else:
+                    given[name] = checks[name](given[name], f"--{name.replace('_', '-')}")
             return function(*bound.args, **bound.kwargs)
 
         return called
 
     return decorated
-
-
-def _type(parameter: inspect.Parameter) -> str:
-    return str(parameter.annotation).removesuffix(" | None")
-
-
-def _check_all(given: dict[str, Any], checks: Mapping[str, Check]) -> None:
-    """In place; None is an option that is not given, but no model."""
-    for name in [name for name in given if name in checks]:
-        if given[name] is None and name != "model":
-            del given[name]
-        else:
-            given[name] = checks[name](given[name], name if name == "model" else f"--{name.replace('_', '-')}")

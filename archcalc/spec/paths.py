@@ -77,7 +77,9 @@ def _fault(folder: Path) -> str:
     try:
         os.scandir(folder).close()
     except FileNotFoundError:
-        return "" if folder.name in ("models", "gpus") else "there is no such folder"
+        if folder.name in ("models", "gpus"):
+            return ""
+        return "there is no such folder"
     except OSError as reason:
         return reason.strerror or str(reason)
     return ""

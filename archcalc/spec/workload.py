@@ -44,7 +44,9 @@ class Workload:
 
     def of_encoder(self) -> Workload:
         """An encoder has no cache: outside training it is a plain forward pass."""
-        return self if self.trains else replace(self, mode="forward", context=0)
+        if self.trains:
+            return self
+        return replace(self, mode="forward", context=0)
 
     @property
     def trains(self) -> bool:

@@ -87,7 +87,9 @@ class Document:
 
     def _as_written(self, path: Path) -> Path:
         """A list of one may be written without brackets: `position[0].theta` is then found at `position.theta`."""
-        return path if path in self.lines else tuple(key for key in path if not isinstance(key, int))
+        if path in self.lines:
+            return path
+        return tuple(key for key in path if not isinstance(key, int))
 
 
 def read(raw: bytes, file: str) -> Document:
@@ -220,7 +222,9 @@ def scalar(text: str) -> Any:
     if _FLOAT.fullmatch(text) and len(text) < 60:
         number = Decimal(text)
         whole = "e" in text.lower() and abs(number.adjusted()) < DIGITS and number == int(number)
-        return int(number) if whole else float(text)
+        if whole:
+            return int(number)
+        return float(text)
     return text
 
 
