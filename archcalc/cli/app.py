@@ -8,7 +8,7 @@ import importlib
 import typer
 
 from archcalc import __version__
-from archcalc.cli.commands import COMMANDS
+from archcalc.cli import commands
 from archcalc.cli.declared import ByGroup, normalised
 from archcalc.cli.printing import out
 
@@ -23,7 +23,8 @@ def app(called: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     made.callback()(archcalc)
-    for name in [called] if called in COMMANDS else COMMANDS:
+    known = commands.names()
+    for name in [called] if called in known else known:
         module = importlib.import_module(f"archcalc.cli.commands.{name}")
         function, settings = getattr(module, name), {"token_normalize_func": normalised(getattr(module, name))}
         short = (module.__doc__ or "").partition("\n")[0]

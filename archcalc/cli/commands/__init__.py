@@ -11,5 +11,9 @@ ORDER = (  # of the list in help; whatever is not named here comes after them
     *("params", "shapes", "diagram", "flops", "memory", "fit", "report", "plot", "gpus", "compare", "ui", "kernel"),
     *("verify", "identities", "worksheet", "check", "presets", "show", "init", "explain", "schema"),
 )
-FOUND = sorted(module.name for module in pkgutil.iter_modules(__path__))
-COMMANDS = (*(name for name in ORDER if name in FOUND), *(name for name in FOUND if name not in ORDER))
+
+
+def names() -> tuple[str, ...]:
+    """Every command there is a file for."""
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return (*(name for name in ORDER if name in found), *(name for name in found if name not in ORDER))
