@@ -19,6 +19,7 @@ from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
+from archcalc.spec.yaml_reader import Document
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -47,33 +48,45 @@ def load(
     >>> load("gpt2").params().total
     124439808
     """
-    return replace(_loaded(model, tuple(set), trace=trace), load=load)
+    document, name = _document(model, trace=trace)
+    return replace(Model.from_document(document, name, tuple(set)), load=load)
 
 
-def _loaded(model: str | os.PathLike[str] | Mapping[str, Any], changes: tuple[str, ...], *, trace: bool) -> Model:
+def _document(model: str | os.PathLike[str] | Mapping[str, Any], *, trace: bool) -> tuple[Document, str]:
+    """What was read, and what the model is called unless the spec says so."""
     if isinstance(model, Mapping):
-        return Model.from_document(files.of_data(dict(model), trace=trace), "spec", changes)
+        return files.of_data(dict(model), trace=trace), "spec"
     name = str(model)
     if not name.strip():
         raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
     if name == "-":
-        found = files.of_bytes(_standard_input(), "standard input", trace=trace)
-        return Model.from_document(found, "standard input", changes)
+        return files.of_bytes(_standard_input(), "standard input", trace=trace), "standard input"
     if _ADDRESS.match(name):
         from archcalc.importers import hub
 
         wanted = hub.repository(name)
-        return Model.from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
+        return hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
     file, notes = _file(name)
-    return from_file(file, changes, trace=trace, notes=notes)
+    return _of_file(file, trace=trace, notes=notes)
+
+
+def _of_file(file: Path, *, trace: bool, notes: tuple[str, ...]) -> tuple[Document, str]:
+    """A shipped preset is shown by its name, another file by its path; a config.json is called by its folder."""
+    shipped = file.is_relative_to(paths.data_root())
+    document = files.of_path(file, f"preset {file.stem}" if shipped else str(file), trace=trace)
+    document.shipped = shipped
+    document.notes = (*notes, *document.notes)
+    if shipped:
+        return document, file.stem
+    whole = file.resolve()
+    if file.is_dir():
+        return document, whole.name
+    return document, whole.parent.name if file.name == CONFIG else file.stem
 
 
 def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False, notes: tuple[str, ...] = ()) -> Model:
     """Load the model of an existing file."""
-    document = files.of_path(file, _shown(file), trace=trace)
-    document.shipped = file.is_relative_to(paths.data_root())
-    document.notes = (*notes, *document.notes)
-    return Model.from_document(document, _called(file), changes)
+    return Model.from_document(*_of_file(file, trace=trace, notes=notes), changes)
 
 
 def from_preset(name: str) -> Model:
@@ -169,15 +182,3 @@ def is_there(path: Path) -> bool:
             return False
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(path)) from None
     return True
-
-
-def _called(file: Path) -> str:
-    """A model by its file, but a config.json by the folder that holds it."""
-    if file.is_dir():
-        return file.resolve().name
-    return file.resolve().parent.name if file.name == CONFIG else file.stem
-
-
-def _shown(file: Path) -> str:
-    """A shipped preset by its name, another file by its path."""
-    return f"preset {file.stem}" if file.is_relative_to(paths.data_root()) else str(file)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from archcalc.core.visible import UNSEEN
 from archcalc.network import Network, noted
-from archcalc.run.keywords import ChartKeywords, FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
@@ -19,8 +18,10 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.overview import Overview
     from archcalc.analyze.params import ParamsReport
+    from archcalc.analyze.plot.keywords import ChartKeywords
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
+    from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords
 
 
 @dataclass(frozen=True)

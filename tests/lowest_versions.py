@@ -22,7 +22,7 @@ from typing import Any
 
 import jsonschema
 
-from archcalc.cli.app import COMMANDS
+from archcalc.cli.commands import names
 from archcalc.spec.yaml_reader import read
 
 ROOT = Path(__file__).parent.parent
@@ -105,7 +105,7 @@ def differences(low: str, folder: Path) -> list[str]:
     """The commands that another answer is given to."""
     commands = [*(each.format(model) for each in QUESTIONS for model in MODELS), *OTHERS, *MISTAKES]
     found = [each for each in commands if said(low, each, folder) != said(sys.executable, each, folder)]
-    pages = ["--help", *(f"{command} --help" for command in COMMANDS)]
+    pages = ["--help", *(f"{command} --help" for command in names())]
     found += [each for each in pages if options(said(low, each, folder)) != options(said(sys.executable, each, folder))]
     taken = accepted(said(low, "schema", folder))
     wrong = taken != [True] * (len(taken) - len(BAD_SPECS)) + [False] * len(BAD_SPECS)

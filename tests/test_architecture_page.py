@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import importlib
 import itertools
@@ -24,7 +23,6 @@ import archcalc.importers.hf
 import archcalc.render
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.peak import peak, played
-from archcalc.cli import app
 from archcalc.core.ir import Dim, Module, axes, walk
 from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
@@ -209,15 +207,30 @@ def test_an_analyzer(added: Added) -> None:
         assert f"{1000 * report.joules:.3g} mJ" in render(report, name)
 
 
-def test_its_command(run: Run, added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
-    added("archcalc/analyze/energy.py")
-    added("archcalc/cli/energy.py")
-    line = re.search(r'"energy": (\(.*?\))`', PAGE)
-    assert line
-    monkeypatch.setitem(app.COMMANDS, "energy", ast.literal_eval(line[1]))
-    answer = run("energy", "lenet-5", "--gpu", "h100-pcie")
-    assert answer.code == 0 and " mJ for a forward pass" in answer.out and "350 W at" in answer.out
-    assert "is not known" in run("energy", "lenet-5", "--gpu", "24GiB").err
+def test_a_command(run: Run, added: Added) -> None:
+    """With an option of its own, those of the questions that it asks, aliases, and a line in help."""
+    added("archcalc/cli/commands/joules.py")
+    assert re.search(r"^  joules +The energy of a pass, by its FLOPs\.$", run("--help").out, re.MULTILINE)
+    shown = run("joules", "--help").out
+    assert "--flops-per-joule SIZE" in shown and "--causal full|half" in shown and "--overhead" not in shown
+    forward = run("flops", "gpt2", "--mode", "prefill", "--seq", "64", "--format", "json").json["total"]
+    asked = run("joules", "gpt2", "--seq-length", "64", "--flops-per-joule", "1G")
+    assert (asked.code, asked.out) == (0, f"{forward / 10**9:,.1f} J\n")
+    assert "--flops-per-joule: expected a whole number" in run("joules", "gpt2", "--flops-per-joule", "some").err
+    assert "did you mean --causal?" in run("joules", "gpt2", "--causl", "half").err
+
+
+def test_an_optimizer(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "optimizers").mkdir()
+    written("presets/optimizers/soap.yaml", tmp_path / "optimizers")
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
+    asked = ("--mode", "train", "--precision", "fp32", "--code", "plain", "--seq", "8", "--format", "json")
+    found = {name: run("memory", "gpt2", *asked, "--optimizer", name).json for name in ("soap", "adam")}
+    block = 4 * (768**2 + 768**2) + 2 * (768**2 + 3072**2)  # queries, keys, values and output; both of the FFN
+    pairs = 12 * block + (50257**2 + 768**2) + (1024**2 + 768**2)
+    states = {name: answer["states"]["optimizer"] for name, answer in found.items()}
+    assert states["soap"] - states["adam"] == 2 * 4 * pairs
+    assert any("SOAP: libraries differ" in text for text in found["soap"]["estimates"])
 
 
 def test_a_renderer(run: Run, added: Added) -> None:
@@ -240,9 +253,9 @@ def test_a_pass(added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_yaml_of_the_page_is_walked_through() -> None:
-    """The device, the preset and the spec of the family, which the tests above write to files."""
+    """The device, the preset, the optimizer and the spec of the family, which the tests above write to files."""
     shown = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    walked = ["presets/gpus/example-100.yaml", "presets/models/example-tiny.yaml"]
+    walked = ["presets/gpus/example-100.yaml", "presets/models/example-tiny.yaml", "presets/optimizers/soap.yaml"]
     assert [text for text in shown if not text.startswith("family: convnet\n")] == [FILES[path] for path in walked]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.cli.app import COMMANDS
+from archcalc.cli import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,13 +185,13 @@ def test_a_lesson_starts_with_a_question_and_ends_with_an_exercise_and_its_answe
     assert asked and answer.endswith("\n```\n") and answer.count("```") == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands.names())
 def test_every_command_is_in_the_readme(command: str) -> None:
     """What exists is told."""
     assert f"archcalc {command}" in PAGES[0].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands.names())
 def test_every_command_has_help(run: Run, command: str) -> None:
     """A line in the list, and words for each of its options."""
     assert re.search(rf"^  {command} +\S", run("--help").out, flags=re.MULTILINE)

@@ -10,7 +10,8 @@ import typer
 
 from archcalc.cli.app import app
 from archcalc.layers.glossary import DIMS
-from archcalc.run.options import options_of, other_names
+from archcalc.run.options import options_of
+from archcalc.spec.option import other_names
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")

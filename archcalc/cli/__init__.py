@@ -27,12 +27,22 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    """The exit code. An error that typer finds in the arguments is reported like every other user error."""
+    from archcalc.cli import commands
+    from archcalc.cli.app import app
     from archcalc.cli.printing import Enough, complain
     from archcalc.cli.progress import shown
+    from archcalc.cli.usage import UsageError, mistake, no_command
 
+    called, known = arguments[0] if arguments else "--help", commands.names()
     try:
+        if called not in known and not called.startswith("-"):
+            raise no_command(called, list(known))
         with shown():
-            return _called(arguments)
+            return app(called)(arguments or [called], standalone_mode=False) or 0
+    except UsageError as error:
+        complain(f"error: {mistake(error, called if called in known else '')}")
+        return FAULTY_INPUT
     except InputError as error:
         complain("\n".join(f"error: {message}" for message in error.messages()))
         return FAULTY_INPUT
@@ -41,20 +51,6 @@ def _run(arguments: list[str]) -> int:
     except Exception:
         complain(_bug())
         return BUG
-
-
-def _called(arguments: list[str]) -> int:
-    """Report an error that typer finds in the arguments like every other user error."""
-    from archcalc.cli.app import COMMANDS, app
-    from archcalc.cli.usage import UsageError, mistake, no_command
-
-    called = arguments[0] if arguments else "--help"
-    if called not in COMMANDS and not called.startswith("-"):
-        raise no_command(called, list(COMMANDS))
-    try:
-        return app(called)(None if arguments else [called], standalone_mode=False) or 0
-    except UsageError as error:
-        raise mistake(error, called if called in COMMANDS else "") from None
 
 
 def _bug() -> str:

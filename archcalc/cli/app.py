@@ -1,5 +1,5 @@
-"""The commands, each a function in the file named here. Describing one to typer takes time, so only the one that is
-called is described; for help, completion and a misspelt name all are."""
+"""The program with its commands. Describing one to typer takes time, so only the one that is called is described; for
+help, completion and a misspelt name all are."""
 
 from __future__ import annotations
 
@@ -8,32 +8,9 @@ import importlib
 import typer
 
 from archcalc import __version__
-from archcalc.cli.declared import normalised
+from archcalc.cli import commands
+from archcalc.cli.declared import ByGroup, normalised
 from archcalc.cli.printing import out
-
-COMMANDS = {  # the file, and what stands in the list of commands
-    "params": ("questions", "Parameter counts, layer by layer."),
-    "shapes": ("questions", "The shape of every tensor in the forward pass."),
-    "diagram": ("diagram", "The architecture as a picture: SVG, Mermaid, PNG or PDF."),
-    "flops": ("flops", "FLOPs and bytes moved: a training step, prefill or decode."),
-    "memory": ("memory", "Peak memory of each GPU, in inference or training."),
-    "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
-    "report": ("report", "Everything about a model on one page, as an HTML file."),
-    "plot": ("plot", "Curves of memory, FLOPs and parameters, in the terminal or a file."),
-    "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
-    "compare": ("compare", "Two or more models side by side."),
-    "ui": ("ui", "The explorer: a page in the browser, answered by this machine alone."),
-    "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),
-    "verify": ("verify", "Compare every number with PyTorch."),
-    "identities": ("identities", "Claims of lectures and exercises, measured with PyTorch."),
-    "worksheet": ("worksheet", "An exercise about a model: page, key, and a file for answers."),
-    "check": ("worksheet", "Mark the answers to a worksheet."),
-    "presets": ("files", "Models that ship with archcalc, and your own."),
-    "show": ("files", "Print a model's spec as YAML."),
-    "init": ("files", "Write a commented spec to start from."),
-    "explain": ("explain", "What a field of a spec means, and an example of it."),
-    "schema": ("files", "JSON Schema of specs, for editors."),
-}
 
 
 def app(called: str = "") -> typer.Typer:
@@ -46,11 +23,12 @@ def app(called: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     made.callback()(archcalc)
-    for name in [called] if called in COMMANDS else COMMANDS:
-        file, told = COMMANDS[name]
-        command = getattr(importlib.import_module(f"archcalc.cli.{file}"), name)
-        settings = {"token_normalize_func": normalised(command)}
-        made.command(name, short_help=told, context_settings=settings)(command)
+    known = commands.names()
+    for name in [called] if called in known else known:
+        module = importlib.import_module(f"archcalc.cli.commands.{name}")
+        function, settings = getattr(module, name), {"token_normalize_func": normalised(getattr(module, name))}
+        short = (module.__doc__ or "").partition("\n")[0]
+        made.command(name, cls=ByGroup, short_help=short, context_settings=settings)(function)
     return made
 
 

@@ -1,70 +1,83 @@
-"""The options of `archcalc.run.options` on the command line: typer is shown them as parameters of a command."""
+"""The options of `archcalc.run.all_options` on the command line: typer is shown them as parameters of a command."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from archcalc.run.options import USUAL_MODE, Options, options_of, other_names
-from archcalc.spec.option import Option, declared, flag_of
-from archcalc.spec.option_checks import flag
+from archcalc.run.commands import Command
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
 from archcalc.spec.sizes import Sizes
 
-Command = Callable[..., None]
+Function = Callable[..., None]
 
 
-def takes_options(command: Command) -> Command:
-    """Give typer one parameter per option; the command itself receives them all as its parameter `options`."""
-    return _taking(command, Options.of)
+def takes_options(asked: Command) -> Callable[[Function], Function]:
+    """Give typer one parameter per option of the command; the function receives them, checked, as its parameter
+    `options`. Its annotation is the class that declares them: `Options`, or one with further options of its own."""
+    return lambda function: _taking(function, asked, holder=None)
 
 
-def takes_values(command: Command) -> Command:
+def takes_values(asked: Command) -> Callable[[Function], Function]:
     """The same for a command that asks with several values of an option: it receives what was given, by name."""
-    return _taking(command, lambda _, given: {name: value for name, value in given.items() if value is not None})
+    return lambda function: _taking(function, asked, holder=Options)
 
 
-def _taking(command: Command, made: Callable[[str, Mapping[str, Any]], Any]) -> Command:
-    name = command.__name__
-    own = inspect.signature(command, eval_str=True).parameters
-    known = dict(options_of(name))
+def _taking(function: Function, asked: Command, holder: type[Options] | None) -> Function:
+    own = inspect.signature(function, eval_str=True).parameters
+    declares: Any = holder or own["options"].annotation
+    known = dict(options_of(asked, declares))
 
     def called(**given: Any) -> None:
-        options = made(name, {option: given.pop(option) for option in known})
-        command(**given, options=options)
+        values = {name: given[name] for name in known if given[name] is not None}
+        others = {name: value for name, value in given.items() if name not in known}
+        function(**others, options=values if holder else declares.of(asked, values))
 
-    generated = [parameter(option, one, default=USUAL_MODE.get(name)) for option, one in known.items()]
+    generated = [_parameter(name, one, asked.mode if name == "mode" else None) for name, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
-    called.__signature__ = inspect.Signature([by_name(one) for one in listed])  # type: ignore[attr-defined]
-    called.__doc__, called.__name__ = command.__doc__, name
+    by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in listed]
+    called.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+    called.__doc__, called.__name__ = function.__doc__, function.__name__
     return called
 
 
-def by_name(parameter: inspect.Parameter) -> inspect.Parameter:
-    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
+    """The option as a typer parameter. Values stay strings: the option's own check parses them, for Python and the
+    command line alike."""
+    shown: dict[str, Any] = {"help": one.help, "rich_help_panel": GROUPS[one.group]}
+    kind: Any = bool
+    if not one.is_flag:
+        kind = list[str] if one.repeatable else str
+        shown |= {"metavar": one.metavar, "autocompletion": one.completed}
+    annotation = Annotated[kind | None, typer.Option(flag_of(name), *one.one_dash, **shown)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual or None, annotation=annotation)
 
 
-def parameter(name: str, one: Option, *, default: str | None) -> inspect.Parameter:
-    """The option as a typer parameter. Only `mode` has a default that help shows; all others default to None."""
-    usual = default if name == "mode" else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=annotated(name, one))
-
-
-def annotated(name: str, one: Option) -> Any:
-    """Values stay strings: the option's own check parses them, for Python and the command line alike."""
-    written = (flag_of(name), *one.one_dash)
-    if one.check is flag:
-        return Annotated[bool | None, typer.Option(*written, help=one.help)]
-    shown = typer.Option(*written, metavar=one.metavar, help=one.help)
-    return Annotated[list[str] | None, shown] if one.repeatable else Annotated[str | None, shown]
-
-
-def normalised(command: Command) -> Callable[[str], str]:
+def normalised(function: Function) -> Callable[[str], str]:
     """Map the names that other tools use for an option to the name shown in help."""
-    taken = inspect.signature(command).parameters
-    options: Iterable[tuple[str, Option]] = (*declared(Options), *declared(Sizes))
-    names = other_names((name, one) for name, one in options if name in taken)
+    taken = inspect.signature(function).parameters
+    names = other_names([(name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken])
     written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
     return lambda name: written.get(name, name)
+
+
+class ByGroup(TyperCommand):
+    """A command whose help lists options by group: its own first."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            heading = getattr(param, "rich_help_panel", None)
+            usual = "Arguments" if param.param_type_name == "argument" else "Options"
+            if record is not None:
+                sections.setdefault(heading or usual, []).append(record)
+        for heading in ("Arguments", "Options", *GROUPS.values()):
+            if heading in sections:
+                with formatter.section(heading):
+                    formatter.write_dl(sections[heading])

@@ -39,6 +39,12 @@ def completed_preset(incomplete: str) -> list[str]:
     return [name for name in presets() if name.startswith(incomplete)]
 
 
+def completed_gpu(incomplete: str) -> list[str]:
+    from archcalc.spec.paths import presets
+
+    return [name for name in presets("gpus") if name.startswith(incomplete)]
+
+
 ModelName = Annotated[
     str,
     typer.Argument(

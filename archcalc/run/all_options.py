@@ -1,20 +1,385 @@
-"""Every option of a run in one class, without what is asked of them: what a file of a training code may set."""
+"""Every option of a run, declared once: what `archcalc flops`, `memory`, `fit` and `plot` take, and Python's keywords.
+
+Help lists them in this order, by group. This file is loaded to print help, so it imports next to nothing.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
 
-from archcalc.run.common_options import CommonOptions
-from archcalc.run.extra_options import ExtraOptions
-from archcalc.run.inference_options import InferenceOptions
-from archcalc.run.offload_options import OffloadOptions
-from archcalc.run.parallel_options import ParallelOptions
-from archcalc.run.serving_options import ServingOptions
-from archcalc.run.training_options import TrainingOptions
+from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
+from archcalc.run.option_values import (
+    cache_formats,
+    codes,
+    engines,
+    optimizers,
+    parts,
+    precisions,
+    ram,
+    weight_formats,
+)
+from archcalc.run.option_words import (
+    ALLOCATORS,
+    ATTENTION,
+    CAUSAL,
+    COMPILE,
+    INFERENCE,
+    KV_RULES,
+    METHODS,
+    MODES,
+    RECOMPUTE,
+    REFERENCES,
+    RESHARD,
+    ROLLOUTS,
+    TRAIN,
+)
+from archcalc.spec.option import RUN, declared, option
+from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
+from archcalc.spec.option_checks import precision as precision_name
+from archcalc.spec.sizes import Sizes
+
+training = partial(option, group="training", modes=TRAIN)
+training_bytes = partial(training, about=(BYTES,))
+trained = partial(option, group="training", about=(RUN, PARAMETERS))  # which parameters there are, or are trained
+serving = partial(option, group="serving", modes=INFERENCE)
+serving_bytes = partial(serving, about=(BYTES,))
+parallel = partial(option, group="parallel")
+offloading = partial(option, group="offload", modes=INFERENCE, about=(BYTES,))
+method_option = partial(option, group="methods", modes=TRAIN, about=(BYTES,))
 
 
-@dataclass(frozen=True)
-class AllOptions(
-    OffloadOptions, ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions
-):
-    """None if not given. Help lists them in the order of the bases, from the last one on."""
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # which `Options` has; making them takes time
+class AllOptions:
+    """None if not given."""
+
+    mode: str = option(
+        "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
+        word,
+        choices=MODES,
+    )
+    sizes: Sizes = field(default_factory=Sizes)
+    precision: str | None = option(
+        "Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. Inference: activation dtype; also the "
+        "weight dtype unless --weights is given.",
+        precision_name,
+        metavar="NAME",
+        values=precisions,
+        also=("dtype", "torch_dtype"),
+        example="bf16",
+    )
+    weights: str | None = option(
+        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
+        word,
+        metavar="FORMAT",
+        values=weight_formats,
+        also=("quantization", "weight_dtype"),
+        example="int4",
+        unset="as stored",
+    )
+    attention: str | None = option(
+        "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
+        word,
+        choices=ATTENTION,
+        also=("attn_implementation", "attention_backend"),
+    )
+    causal: str | None = option(
+        "Under a causal mask, count all attention scores, or only the unmasked ones.",
+        word,
+        choices=CAUSAL,
+        about=(WORK,),
+        unset="full",
+    )
+    tokens: int | None = option(
+        "FLOPs of training on this many tokens, beside the 6ND rule.",
+        size,
+        metavar="SIZE",
+        modes=TRAIN,
+        about=(WORK,),
+        also=("train_tokens",),
+    )
+    gpu: str | None = option(
+        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed.",
+        text,
+        metavar="NAME",
+        about=(DEVICE,),
+        example="rtx-4090",
+    )
+    overhead: int | None = option(
+        "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.",
+        memory_size,
+        metavar="BYTES",
+        about=(BYTES,),
+        example="1GiB",
+    )
+
+    optimizer: str | None = training_bytes(
+        "Optimizer: {values}.", word, metavar="NAME", values=optimizers, also=("optim",), example="sgd"
+    )
+    accumulate: int | None = training_bytes(
+        "Gradient accumulation: micro-batches per optimizer step.",
+        size,
+        metavar="N",
+        also=("gradient_accumulation_steps", "grad_accumulation_steps"),
+    )
+    recompute: str | None = training(
+        "Activation checkpointing: none, attention only, torchtitan's op-level policy, or whole blocks.",
+        word,
+        choices=tuple(RECOMPUTE),
+        also=("activation_checkpointing", "recompute_granularity"),
+    )
+    loss_chunks: int | None = training_bytes(
+        "Compute logits and loss in this many chunks.", size, metavar="N", also=("num_output_chunks",)
+    )
+    freeze: tuple[str, ...] | None = trained(
+        "Freeze this layer and train the others: embedding, attention.q, … Repeatable.",
+        names,
+        metavar="LAYER",
+        modes=TRAIN,
+        repeatable=True,
+        example="embedding",
+    )
+    lora: int | None = trained(
+        "LoRA: train only adapters of this rank. Inference: hold adapters of this rank beside the weights.",
+        size,
+        metavar="RANK",
+        also=("lora_rank", "lora_r", "max_lora_rank"),
+    )
+    lora_targets: tuple[str, ...] | None = trained(
+        'Linear layers to adapt (default q,v; "all" for every linear layer, the default of inference).',
+        names,
+        metavar="LAYERS",
+        also=("target_modules", "lora_target_modules"),
+        example="q",
+    )
+    compile: str | None = training_bytes(
+        "Assume torch.compile on each block, on blocks and loss, or on what the training code compiles.",
+        word,
+        choices=COMPILE,
+    )
+    code: str | None = training(
+        "Training code whose habits are assumed: {values}; of a date, torchtitan@2024-12.",
+        word,
+        metavar="NAME[@DATE]",
+        values=codes,
+        about=(BYTES, PARAMETERS),
+        example="plain",
+    )
+    habit: tuple[str, ...] | None = training_bytes(
+        "Another choice that the training code leaves, such as loss=in_place_fp32. Repeatable.",
+        names,
+        metavar="NAME=CHOICE",
+        repeatable=True,
+        example="loss=fp32",
+    )
+    allocator: str | None = training_bytes(
+        "PyTorch's CUDA allocator: its default segments, or expandable segments.", word, choices=ALLOCATORS
+    )
+
+    kv_dtype: str | None = serving(
+        "KV cache format: bf16, fp8, q8_0, …; q8_0,q4_0 for keys and values.",
+        word,
+        metavar="FORMAT",
+        values=cache_formats,
+        also=("kv_cache_dtype", "cache_type"),
+        example="bf16",
+    )
+    cache_type_k: str | None = serving(
+        "Format of keys in the KV cache, where values have another: q8_0, f16, …",
+        word,
+        metavar="FORMAT",
+        one_dash=("-ctk",),
+        example="bf16",
+    )
+    cache_type_v: str | None = serving(
+        "Format of values in the KV cache, where keys have another.",
+        word,
+        metavar="FORMAT",
+        one_dash=("-ctv",),
+        example="bf16",
+    )
+    kv_rule: str | None = serving_bytes(
+        "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",
+        word,
+        choices=tuple(KV_RULES),
+        metavar="RULE",
+        unset="window",
+    )
+    state_dtype: str | None = serving(
+        "Format of recurrent states (Mamba, delta nets): bf16, fp32, …",
+        word,
+        metavar="FORMAT",
+        also=("mamba_cache_dtype", "mamba_ssm_cache_dtype"),
+        example="bf16",
+    )
+    prefill: int | None = serving_bytes(
+        "Chunked prefill: read the prompt in chunks of this many tokens.",
+        size,
+        metavar="SIZE",
+        modes=("infer", "prefill"),
+        also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size"),
+    )
+    engine: str | None = serving_bytes(
+        "Inference engine: {values}; of a version, vllm@0.11.",
+        word,
+        metavar="NAME[@VERSION]",
+        values=engines,
+        example="vllm",
+    )
+    gpu_memory_utilization: float | None = serving(
+        "Share of a GPU's memory that a serving engine takes: 0.9, or 90%.",
+        fraction,
+        metavar="SHARE",
+        about=(CAPACITY,),
+        also=("mem_fraction_static", "free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction"),
+        example="0.9",
+    )
+    max_num_seqs: int | None = serving_bytes(
+        "Requests that a serving engine computes at once, at most.",
+        size,
+        metavar="N",
+        also=("max_running_requests", "max_batch_size"),
+    )
+    enforce_eager: bool | None = serving_bytes(
+        "Serving engine without CUDA graphs.", flag, also=("disable_cuda_graph",), example=True
+    )
+
+    tp: int | None = parallel(
+        "Tensor parallelism: GPUs each layer is split over.",
+        size,
+        metavar="N",
+        also=("tensor_parallel_size", "tensor_model_parallel_size", "tensor_parallel_degree"),
+    )
+    sp: bool | None = parallel(
+        "Sequence parallelism: also shard norms and residuals along the sequence (needs --tp).",
+        flag,
+        modes=TRAIN,
+        also=("sequence_parallel",),
+        example=True,
+    )
+    dp: int | None = parallel(
+        "Data parallelism: replicas, each with its own batch.",
+        size,
+        metavar="N",
+        also=("data_parallel_size", "data_parallel_degree"),
+    )
+    zero: int | None = parallel(
+        "ZeRO stage: what data-parallel GPUs shard (3: as FSDP does).",
+        number,
+        metavar="0|1|2|3",
+        values=lambda: ("0", "1", "2", "3"),
+        modes=TRAIN,
+        about=(BYTES,),
+        also=("zero_stage",),
+        unset="0",
+    )
+    reshard_after_forward: str | None = parallel(
+        "FSDP: free gathered weights after each block's forward pass, or keep them for the backward pass.",
+        word,
+        choices=RESHARD,
+        modes=TRAIN,
+        about=(BYTES,),
+    )
+    cp: int | None = parallel(
+        "Context parallelism: GPUs each sequence is split over.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        also=("context_parallel_size", "context_parallel_degree"),
+    )
+    pp: int | None = parallel(
+        "Pipeline parallelism: stages that hold some of the layers each; the one with the most is counted.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        about=(BYTES,),
+        also=("pipeline_parallel_size", "pipeline_model_parallel_size", "pipeline_parallel_degree"),
+    )
+    ep: int | None = parallel(
+        "Expert parallelism: data-parallel GPUs that the experts are dealt out to.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        about=(BYTES,),
+        also=("expert_parallel_size", "expert_model_parallel_size", "expert_parallel_degree"),
+    )
+
+    draft: str | None = serving_bytes(
+        "Speculative decoding: a draft model on the same GPUs (preset, config or path), or mtp for the model's own "
+        "multi-token prediction blocks.",
+        text,
+        metavar="MODEL",
+        also=("speculative_model", "model_draft"),
+        example="gpt2",
+    )
+    adapters: int | None = serving_bytes(
+        "LoRA adapters served at once, each in a slot of rank --lora, as vLLM allocates them.",
+        size,
+        metavar="N",
+        also=("max_loras",),
+    )
+    shared_prefix: int | None = serving_bytes(
+        "Prefix sharing: first tokens of the context that all sequences have in common, cached once.",
+        size,
+        metavar="SIZE",
+    )
+    method: str | None = method_option(
+        "Training method: supervised fine-tuning, DPO on pairs of sequences, or GRPO on generated ones.",
+        word,
+        choices=METHODS,
+    )
+    reference: str | None = method_option(
+        "DPO, GRPO: a frozen reference model on the same GPUs, or none.", word, choices=REFERENCES
+    )
+    rollout: str | None = method_option(
+        "GRPO: who generates: the policy itself, or an inference engine on the same GPUs, there but asleep while "
+        "training, or on other GPUs.",
+        word,
+        choices=ROLLOUTS,
+    )
+    rollout_memory: int | None = method_option(
+        "GRPO: what the inference engine takes on its GPU, weights and KV cache, such as 24GiB.",
+        memory_size,
+        metavar="BYTES",
+        example="24GiB",
+    )
+
+    offload: tuple[str, ...] | None = offloading(
+        "Keep these in host RAM. Training: optimizer, params, activations, embedding. Inference: experts, embedding.",
+        parts,
+        metavar="PARTS",
+        modes=(),
+        example="embedding",
+    )
+    ngl: int | None = offloading(
+        "Keep only the last N layers on the GPU, of which the output layer is one, and the others in host RAM.",
+        number,
+        metavar="N",
+        also=("n_gpu_layers", "gpu_layers"),
+        one_dash=("-ngl",),
+    )
+    cpu_moe: bool | None = offloading(
+        "Keep the experts of all layers in host RAM, as --offload experts does.",
+        flag,
+        one_dash=("-cmoe",),
+        example=True,
+    )
+    n_cpu_moe: int | None = offloading(
+        "Keep the experts of the first N layers in host RAM.", number, metavar="N", one_dash=("-ncmoe",)
+    )
+    host: int | None = offloading(
+        "Host RAM that there is, such as 64GB: the model fits if what is offloaded fits there too.",
+        ram,
+        metavar="SIZE",
+        modes=(),
+        about=(CAPACITY,),
+        example="64GB",
+    )
+
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, sizes among them, by name."""
+        holder: type = type(self)
+        own = {name: getattr(self, name) for name, _ in declared(holder)}
+        return {name: value for name, value in own.items() if value is not None} | self.sizes.given()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from archcalc.core.errors import InputError
+from archcalc.run.all_options import AllOptions
 from archcalc.spec.option import flag_of
-
-if TYPE_CHECKING:
-    from archcalc.run.options import Options
 
 OF_METHODS = ("reference", "rollout", "rollout_memory")
 KNOWN_CODE = ("transformers", "plain")  # TRL trains the classes of transformers
 NOT_TRACED = ("loss_chunks", "sp", "cp", "pp", "ep")  # with a loss that reads the log-probability of every token
 
 
-def check_extras(asked: Options) -> None:
+def check_extras(asked: AllOptions) -> None:
     """Options against each other; the model is not looked at."""
     if asked.adapters and not asked.lora:
         raise InputError("needs --lora RANK, the rank of a slot", "add --lora 16", field="--adapters")
@@ -29,7 +25,7 @@ def check_extras(asked: Options) -> None:
     _check_rollout(asked)
 
 
-def _check_loss(asked: Options) -> None:
+def _check_loss(asked: AllOptions) -> None:
     name = (asked.method or "").upper()
     fact = f"archcalc does not know how {name} computes its loss so"
     _refuse(asked, NOT_TRACED, fact, "leave {} out")
@@ -40,7 +36,7 @@ def _check_loss(asked: Options) -> None:
         raise InputError(fact, "leave --code out", field="--code")
 
 
-def _check_rollout(asked: Options) -> None:
+def _check_rollout(asked: AllOptions) -> None:
     if asked.method == "dpo":
         _refuse(asked, ("rollout", "rollout_memory"), "DPO generates nothing", "leave {} out, or use --method grpo")
     if asked.rollout_memory is not None and (asked.rollout or "policy") == "policy":
@@ -48,7 +44,7 @@ def _check_rollout(asked: Options) -> None:
         raise InputError("the policy itself generates, and no inference engine", hint, field="--rollout-memory")
 
 
-def _refuse(asked: Options, names: tuple[str, ...], fact: str, hint: str) -> None:
+def _refuse(asked: AllOptions, names: tuple[str, ...], fact: str, hint: str) -> None:
     for name in names:
         if asked.given.get(name):
             raise InputError(fact, hint.format(flag_of(name)), field=flag_of(name))

@@ -1,19 +1,19 @@
-"""The options of `archcalc.run.options` as Python's keywords, so that an editor completes `model.memory(`.
+"""The options of `archcalc.run.all_options` as Python's keywords: an editor completes `model.memory(`.
 
-A test holds these equal to the options that each command takes.
+Written by tools/option_keywords.py: one class for each question that options bear on, one for each command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Sequence
+from typing import TypedDict
 
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
 
 
-class ParamsKeywords(TypedDict, total=False):
-    """Keywords of `model.params` about what is trained."""
+class ParametersKeywords(TypedDict, total=False):
+    """About which parameters there are and which are trained."""
 
     freeze: Names
     lora: Size
@@ -21,8 +21,8 @@ class ParamsKeywords(TypedDict, total=False):
     code: str | None
 
 
-class SharedKeywords(TypedDict, total=False):
-    """Keywords that `model.flops` and `model.memory` share."""
+class RunKeywords(TypedDict, total=False):
+    """About how a model is run, whatever is counted."""
 
     mode: str | None
     batch: Size
@@ -32,8 +32,8 @@ class SharedKeywords(TypedDict, total=False):
     context: Size
     precision: str | None
     weights: str | None
-    recompute: str | None
     attention: str | None
+    recompute: str | None
     freeze: Names
     lora: Size
     lora_targets: Names
@@ -42,44 +42,38 @@ class SharedKeywords(TypedDict, total=False):
     cache_type_v: str | None
     state_dtype: str | None
     tp: Size
-    dp: Size
     sp: bool | None
+    dp: Size
     cp: Size
 
 
-class WorkKeywords(SharedKeywords, total=False):
-    """Keywords about what is computed."""
+class WorkKeywords(TypedDict, total=False):
+    """About what is computed."""
 
     causal: str | None
     tokens: Size
 
 
-class FlopsKeywords(WorkKeywords, total=False):
-    """Keywords of `model.flops`."""
+class BytesKeywords(TypedDict, total=False):
+    """About what is held in memory."""
 
-    gpu: str | None
-
-
-class BytesKeywords(SharedKeywords, total=False):
-    """Keywords about what is held in memory."""
-
+    overhead: Size
     optimizer: str | None
     accumulate: Size
     loss_chunks: Size
+    compile: str | None
+    code: str | None
+    habit: Names
+    allocator: str | None
     kv_rule: str | None
     prefill: Size
     engine: str | None
     max_num_seqs: Size
     enforce_eager: bool | None
-    overhead: Size
     zero: Size
+    reshard_after_forward: str | None
     pp: Size
     ep: Size
-    reshard_after_forward: str | None
-    code: str | None
-    habit: Names
-    allocator: str | None
-    compile: str | None
     draft: str | None
     adapters: Size
     shared_prefix: Size
@@ -93,28 +87,34 @@ class BytesKeywords(SharedKeywords, total=False):
     n_cpu_moe: Size
 
 
-class MemoryKeywords(BytesKeywords, total=False):
-    """Keywords of `model.memory`."""
+class CapacityKeywords(TypedDict, total=False):
+    """About what a device has."""
+
+    gpu_memory_utilization: float | str | None
+    host: Size
+
+
+class DeviceKeywords(TypedDict, total=False):
+    """About the device that it runs on."""
 
     gpu: str | None
 
 
-class PlotKeywords(BytesKeywords, WorkKeywords, total=False):
-    """Keywords of `archcalc.plot`."""
+class ParamsKeywords(ParametersKeywords, total=False):
+    """Keywords of `model.params`."""
 
 
-class ChartKeywords(PlotKeywords, total=False):
-    """The same, and what is drawn: `--y`, `--by`, `--gpu`, `--log` and `--linear`."""
-
-    y: Names
-    by: str | Mapping[str, Any] | None
-    gpus: Names
-    log: Names
-    linear: Names
+class FlopsKeywords(RunKeywords, WorkKeywords, DeviceKeywords, total=False):
+    """Keywords of `model.flops`."""
 
 
-class FitKeywords(BytesKeywords, total=False):
+class MemoryKeywords(RunKeywords, BytesKeywords, DeviceKeywords, total=False):
+    """Keywords of `model.memory`."""
+
+
+class FitKeywords(RunKeywords, BytesKeywords, CapacityKeywords, total=False):
     """Keywords of `archcalc.fit`, and of `model.report` too."""
 
-    gpu_memory_utilization: float | str | None
-    host: Size
+
+class PlotKeywords(RunKeywords, BytesKeywords, WorkKeywords, total=False):
+    """Keywords of `archcalc.plot`."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from archcalc.run.options import Options, options_of, other_names
-from archcalc.spec.option import Option
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import Option, other_names
 
 COMMAND = "report"
 BOTH = ("infer", "train")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from archcalc.core.errors import InputError
-from archcalc.run.offload_options import PARTS
-
-if TYPE_CHECKING:
-    from archcalc.run.options import Options
+from archcalc.run.all_options import AllOptions
+from archcalc.run.option_words import OFFLOADED
 
 EVERY = 2**40  # layers: all that there are
 
@@ -28,7 +25,7 @@ class Offload:
     gpu_layers: int | None = None
 
     @classmethod
-    def of(cls, asked: Options) -> Offload:
+    def of(cls, asked: AllOptions) -> Offload:
         said = set(asked.offload or ())
         every = "experts" in said or asked.cpu_moe
         return cls(
@@ -66,10 +63,10 @@ class Offload:
             raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
 
 
-def check_offload(asked: Options) -> None:
+def check_offload(asked: AllOptions) -> None:
     """Refuse parts that have no effect in this mode, and options that contradict each other."""
     for part in asked.offload or ():
-        if asked.mode not in PARTS[part]:
+        if asked.mode not in OFFLOADED[part]:
             raise InputError(f"{part} has no effect with --mode {asked.mode}", _instead(part), field="--offload")
     if asked.n_cpu_moe is not None and Offload.of(asked).experts == EVERY:
         fact = "the experts of all layers are in host RAM already"
@@ -82,7 +79,7 @@ def check_offload(asked: Options) -> None:
     _check_shards(asked)
 
 
-def _check_shards(asked: Options) -> None:
+def _check_shards(asked: AllOptions) -> None:
     """Parameters are offloaded in shards, and tables are gathered with the other weights of ZeRO-3."""
     offload = Offload.of(asked)
     if offload.params and asked.zero in (1, 2):

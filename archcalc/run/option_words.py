@@ -1,14 +1,9 @@
-"""Words that options are declared with: modes, commands, and the choices that there are."""
+"""Words that options are declared with: modes, and the choices that there are."""
 
 from __future__ import annotations
 
-from typing import Any
-
 MODES = ("train", "forward", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
-FLOPS, FIT, BYTES = ("flops", "plot"), ("fit", "report"), ("memory", "fit", "report", "plot")
-ONE_DEVICE = ("memory", "flops")  # other commands take several of them
-OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
@@ -24,4 +19,11 @@ KV_RULES = {
     "window+batch": "the window plus one batch, rounded up to pages of 256",
     "full": "the whole context length",
     "vllm": "blocks of a pool that groups of layers share",
+}
+OFFLOADED = {  # what --offload takes, and in which modes it has an effect
+    "optimizer": TRAIN,
+    "params": TRAIN,
+    "activations": TRAIN,
+    "experts": INFERENCE,
+    "embedding": MODES,
 }

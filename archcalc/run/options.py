@@ -1,33 +1,28 @@
-"""Every option of `archcalc flops`, `memory`, `fit` and `plot`, declared once and checked in one place.
+"""The options of a question, each value checked, then all of them against each other.
 
     Options.of("memory", {"mode": "train", "batch": "8", "tensor_parallel_size": 2})
 
-The command line generates its options from these fields (`archcalc.cli.declared`), Python's keywords are the same by
-test (`archcalc.run.keywords`). This file is loaded to print help, so it imports next to nothing.
+They are declared in `archcalc.run.all_options`. This file is loaded to print help, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.all_options import AllOptions
-from archcalc.run.extra_checks import check_extras
-from archcalc.run.offload import check_offload
-from archcalc.spec.option import Option, declared, flag_of
-from archcalc.spec.option_checks import chosen
+from archcalc.run.commands import COMMANDS, Command
+from archcalc.spec.option import Option, declared, flag_of, other_names
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
     from archcalc.run.engine.on_device import DeviceFacts
 
-COMPARED = ("params", "flops", "memory")
-TRAINED = "train"  # what decides which parameters there are are options of training
-USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command; a report has both
+NOTHING = (0, "none")  # values of an option that are as good as none
 
 
 @dataclass(frozen=True)
@@ -39,22 +34,18 @@ class Options(AllOptions):
     is_planned: bool = False  # whether the plan was chosen for that device, and not given
 
     @classmethod
-    def of(cls, command: str, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Options:
-        """The options of a command, each value checked, then all of them against each other. `besides` are further
-        keywords of the command, so that a misspelt one gets a suggestion."""
-        known = dict(options_of(command))
-        values = dict(_values(given, known, besides))
-        mode = values.pop("mode", None) or USUAL_MODE.get(command, TRAINED)
+    def of(cls, command: str | Command, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Self:
+        """The options of a command. `besides` are further keywords of it, so that a misspelt one gets a suggestion."""
+        asked = COMMANDS[command] if isinstance(command, str) else command
+        holder: type = cls
+        values = dict(_values(given, dict(options_of(asked, holder)), besides))
+        mode = values.pop("mode", None) or asked.mode or "train"
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
-        made = cls(mode=mode, sizes=sizes, **_with_format(values))
+        if "weights" in values:
+            values |= _format(values["weights"], values.get("engine") or "")
+        made = cls(mode=mode, sizes=sizes, **values)
         made.check()
         return made
-
-    @cached_property
-    def given(self) -> dict[str, Any]:
-        """The options that were given, sizes among them, by name."""
-        own = {name: getattr(self, name) for name, _ in declared(Options)}
-        return {name: value for name, value in own.items() if value is not None} | self.sizes.given()
 
     @property
     def trains(self) -> bool:
@@ -75,7 +66,7 @@ class Options(AllOptions):
         """The layers with adapters: those given; else in training the usual ones, in inference all."""
         return self.lora_targets or (() if self.trains else ("all",))
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         """How the model is laid out over GPUs."""
         from archcalc.core.mesh import plan
@@ -86,7 +77,7 @@ class Options(AllOptions):
             return replace(plan(tp, dp, 0, bool(self.sp), cp, pp, ep), zero=3)
         return plan(tp, dp, stage(self.zero or 0, dp * cp, self.code), bool(self.sp), cp, pp, ep)
 
-    def changed(self, **values: Any) -> Options:
+    def changed(self, **values: Any) -> Self:
         """A copy with some options changed, checked again."""
         made = replace(self, **values)
         made.check()
@@ -94,8 +85,14 @@ class Options(AllOptions):
 
     def check(self) -> None:
         """Refuse options that have no effect in this mode or contradict another option."""
-        for name, one in (*declared(Options), *declared(Sizes)):
-            if name in self.given and one.modes and self.mode not in one.modes and self.given[name] not in (0, "none"):
+        if self.given.keys() == {"mode"}:
+            return
+        from archcalc.run.extra_checks import check_extras
+        from archcalc.run.offload import check_offload
+
+        holder: type = type(self)
+        for name, one in (*declared(holder), *declared(Sizes)):
+            if one.modes and self.mode not in one.modes and self.given.get(name, 0) not in NOTHING:
                 raise _without_effect(name, one, self.mode)
         if self.lora and self.freeze:
             raise InputError(
@@ -122,39 +119,24 @@ class Typed(NamedTuple):
     why: str
 
 
-def _with_format(values: dict[str, Any]) -> dict[str, Any]:
-    """Other names of weight formats become their own."""
-    written = values.get("weights")
-    if written is None:
-        return values
+def _format(written: str, engine: str) -> dict[str, Any]:
+    """Another name of a weight format becomes its own."""
     from archcalc.storage.named_formats import typed_weights
 
-    found = typed_weights(written, values.get("engine") or "")
-    return {**values, "weights": found.format, "typed_weights": Typed(written, *found)} if found else values
+    found = typed_weights(written, engine)
+    return {"weights": found.format, "typed_weights": Typed(written, *found)} if found else {}
 
 
-def options_of(command: str) -> Iterator[tuple[str, Option]]:
-    """The options that a command takes, in the order of its help."""
-    own = dict(declared(Options))
-    ordered = {"mode": own.pop("mode"), **dict(declared(Sizes)), **own}
-    return ((name, one) for name, one in ordered.items() if _takes(command, one))
-
-
-def _takes(command: str, one: Option) -> bool:
-    """A comparison takes the options of what it compares."""
-    if command == "compare":
-        return any(_takes(metric, one) for metric in COMPARED)
-    if command == "params":
-        return one.of_params
-    return not one.commands or command in one.commands
-
-
-def other_names(options: Iterable[tuple[str, Option]]) -> dict[str, str]:
-    """The names that other tools use for an option, and its name here."""
-    return {other: name for name, one in options for other in one.also}
+@cache
+def options_of(command: str | Command, holder: type = AllOptions) -> tuple[tuple[str, Option], ...]:
+    """The options that a command takes, in the order of its help; `holder` declares them."""
+    asked = COMMANDS[command] if isinstance(command, str) else command
+    mode, *own = declared(holder)
+    return tuple((name, one) for name, one in (mode, *declared(Sizes), *own) if asked.takes(one))
 
 
 def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Each option that is given, under its own name: None and an empty list of names are not given."""
     others, seen = other_names(known.items()), dict[str, str]()
     for written, value in given.items():
         name = others.get(written, written)
@@ -165,14 +147,9 @@ def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iter
         if name in seen:
             raise InputError(f"{seen[name]} and {written} are one option, and both are given", field=flag_of(name))
         seen[name] = written
-        yield from _checked(name, value, known[name])
-
-
-def _checked(name: str, value: Any, one: Option) -> Iterator[tuple[str, Any]]:
-    """Whether the option is given: None and an empty list of names are not."""
-    found = one.check(value, flag_of(name))
-    if found is not None:
-        yield name, chosen(found, one.choices, flag_of(name)) if one.choices else found
+        found = known[name].read(value, flag_of(name))
+        if found is not None:
+            yield name, found
 
 
 def _without_effect(name: str, one: Option, mode: str) -> InputError:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
-
-from pydantic import ValidationError
 
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
-from archcalc.spec.node import Node
+from archcalc.spec.reading import Read, read_node
 from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
-
-Read = TypeVar("Read", bound=Node)
 
 
 def document(file: Path) -> Document:
@@ -28,9 +23,4 @@ def node(file: Path, kind: type[Read]) -> Read:
     """One file as a node of that kind."""
     found = document(file)
     with found.locating():
-        try:
-            return kind.model_validate(found.data)
-        except ValidationError as error:
-            from archcalc.spec.mistakes import mistake_in
-
-            raise mistake_in(error, kind, found.data) from None
+        return read_node(kind, found.data)

@@ -69,4 +69,6 @@ def _shown(spec: Node, field: Path) -> str:
 
 
 def _plain(value: Any) -> str | int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else str(value).lower()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return str(value).lower()

@@ -59,7 +59,9 @@ def _of_word(info: FieldInfo, word: str) -> FieldInfo | None:
         return info
     own = copy(info)
     own.description, own.examples = words[word] or (None, None)
-    return own if words[word] else None
+    if words[word]:
+        return own
+    return None
 
 
 def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:
@@ -80,7 +82,9 @@ def _belongs(info: FieldInfo, above: Names) -> bool:
 
 def extra(info: FieldInfo) -> dict[str, Any]:
     """What a field says of itself besides its sentence."""
-    return dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
+    if isinstance(info.json_schema_extra, dict):
+        return dict(info.json_schema_extra)
+    return {}
 
 
 def node_of(info: FieldInfo) -> type[Node] | None:

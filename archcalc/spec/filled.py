@@ -44,7 +44,9 @@ class _Filled:
         if path in self.values:
             return self._default(node, name, self.values[path], path)
         inherits = len(path) > 1 and shares(type(self.spec), type(node), name)
-        return [] if inherits or not _has_effect(node, name) else self._default(node, name, value, path)
+        if inherits or not _has_effect(node, name):
+            return []
+        return self._default(node, name, value, path)
 
     def _written(self, name: str, value: Any, path: Path) -> list[str]:
         node = _single(value)
@@ -62,14 +64,18 @@ class _Filled:
             return _below(name, self.block(value, path))
         if value is None or value in ((), {}):
             unset = _extra(node, name, "unset")
-            return [f"# {name}: {unset}"] if unset else []
+            if unset:
+                return [f"# {name}: {unset}"]
+            return []
         return [flow({name: plain(value)})[1:-1] + MARK]
 
 
 def _single(value: Any) -> Node | None:
     """A node, or the only one of a list."""
     only = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-    return only if isinstance(only, Node) else None
+    if isinstance(only, Node):
+        return only
+    return None
 
 
 def _has_effect(node: Node, name: str) -> bool:
@@ -83,4 +89,6 @@ def _extra(node: Node, name: str, key: str) -> str:
 
 def _below(name: str, lines: list[str]) -> list[str]:
     """The fields of a node under its name; nothing where all of them are comments."""
-    return [f"{name}:", *(f"  {line}" for line in lines)] if any(not line.startswith("#") for line in lines) else []
+    if any(not line.startswith("#") for line in lines):
+        return [f"{name}:", *(f"  {line}" for line in lines)]
+    return []

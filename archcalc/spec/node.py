@@ -5,7 +5,7 @@ missing ones are found when a family resolves the spec.
 """
 
 import importlib
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -13,7 +13,6 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
-    ValidationError,
     WithJsonSchema,
     model_validator,
 )
@@ -43,7 +42,9 @@ def as_size(value: Any) -> int:
 
 def as_tuple(value: Any) -> Any:
     """A list, or a single value as the short form of a list with one element."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    return (value,)
 
 
 def mistake(fact: str) -> PydanticCustomError:
@@ -77,10 +78,14 @@ def shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return words[value]
     if isinstance(value, dict | list):
-        return "fields" if isinstance(value, dict) else "a list"
+        if isinstance(value, dict):
+            return "fields"
+        return "a list"
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"a number of {value.bit_length():,} bits"
-    return f"'{value}'" if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return f"'{value}'"
+    return str(value)
 
 
 def field(
@@ -195,7 +200,9 @@ def _merged_value(base: Any, nearer: Any) -> Any:
 
 
 def _as_method(value: Any) -> Any:
-    return {"quant_method": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"quant_method": value}
+    return value
 
 
 _METHOD_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object"}]}
@@ -314,13 +321,3 @@ class ModelSpec(Node):
         example=1024,
         unset="the longest that the positions allow, or 2,048",
     )
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Validate plain data; the mistakes become one InputError that names the field of each."""
-        try:
-            return cls.model_validate(data)
-        except ValidationError as error:
-            from archcalc.spec.mistakes import mistake_in
-
-            raise mistake_in(error, cls, data) from None

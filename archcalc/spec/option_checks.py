@@ -5,13 +5,14 @@
 
 Each value is checked and converted by its option: `8k` becomes 8000, `q,v` two names, a numpy integer a plain int.
 None means that the option is not given. Anything else is an InputError, as is an option that the function lacks.
+Options that are declared (`archcalc.spec.option`) have one of these checks each.
 """
 
 from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -137,72 +138,58 @@ def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
 def _told(value: Any) -> str:
     """The value itself if it is a string or a number, else its type; shortened if long."""
     if isinstance(value, str):
-        return f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
+        if len(value) <= SHOWN:
+            return f"'{value}'"
+        return f"'{value[:SHOWN]}…'"
     if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
         return "a number of more digits"
-    return f"{value}" if isinstance(value, int | float) else f"a {type(value).__name__}"
+    if isinstance(value, int | float):
+        return f"{value}"
+    return f"a {type(value).__name__}"
 
 
-SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "depth", "v_dim")
-FLAGS = ("timeline", "explain", "names", "symbolic", "parameters", "trace")
-
-CHECKS: dict[str, Check] = {  # of parameters; the options of flops, memory and fit declare their own
-    **dict.fromkeys(SIZES, size),
-    **dict.fromkeys(("mode", "attention", "metric"), word),
-    **dict.fromkeys(FLAGS, flag),
-    "gpus": texts,
-    "set": texts,
-    "model": a_model,
+MODEL = "model"  # which is no option: it is always given, and goes by its name alone
+CHECKS: dict[str, Check] = {  # by the type that a parameter is annotated with, which may also be None
+    "int": size,
+    "bool": flag,
+    "str": word,
+    "Sequence[str]": texts,
+    "Sequence[str] | str": texts,
+    "Network": a_model,
 }
 
 
 def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
-    """Check a function's arguments. `own` overrides the check of a name; `**keywords` are not checked here."""
+    """Check a function's arguments by their types: an int is a size, a str a name. `own` are checks of parameters that
+    take something else; `**keywords` are not checked here."""
 
     def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
         signature = inspect.signature(function)
-        known = _known(signature)
+        known = signature.parameters
+        types = {name: str(each.annotation).removesuffix(" | None") for name, each in known.items()}
+        checks = {name: CHECKS[kind] for name, kind in types.items() if kind in CHECKS} | own
+        passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
 
         @wraps(function)
         def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
-            if known:
-                _refuse_unknown(options, known)
-            bound = _bound(signature, function.__name__, args, options)
-            _check_all(bound, {**CHECKS, **own})
+            unknown = [name for name in options if name not in known and not passes_on]
+            if unknown:
+                raise InputError(f"no option called {unknown[0]}", did_you_mean(unknown[0], known.keys() - {"self"}))
+            try:
+                bound = signature.bind(*args, **options)
+            except TypeError as reason:
+                hint = f"options go by their names, such as {function.__name__}(…, batch=8)"
+                raise InputError(f"{function.__name__}: {reason}", hint) from None
+            given = bound.arguments
+            for name in [name for name in given if name in checks]:
+                if name == MODEL:
+                    given[name] = checks[name](given[name], MODEL)
+                elif given[name] is None:
+                    del given[name]
+                else:
+                    given[name] = checks[name](given[name], f"--{name.replace('_', '-')}")
             return function(*bound.args, **bound.kwargs)
 
         return called
 
     return decorated
-
-
-def _known(signature: inspect.Signature) -> set[str]:
-    """The function's options; empty if it passes its keywords on."""
-    kinds = {name: each.kind for name, each in signature.parameters.items()}
-    if inspect.Parameter.VAR_KEYWORD in kinds.values():
-        return set()
-    return set(kinds) - {"self"}
-
-
-def _refuse_unknown(options: Mapping[str, Any], known: set[str]) -> None:
-    for name in options:
-        if name not in known:
-            raise InputError(f"no option called {name}", did_you_mean(name, known))
-
-
-def _bound(signature: inspect.Signature, name: str, args: Any, options: Any) -> inspect.BoundArguments:
-    try:
-        return signature.bind(*args, **options)
-    except TypeError as reason:
-        raise InputError(f"{name}: {reason}", f"options go by their names, such as {name}(…, batch=8)") from None
-
-
-def _check_all(bound: inspect.BoundArguments, checks: Mapping[str, Check]) -> None:
-    """In place."""
-    given = bound.arguments
-    for name in [name for name in given if name in checks]:
-        optional = name != "model"
-        if given[name] is None and optional:
-            del given[name]
-        else:
-            given[name] = checks[name](given[name], f"--{name.replace('_', '-')}" if optional else name)

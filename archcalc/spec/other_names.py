@@ -105,13 +105,17 @@ def _misspelt(spec: type[Node], name: str, value: Any, above: Path) -> Meant | N
         return Meant((*above, near[0]), did_you_mean(name, node.model_fields if node else ()), value, is_guess=True)
     known = table(family_of(spec)).get(TOP, {})
     alike = difflib.get_close_matches(plain(name), known, n=1, cutoff=SPELLED_ALIKE)
-    return named_elsewhere(spec, alike[0], value, above) if alike else None
+    if alike:
+        return named_elsewhere(spec, alike[0], value, above)
+    return None
 
 
 def layer_meant(family: str, word: str) -> str:
     """What to write for a layer that other libraries call so; empty if none does."""
     entry = table(family).get(LAYERS, {}).get(plain(word))
-    return f"write `{entry}`" if entry else ""
+    if entry:
+        return f"write `{entry}`"
+    return ""
 
 
 def family_meant(word: str, known: Iterable[str]) -> str:
@@ -143,7 +147,9 @@ def fits(spec: type[Node], names: Iterable[str]) -> bool:
 def family_of(spec: type[Node]) -> str:
     """The family that a spec is of."""
     info = spec.model_fields.get("family")
-    return str(info.default) if info else ""
+    if info:
+        return str(info.default)
+    return ""
 
 
 def plain(name: str) -> str:

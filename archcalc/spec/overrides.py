@@ -9,6 +9,7 @@ from typing import Any
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.fields import node_at
 from archcalc.spec.node import ModelSpec, Node, merged
+from archcalc.spec.reading import read_node
 from archcalc.spec.set_paths import as_data, at, full_path, put
 from archcalc.spec.yaml_reader import read
 
@@ -22,7 +23,7 @@ def changed(spec: ModelSpec, change: str) -> ModelSpec:
         error.file = "--set"  # the option is at fault, not the file that it would change
         raise error
     try:
-        return merged(spec, type(spec).read(_change(spec, full_path(spec, path), value)))
+        return merged(spec, read_node(type(spec), _change(spec, full_path(spec, path), value)))
     except InputError as error:
         for mistake in error.each():
             mistake.file, mistake.line, mistake.excerpt = f"--set {change}", 0, ""  # there is no file to quote

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -27,25 +27,20 @@ def data_root() -> Path:
 
 def folders(kind: str) -> list[Path]:
     """Folders of one kind (`models`, `gpus`), a later one winning over an earlier one."""
-    return [data_root() / kind, *(root / kind for root in (*_user_root(), *_named()))]
-
-
-def _user_root() -> list[Path]:
-    """None for a user who has no home, as in containers."""
     home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
-    try:
-        return [Path(home or Path.home() / ".config") / "archcalc"]
-    except RuntimeError:
-        return []
+    own: list[Path] = []
+    with suppress(RuntimeError):  # of a user who has no home, as in containers
+        own.append(Path(home or Path.home() / ".config") / "archcalc")
+    return [root / kind for root in (data_root(), *own, *_named())]
 
 
-def _named() -> Iterator[Path]:
+def _named() -> list[Path]:
     """The folders of ARCHCALC_PRESETS."""
-    for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-        try:
-            yield Path(name).expanduser()
-        except RuntimeError:  # there is no such user
-            yield Path(name)
+    written = [Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    for place, path in enumerate(written):
+        with suppress(RuntimeError):  # there is no such user
+            written[place] = path.expanduser()
+    return written
 
 
 def presets(kind: str = "models") -> dict[str, Path]:
@@ -82,7 +77,9 @@ def _fault(folder: Path) -> str:
     try:
         os.scandir(folder).close()
     except FileNotFoundError:
-        return "" if folder.name in ("models", "gpus") else "there is no such folder"
+        if folder.name in ("models", "gpus"):
+            return ""
+        return "there is no such folder"
     except OSError as reason:
         return reason.strerror or str(reason)
     return ""

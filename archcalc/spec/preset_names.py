@@ -53,7 +53,9 @@ def known(name: str, presets: Iterable[str]) -> Known | None:
     if stored:
         raise _quantised(name.strip(), next(iter(hits)))
     preset, tuned = next(iter(hits.items()))
-    return Known(preset, name.strip(), tuned) if len(hits) == 1 else None
+    if len(hits) == 1:
+        return Known(preset, name.strip(), tuned)
+    return None
 
 
 def trained() -> set[str]:

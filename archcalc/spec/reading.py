@@ -1,19 +1,33 @@
-"""Data as the spec of a family, with every mistake in it told at once."""
+"""Data as a node, or as the spec of a family, with every mistake in it told at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from archcalc.core.errors import InputError
+from archcalc.spec.node import Node
 
 Specs = Mapping[str, Any]  # the class of each family's specs, by its name
+Read = TypeVar("Read", bound=Node)
+
+
+def read_node(kind: type[Read], data: Any) -> Read:
+    """Validate plain data; the mistakes become one InputError that names the field of each."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        from archcalc.spec.mistakes import mistake_in
+
+        raise mistake_in(error, kind, data) from None
 
 
 def read_spec(family: Any, data: Any, every: Callable[[], Specs]) -> Any:
     """`every` family is looked at where the data names none and is not read."""
     try:
-        return family.Spec.read(data)
+        return read_node(family.Spec, data)
     except InputError as error:
         from archcalc.spec.mistakes import with_missing
 

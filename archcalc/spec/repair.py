@@ -58,7 +58,9 @@ class Repair:
         self._put(alone, one)
         top = one.path[0]
         whole, single = (flow({top: self._short((top,), data[top])})[1:-1] for data in (self.whole, alone))
-        return whole if len(whole) <= LONGEST else single
+        if len(whole) <= LONGEST:
+            return whole
+        return single
 
     def _put(self, data: dict[Any, Any], one: Meant) -> None:
         *above, last = self._in_full(one.path)
@@ -75,12 +77,16 @@ class Repair:
     def _in_full(self, path: Path) -> Path:
         """`decoder` is short for `decoder.blocks`."""
         node = node_at(self.spec, path)
-        return (*path, node.main) if node and node.main else path
+        if node and node.main:
+            return (*path, node.main)
+        return path
 
     def _opened(self, path: Path, value: Any) -> Any:
         """A scalar as the field that it stands for."""
         node = node_at(self.spec, path)
-        return {node.main: value} if node and node.main and not isinstance(value, dict | list) else value
+        if node and node.main and not isinstance(value, dict | list):
+            return {node.main: value}
+        return value
 
     def _short(self, path: Path, value: Any) -> Any:
         """The reverse: fields of which one says it all, as that one."""
@@ -88,7 +94,9 @@ class Repair:
             return value
         inner = {key: self._short((*path, key), one) for key, one in value.items()}
         node = node_at(self.spec, path)
-        return inner[node.main] if node and list(inner) == [node.main] else inner
+        if node and list(inner) == [node.main]:
+            return inner[node.main]
+        return inner
 
 
 def _at(data: Any, path: Path) -> Any:
@@ -97,7 +105,9 @@ def _at(data: Any, path: Path) -> Any:
             data = data[key] if isinstance(data, list) else data
         else:
             data = data.get(key) if isinstance(data, dict) else None
-    return data if path else None
+    if path:
+        return data
+    return None
 
 
 def drop(data: Any, path: Path) -> None:

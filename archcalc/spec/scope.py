@@ -23,7 +23,9 @@ class LeftOut(NamedTuple):
     parameters: int | None = None
 
     def words(self) -> str:
-        return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
+        if self.parameters:
+            return f"{self.part} ({rounded(self.parameters)})"
+        return self.part
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Scope:
         """`text model of qwen3_vl`."""
         if not self.is_partial:
             return WHOLE_MODEL
-        return f"{self.part} of {self.of}" if self.of else self.part
+        if self.of:
+            return f"{self.part} of {self.of}"
+        return self.part
 
     def headline(self) -> str:
         """One line shown with the answer; empty for a whole model."""
@@ -56,7 +60,9 @@ class Scope:
     def without(self) -> str:
         """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
         *first, last = (each.words() for each in self.left_out)
-        return f"{', '.join(first)} and {last}" if first else last
+        if first:
+            return f"{', '.join(first)} and {last}"
+        return last
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
@@ -70,7 +76,9 @@ class Scope:
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""
-        return {"scope": self.name, "left_out": self.without()} if self.is_partial else {}
+        if self.is_partial:
+            return {"scope": self.name, "left_out": self.without()}
+        return {}
 
 
 WHOLE = Scope()

@@ -80,7 +80,9 @@ def _index(data: Any, index: int, above: str) -> int:
 def _below(data: Any, key: str | int) -> Any:
     if isinstance(data, dict):
         return data.get(key, _MISSING)
-    return data[key] if isinstance(data, list) and isinstance(key, int) else _MISSING
+    if isinstance(data, list) and isinstance(key, int):
+        return data[key]
+    return _MISSING
 
 
 def put(data: Any, path: Path, value: Any) -> Any:

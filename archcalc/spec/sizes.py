@@ -38,7 +38,6 @@ class Sizes:
         size,
         metavar="SIZE",
         modes=WITH_CACHE,
-        commands=("flops", "memory", "fit", "report", "plot"),
         also=("context_length", "max_model_len", "ctx_size"),
     )
 

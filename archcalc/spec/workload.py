@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,9 @@ class Workload:
 
     def of_encoder(self) -> Workload:
         """An encoder has no cache: outside training it is a plain forward pass."""
-        return self if self.trains else replace(self, mode="forward", context=0)
+        if self.trains:
+            return self
+        return replace(self, mode="forward", context=0)
 
     @property
     def trains(self) -> bool:
@@ -78,17 +80,27 @@ def workload(
     chosen(mode, MODES, "--mode")
     chosen(attention, ATTENTION, "--attention")
     _check_asked(sizes, longest, mode)
-    lengths = {name: _length(name, limit, sizes, spec, longest) for name, limit in longest.items()}
-    assumed = tuple(_assumptions(lengths, longest, sizes, spec))
-    work = Workload(sizes.batch or spec.batch or 1, lengths, assumed, mode, attention=attention)
+    lengths: dict[str, int] = {}
+    assumed: list[Assumption] = []
+    for name, limit in longest.items():
+        wanted = _asked(name, sizes, longest) or spec.seq
+        lengths[name] = wanted or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
+        if limit.fixed and limit.length:
+            lengths[name] = limit.length
+            continue
+        if not wanted:
+            assumed.append(_usual(name, lengths[name]))
+        if limit.length and not limit.hard and lengths[name] > limit.length:
+            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that the model was trained for"
+            assumed.append(Assumption(Topic(name), text, lengths[name]))
+    if not (sizes.batch or spec.batch):
+        assumed.append(_usual("batch", 1))
+    work = Workload(sizes.batch or spec.batch or 1, lengths, tuple(assumed), mode, attention=attention)
     if work.decodes:
         return _decoding(work, longest, sizes)
     for name, limit in longest.items():
         _check_length(name, lengths[name], limit)
     return work
-
-
-# What was asked for
 
 
 def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
@@ -100,16 +112,12 @@ def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
     if sizes.seq and not longest:
         raise InputError("this model reads no sequence", "leave it out; use --batch for more samples", field="--seq")
     for name, limit in longest.items():
-        _check_chosen(name, getattr(sizes, name), limit)
+        length = getattr(sizes, name)
+        if length and limit.fixed:  # such as by the image size
+            fact = f"{length:,} asked for, but the sequence is {limit.length:,} long"
+            raise InputError(fact, limit.fixed, field=flag_of(name))
     if sizes.context:
         _check_context(sizes, longest, mode)
-
-
-def _check_chosen(name: str, length: int | None, limit: Longest) -> None:
-    """Refuse a length that follows from something else, such as the image size."""
-    if length and limit.fixed:
-        fact = f"{length:,} asked for, but the sequence is {limit.length:,} long"
-        raise InputError(fact, limit.fixed, field=flag_of(name))
 
 
 def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
@@ -125,34 +133,10 @@ def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
         raise InputError(fact, f"leave {option} or --context out", field="--context")
 
 
-# Lengths
-
-
-def _length(name: str, limit: Longest, sizes: Sizes, spec: ModelSpec, longest: Lengths) -> int:
-    if limit.fixed and limit.length:
-        return limit.length
-    usual = spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
-    return _asked(name, sizes, longest) or usual
-
-
 def _asked(name: str, sizes: Sizes, longest: Lengths) -> int | None:
-    """The context is the length of what is decoded."""
+    """The length given for one sequence: the context of what is decoded, its own option, else --seq."""
     context = sizes.context if name == list(longest)[-1] else None
     return context or sizes.of(name)
-
-
-def _assumptions(lengths: Mapping[str, int], longest: Lengths, sizes: Sizes, spec: ModelSpec) -> Iterator[Assumption]:
-    """Assumptions about sizes: defaults, and lengths beyond what the model was trained for."""
-    for name, limit in longest.items():
-        if limit.fixed and limit.length:
-            continue
-        if not (_asked(name, sizes, longest) or spec.seq):
-            yield _usual(name, lengths[name])
-        if limit.length and not limit.hard and lengths[name] > limit.length:
-            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that the model was trained for"
-            yield Assumption(Topic(name), text, lengths[name])
-    if not (sizes.batch or spec.batch):
-        yield _usual("batch", 1)
 
 
 def _usual(name: str, size: int) -> Assumption:

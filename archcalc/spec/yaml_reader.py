@@ -84,7 +84,9 @@ class Document:
 
     def _as_written(self, path: Path) -> Path:
         """A list of one may be written without brackets: `position[0].theta` is then found at `position.theta`."""
-        return path if path in self.lines else tuple(key for key in path if not isinstance(key, int))
+        if path in self.lines:
+            return path
+        return tuple(key for key in path if not isinstance(key, int))
 
 
 def read(raw: bytes, file: str) -> Document:
@@ -121,37 +123,27 @@ class _Reader:
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.values = Budget("values once aliases are expanded", MAX_VALUES, "a spec has a few hundred")
         self.events: Iterator[Any] = iter(())
-        self.peeked: Any = None
 
     def read(self) -> None:
         import yaml
 
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        self.events = yaml.parse(self.document.text, Loader=loader)
+        self.events = yaml.parse(self.document.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         try:
-            self._document()
+            self._expect("no document in the file", "StreamStartEvent", "DocumentStartEvent")
+            data = self._value(next(self.events), (), 0)
+            self._expect("more than one document in the file", "DocumentEndEvent", "StreamEndEvent")
         except yaml.YAMLError as reason:
             raise self._malformed(reason) from None
-
-    def _document(self) -> None:
-        for opening in ("StreamStartEvent", "DocumentStartEvent"):
-            self._expect(opening, "no document in the file")
-        data = self._value((), 0)
-        for closing in ("DocumentEndEvent", "StreamEndEvent"):
-            self._expect(closing, "more than one document in the file")
         if not isinstance(data, dict):
             raise InputError(f"expected fields such as `d_model: 512`, found {_kind(data)}")
         self.document.data = data
 
-    def _expect(self, kind: str, otherwise: str) -> None:
-        event = self._next()
-        if type(event).__name__ != kind:
-            self._stands_at(event.start_mark)
-            raise InputError(otherwise, "put one spec into one file")
-
-    def _next(self) -> Any:
-        event, self.peeked = self.peeked or next(self.events), None
-        return event
+    def _expect(self, otherwise: str, *kinds: str) -> None:
+        for kind in kinds:
+            event = next(self.events)
+            if type(event).__name__ != kind:
+                self._stands_at(event.start_mark)
+                raise InputError(otherwise, "put one spec into one file")
 
     def _malformed(self, reason: Any) -> InputError:
         mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
@@ -165,8 +157,8 @@ class _Reader:
         """Report an error of the whole document at this line."""
         self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
 
-    def _value(self, path: Path, depth: int) -> Any:
-        event = self._next()
+    def _value(self, event: Any, path: Path, depth: int) -> Any:
+        """What begins with this event."""
         self.document.lines.setdefault(path, event.start_mark.line + 1)
         kind = type(event).__name__
         if depth > MAX_DEPTH:
@@ -176,18 +168,17 @@ class _Reader:
         if event.tag is not None and not (kind == "ScalarEvent" and event.tag == "!"):
             raise InputError(f"the tag {event.tag} is not allowed", "write the plain value", fields=[path])
         before = self.values.spent
-        value = self._plain(kind, event, path, depth)
+        self.values.spend(fields=[path])
+        value: Any = event.value if kind == "ScalarEvent" else None
+        if kind == "ScalarEvent" and event.implicit[0]:
+            value = scalar(event.value)
+        elif kind == "SequenceStartEvent":
+            value = self._sequence(path, depth + 1)
+        elif kind == "MappingStartEvent":
+            value = self._mapping(path, depth + 1)
         if event.anchor:
             self.anchors[event.anchor] = (value, self.values.spent - before)
         return value
-
-    def _plain(self, kind: str, event: Any, path: Path, depth: int) -> Any:
-        self.values.spend(fields=[path])
-        if kind == "ScalarEvent":
-            return scalar(event.value) if event.implicit[0] else event.value
-        if kind == "SequenceStartEvent":
-            return self._sequence(path, depth)
-        return self._mapping(path, depth)
 
     def _alias(self, anchor: str, path: Path) -> Any:
         if anchor not in self.anchors:
@@ -196,36 +187,27 @@ class _Reader:
         self.values.spend(size, [path])
         return value
 
-    def _ended(self) -> bool:
-        event = self._next()
-        ended = type(event).__name__ in ("SequenceEndEvent", "MappingEndEvent")
-        self.peeked = None if ended else event
-        return ended
-
     def _sequence(self, path: Path, depth: int) -> list[Any]:
         items: list[Any] = []
-        while not self._ended():
-            items.append(self._value((*path, len(items)), depth + 1))
+        while type(event := next(self.events)).__name__ != "SequenceEndEvent":
+            items.append(self._value(event, (*path, len(items)), depth))
         return items
 
     def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
         fields: dict[str, Any] = {}
-        while not self._ended():
-            key = self._key(path)
+        lines = self.document.lines
+        while type(name := next(self.events)).__name__ != "MappingEndEvent":
+            line = name.start_mark.line + 1
+            if type(name).__name__ != "ScalarEvent":
+                lines[path] = line
+                raise InputError("a field's name is a plain word", "write `name: value`", fields=[path])
+            key = str(name.value)
             if key in fields:
-                first, self.document.lines[(*path, key)] = self.document.lines[(*path, key)], self.key_line
+                first, lines[(*path, key)] = lines[(*path, key)], line
                 raise InputError(f"given twice, first on line {first}", "keep one of the two", fields=[(*path, key)])
-            self.document.lines[(*path, key)] = self.key_line
-            fields[key] = self._value((*path, key), depth + 1)
+            lines[(*path, key)] = line
+            fields[key] = self._value(next(self.events), (*path, key), depth)
         return fields
-
-    def _key(self, path: Path) -> str:
-        event = self._next()
-        self.key_line = event.start_mark.line + 1
-        if type(event).__name__ != "ScalarEvent":
-            self.document.lines[path] = self.key_line
-            raise InputError("a field's name is a plain word", "write `name: value`", fields=[path])
-        return str(event.value)
 
 
 def scalar(text: str) -> Any:
@@ -237,7 +219,9 @@ def scalar(text: str) -> Any:
     if _FLOAT.fullmatch(text) and len(text) < 60:
         number = Decimal(text)
         whole = "e" in text.lower() and abs(number.adjusted()) < DIGITS and number == int(number)
-        return int(number) if whole else float(text)
+        if whole:
+            return int(number)
+        return float(text)
     return text
 
 

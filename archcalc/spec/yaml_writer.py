@@ -40,11 +40,17 @@ def plain(value: Any) -> Any:
             for name in type(value).model_fields
             if name in value.model_fields_set and getattr(value, name) is not None
         }
-        return fields[value.main] if list(fields) == [value.main] else fields
+        if list(fields) == [value.main]:
+            return fields[value.main]
+        return fields
     if isinstance(value, tuple | list):
         items = [plain(item) for item in value]
-        return items[0] if len(items) == 1 and isinstance(value[0], Node) else items
-    return {key: plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+        if len(items) == 1 and isinstance(value[0], Node):
+            return items[0]
+        return items
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    return value
 
 
 def field_text(key: str, value: Any) -> str:
@@ -68,7 +74,9 @@ def _item_text(item: Any) -> str:
     """An item of a list on one line, or over several where that is too long."""
     short = f"- {flow(item)}\n"
     is_long = isinstance(item, dict | list) and len(short) > LINE
-    return f"- {_indented(_written_out(item)).lstrip()}" if is_long else short
+    if is_long:
+        return f"- {_indented(_written_out(item)).lstrip()}"
+    return short
 
 
 def _has_lines(value: list[Any]) -> bool:
@@ -82,18 +90,24 @@ def _indented(inner: str) -> str:
 
 def _pair(key: str, value: str) -> str:
     name = _scalar(key)
-    return f"{name}: {value}".rstrip(" ") if len(name) <= LONGEST_KEY else f"? {name}\n: {value}"
+    if len(name) <= LONGEST_KEY:
+        return f"{name}: {value}".rstrip(" ")
+    return f"? {name}\n: {value}"
 
 
 def flow(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(_flow_pair(key, inner) for key, inner in value.items()) + "}"
-    return f"[{', '.join(map(flow, value))}]" if isinstance(value, list) else _scalar(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    return _scalar(value)
 
 
 def _flow_pair(key: str, value: Any) -> str:
     name = _scalar(key)
-    return f"{name}: {flow(value)}" if len(name) <= LONGEST_KEY else f"? {name} : {flow(value)}"
+    if len(name) <= LONGEST_KEY:
+        return f"{name}: {flow(value)}"
+    return f"? {name} : {flow(value)}"
 
 
 def _scalar(value: Any) -> str:
@@ -101,22 +115,30 @@ def _scalar(value: Any) -> str:
         return _text(value)
     if isinstance(value, float):
         return _float(value)
-    return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    return str(value)
 
 
 def _float(value: float) -> str:
     if value != value:
         return ".nan"
     if value in (float("inf"), float("-inf")):
-        return ".inf" if value > 0 else "-.inf"
-    return f"{value:.1f}" if value.is_integer() and abs(value) < EXACT else repr(value)
+        if value > 0:
+            return ".inf"
+        return "-.inf"
+    if value.is_integer() and abs(value) < EXACT:
+        return f"{value:.1f}"
+    return repr(value)
 
 
 def _text(text: str) -> str:
     if UNSEEN.search(text):
         return _escaped(text)
     usual = _PLAIN.fullmatch(text) and isinstance(scalar(text), str) and text.lower() not in _OTHER_WORDS
-    return text if usual else "'" + text.replace("'", "''") + "'"
+    if usual:
+        return text
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _escaped(text: str) -> str:

@@ -15,7 +15,7 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
-from archcalc.storage.gguf_mixtures import Other, alike
+from archcalc.storage.gguf_mixtures import Rule, alike
 from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts, Place, Shape
 
@@ -42,6 +42,13 @@ class Stored:
 
 def _sides(shape: Shape) -> tuple[int, int]:
     return shape.rows, shape.columns
+
+
+@dataclass(frozen=True)
+class Other(Rule):
+    """Matrices that a mixture stores in another format."""
+
+    format: Format = field(kw_only=True)
 
 
 @dataclass(frozen=True)

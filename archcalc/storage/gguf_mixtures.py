@@ -6,23 +6,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts
-
-if TYPE_CHECKING:
-    from archcalc.storage.format import Format
 
 THIRD = 3
 
 
 @dataclass(frozen=True)
-class Other:
-    """Matrices stored in another format: in all layers, some layers (`where`), or some models (`when`)."""
+class Rule:
+    """Matrices of all layers, some layers (`where`), or some models (`when`)."""
 
     roles: tuple[str, ...]
-    format: Format
     where: str = ""
     when: tuple[str, ...] = ()
 
@@ -50,9 +45,9 @@ class Other:
         return (int(share) if share >= 1 else int(depth * share),)
 
 
-def alike(layers: LayerNumbers, others: Iterable[Other], depth: int) -> Iterator[LayerNumbers]:
+def alike(layers: LayerNumbers, rules: Iterable[Rule], depth: int) -> Iterator[LayerNumbers]:
     """The layers in groups that no rule tells apart, so that a group costs as much as a layer."""
-    bounds = sorted({0, layers.end, *(bound for other in others for bound in other.bounds(depth))})
+    bounds = sorted({0, layers.end, *(bound for rule in rules for bound in rule.bounds(depth))})
     parts = (layers.between(*ends) for ends in pairwise(bounds))
     groups = (part.every(THIRD, remainder) for part in parts for remainder in range(THIRD))
     return (group for group in groups if group)

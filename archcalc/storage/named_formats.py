@@ -14,10 +14,9 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
-from archcalc.storage.format import Format, Stored, plain
+from archcalc.storage.format import Format, Other, Stored, plain
 from archcalc.storage.format_file import FormatFile, OtherForm, StoredForm
 from archcalc.storage.ggml_types import types
-from archcalc.storage.gguf_mixtures import Other
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
 FIELDS = (
@@ -86,7 +85,7 @@ def _of_average(found: Average) -> Format:
     name = f"{rule['title']}, {float(found.bits)} bits per weight"
     head = Format("head", (Stored(rule["head"]),), "linear and head")
     stores = (Stored(found.bits.numerator, found.bits.denominator, "a weight, on average"),)
-    return Format(name, stores, "linear and head", source=rule["source"], others=(Other(("head",), head),))
+    return Format(name, stores, "linear and head", source=rule["source"], others=(Other(("head",), format=head),))
 
 
 @cache
@@ -115,7 +114,7 @@ def _stored(said: StoredForm) -> Stored:
 
 def _other(said: OtherForm, file: Path) -> Other:
     words = tuple(word.strip() for word in said.when.split(",")) if said.when else ()
-    return Other(tuple(said.layers), _another(said.format, file), said.where or "", words)
+    return Other(tuple(said.layers), said.where or "", words, format=_another(said.format, file))
 
 
 def names() -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from archcalc import __version__
@@ -15,18 +14,13 @@ from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.diagram.svg import style as diagram_style
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
-from archcalc.run.code.library import known
-from archcalc.run.code.recipes import words
 from archcalc.run.device import catalog, usual
-from archcalc.run.optimizers import OPTIMIZERS
 from archcalc.run.options import options_of
 from archcalc.spec import paths
 from archcalc.spec.option import Option, flag_of
 from archcalc.spec.option_checks import Check, flag, memory_size, number, size
 from archcalc.spec.units import binary_bytes, rounded
 from archcalc.spec.yaml_reader import read
-from archcalc.storage.named_formats import PLAIN
-from archcalc.storage.named_formats import names as formats
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES
 
@@ -36,17 +30,7 @@ KINDS: dict[Check, str] = {
     number: "size",
     memory_size: "bytes",
 }  # of a field, by how its value is checked
-KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not only a few words are allowed
-    "weights": formats,
-    "kv_dtype": lambda: (*PLAIN, *sorted(paths.presets("formats"))),
-    "precision": lambda: dict.fromkeys((*words(), *PLAIN)),
-    "optimizer": lambda: OPTIMIZERS,
-    "engine": lambda: sorted(paths.presets("engines")),
-    "code": known,
-    "zero": lambda: ("0", "1", "2", "3"),
-}
 INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
-USUAL = {"weights": "as stored", "zero": "0", "recompute": "none", "attention": "eager", "kv_rule": "window"}
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 
@@ -110,9 +94,9 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
         "help": one.help,
         "kind": _kind(one),
         "choices": list(one.choices),
-        "known": list(KNOWN[name]()) if name in KNOWN else [],
+        "known": list(one.values()) if one.values else [],
         "metavar": one.metavar,
-        "placeholder": USUAL.get(name, ""),
+        "placeholder": one.unset,
         "group": _group(one),
         "applies": taken,
         "modes": list(one.modes),

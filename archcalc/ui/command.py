@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.options import USUAL_MODE, options_of
+from archcalc.run.commands import COMMANDS
+from archcalc.run.options import options_of
 from archcalc.spec.option import Option, flag_of
-from archcalc.spec.option_checks import flag
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, options, values
 from archcalc.ui.sources import named
@@ -17,7 +17,7 @@ from archcalc.ui.sources import named
 SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
 PLAIN = ("params", "show")  # commands whose answer no setting changes
 SEVERAL = ("compare", "plot")  # commands that take several models
-OPTIONS = (*USUAL_MODE, "plot", "report")
+OPTIONS = ("flops", "memory", "fit", "plot", "report")
 
 
 def command_answer(question: Question) -> Answer:
@@ -38,13 +38,12 @@ def line(question: Question, command: str) -> str:
 def _takes(command: str) -> dict[str, Option]:
     if command in PLAIN:
         return {}
-    known = dict(options_of(command))
-    return {name: one for name, one in known.items() if name in SIZES} if command in SIZED else known
+    return SIZES if command in SIZED else dict(options_of(command))
 
 
 def _check(command: str, taken: dict[str, Any]) -> None:
     """The line runs: whatever the command would refuse is refused here."""
-    if command in USUAL_MODE:
+    if command in COMMANDS and COMMANDS[command].mode:
         options(command, taken)
     else:
         values(command, taken)
@@ -65,10 +64,10 @@ def _safe(name: str) -> str:
 def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:
     for name, value in taken.items():
         text = str(value).strip()
-        if name == "mode" and text == USUAL_MODE.get(command):
+        if name == "mode" and text == COMMANDS[command].mode:
             continue
         yield flag_of(name)
-        if _takes(command)[name.replace("-", "_")].check is not flag:
+        if not _takes(command)[name.replace("-", "_")].is_flag:
             yield text
 
 

@@ -8,18 +8,16 @@ from typing import Any
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import Option, declared, flag_of
-from archcalc.spec.option_checks import flag, size
 from archcalc.spec.sizes import Sizes
 from archcalc.ui.reading import LONGEST
 
 YES = "true"  # how a page writes that a flag is set
-SIZES = tuple(name for name, one in declared(Sizes) if not one.commands)  # that every question takes
+SIZES = {name: one for name, one in declared(Sizes) if not one.modes}  # that every question takes
 
 
 def options(command: str, settings: Mapping[str, Any]) -> Options:
     """The options of flops, memory or fit."""
-    known = dict(options_of(command))
-    return Options.of(command, dict(_given(settings, known)))
+    return Options.of(command, values(command, settings))
 
 
 def values(command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,8 +27,7 @@ def values(command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def sizes(settings: Mapping[str, Any]) -> dict[str, int]:
     """Batch and lengths alone, for questions that take nothing else."""
-    known = {name: one for name, one in declared(Sizes) if name in SIZES}
-    return {name: size(value, flag_of(name)) for name, value in _given(settings, known)}
+    return {name: SIZES[name].read(value, flag_of(name)) for name, value in _given(settings, SIZES)}
 
 
 def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tuple[str, Any]]:
@@ -47,7 +44,7 @@ def _known(written: str, known: Mapping[str, Option]) -> str:
 
 def _value(written: str, value: Any, known: Mapping[str, Option]) -> Any:
     option = known[_known(written, known)]
-    if option.check is flag:
+    if option.is_flag:
         return value is True or value == YES
     if not isinstance(value, str) or len(value) > LONGEST:
         raise InputError("expected a text", field=flag_of(written))

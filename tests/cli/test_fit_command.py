@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.cli.fit import fit
-from archcalc.cli.memory import memory
+from archcalc.cli.commands.fit import fit
+from archcalc.cli.commands.memory import memory
 
 if TYPE_CHECKING:
     from conftest import Run

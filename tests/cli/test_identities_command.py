@@ -168,7 +168,7 @@ def test_a_name_that_is_part_of_others_tells_them(run: Run) -> None:
 
 def test_a_shell_completes_names_and_words() -> None:
     """Without quotes, in any case, and without PyTorch."""
-    code = "from archcalc.cli.identities import _completed as c; print(*c('ALI'))"
+    code = "from archcalc.cli.commands.identities import _completed as c; print(*c('ALI'))"
     loaded = "import sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", f"{code}; {loaded}"], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["alignment alibi-slopes alibi-bias", "False"]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
+from option_keywords import FILE, text
 
 import archcalc
 from archcalc import InputError
+from archcalc.run.code.recipes import words
+from archcalc.run.commands import COMMANDS, WORK, Command
 from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
 from archcalc.run.option_words import MODES
-from archcalc.run.options import USUAL_MODE, Options, options_of
-from archcalc.spec.option import Option, flag_of
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import GROUPS, RUN, Option, flag_of, option
+from archcalc.spec.option_checks import fraction
+from archcalc.spec.paths import data_root
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
 
 KEYWORDS: dict[str, type] = {
@@ -23,20 +31,10 @@ KEYWORDS: dict[str, type] = {
     "report": FitKeywords,
     "plot": PlotKeywords,
 }
-EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options_of(command)]
+ONE_MODE = ("flops", "memory", "fit")
+EVERY = [(command, name, one) for command in ONE_MODE for name, one in options_of(command)]
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
 OF_SOME_MODES = [each for each in EVERY if each[2].modes]
-VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
-VALUES |= {"code": "plain", "habit": "loss=fp32", "engine": "vllm", "gpu_memory_utilization": 0.5}
-VALUES |= {"enforce_eager": True}
-VALUES |= {"draft": "gpt2"}
-VALUES |= {"offload": "embedding", "cpu_moe": True}
-
-
-def value_of(name: str, one: Option) -> Any:
-    """One that the option takes."""
-    usual = "bf16" if one.metavar in ("NAME", "FORMAT") else 2
-    return VALUES.get(name) or (one.choices[-1] if one.choices else usual)
 
 
 def needed_by(name: str, mode: str) -> dict[str, Any]:
@@ -48,13 +46,18 @@ def needed_by(name: str, mode: str) -> dict[str, Any]:
     return needs.get(name, {}) | ({"lora": 2} if name == "weights" and mode == "train" else {})
 
 
+def test_the_file_of_keywords_is_as_it_is_written() -> None:
+    """`python tools/option_keywords.py` writes it, for type checkers and editors."""
+    assert FILE.read_text(encoding="utf-8") == text()
+
+
 @pytest.mark.parametrize("command", KEYWORDS)
 def test_keywords_in_python_are_the_options(command: str) -> None:
     """So an editor completes them all, and nothing else."""
     assert set(get_type_hints(KEYWORDS[command])) == {name for name, _ in options_of(command)}
 
 
-@pytest.mark.parametrize("command", USUAL_MODE)
+@pytest.mark.parametrize("command", ONE_MODE)
 def test_help_shows_every_option_under_one_name(run: Run, command: str) -> None:
     words = run(command, "--help").out.split()
     for name, one in options_of(command):
@@ -63,16 +66,16 @@ def test_help_shows_every_option_under_one_name(run: Run, command: str) -> None:
 
 
 def test_no_two_options_share_a_name() -> None:
-    for command in USUAL_MODE:
+    for command in ONE_MODE:
         names = [each for name, one in options_of(command) for each in (name, *one.also)]
         assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize(("command", "name", "other", "one"), OTHER_NAMES)
 def test_what_other_tools_call_it_is_accepted(command: str, name: str, other: str, one: Option) -> None:
-    mode = one.modes[0] if one.modes else USUAL_MODE[command]
+    mode = one.modes[0] if one.modes else COMMANDS[command].mode
     asked = {"mode": mode, **needed_by(name, mode)}
-    value = value_of(name, one)
+    value = one.example
     assert Options.of(command, {**asked, other: value}) == Options.of(command, {**asked, name: value})
 
 
@@ -97,7 +100,7 @@ def test_one_option_under_two_names_is_refused() -> None:
 @pytest.mark.parametrize(("command", "name", "one"), OF_SOME_MODES)
 def test_an_option_without_effect_in_a_mode_is_refused(command: str, name: str, one: Option) -> None:
     for mode in MODES:
-        asked = {"mode": mode, name: value_of(name, one), **needed_by(name, mode)}
+        asked = {"mode": mode, name: one.example, **needed_by(name, mode)}
         if mode in one.modes:
             Options.of(command, asked)
             continue
@@ -105,7 +108,7 @@ def test_an_option_without_effect_in_a_mode_is_refused(command: str, name: str, 
             Options.of(command, asked)
 
 
-@pytest.mark.parametrize("command", USUAL_MODE)
+@pytest.mark.parametrize("command", ONE_MODE)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -142,3 +145,57 @@ def test_number_formats_go_by_the_names_of_pytorch_too(theirs: str, ours: str) -
     model = archcalc.load("gpt2")
     assert model.memory(precision=theirs).total_bytes == model.memory(precision=ours).total_bytes
     assert model.flops(mode="decode", precision=theirs).record() == model.flops(mode="decode", precision=ours).record()
+
+
+def test_help_has_a_heading_for_each_group_of_options(run: Run) -> None:
+    shown = run("memory", "--help").out
+    own, *_ = shown.partition("\nOptions:\n")[2].partition("\n\n")
+    assert "--timeline" in own and "--tp" not in own
+    parallel = shown.partition("\nParallelism:\n")[2].partition("\n\n")[0]
+    assert "--tp N" in parallel and "--zero 0|1|2|3" in parallel and "--optimizer" not in parallel
+    assert [line for line in shown.splitlines() if line.removesuffix(":") in GROUPS.values()] == [
+        f"{heading}:" for heading in GROUPS.values()
+    ]
+
+
+@pytest.mark.parametrize(("name", "folder"), [("engine", "engines"), ("optimizer", "optimizers"), ("code", "code")])
+def test_help_names_every_value_that_there_is_a_file_of(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, folder: str
+) -> None:
+    one = dict(options_of("memory"))[name]
+    assert " ".join(one.help.split()) in " ".join(run("memory", "--help").out.split())
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "mine-of-all.yaml").touch()
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
+    assert "mine-of-all" in one.help and all(file.stem in one.help for file in (data_root() / folder).iterdir())
+
+
+def test_help_of_precision_names_every_word_of_training() -> None:
+    """They are in files that help does not read."""
+    shown = dict(options_of("memory"))["precision"].help
+    assert shown.startswith(f"Training: {', '.join(words())}. ")
+
+
+@pytest.mark.parametrize("incomplete", ["", "p"])
+def test_a_shell_completes_what_there_is(incomplete: str) -> None:
+    known = dict(options_of("memory"))
+    assert known["mode"].completed("pre") == ["prefill"]
+    assert "plain" in known["engine"].completed(incomplete) and "vllm" not in known["engine"].completed("p")
+    assert known["batch"].completed(incomplete) == []
+
+
+@dataclass(frozen=True)
+class EnergyOptions(Options):
+    """Those of a command that archcalc does not have."""
+
+    efficiency: float | None = option("Share of the power that reaches the chip.", fraction, about=("energy",))
+
+
+def test_a_new_command_has_its_own_options_and_those_of_its_questions() -> None:
+    energy = Command("energy", (RUN, WORK, "energy"), mode="prefill")
+    asked = EnergyOptions.of(energy, {"efficiency": "80%", "causal": "half", "batch_size": "2k"})
+    assert (asked.mode, asked.efficiency, asked.causal, asked.sizes.batch) == ("prefill", 0.8, "half", 2000)
+    with pytest.raises(InputError, match="no option called overhead"):
+        EnergyOptions.of(energy, {"overhead": 0})
+    with pytest.raises(InputError, match="no option called efficiency"):
+        Options.of("flops", {"efficiency": 1})

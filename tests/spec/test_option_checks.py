@@ -17,7 +17,6 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.catalog.gpus import gpus
 from archcalc.catalog.presets import presets
 from archcalc.run.options import Options, options_of
-from archcalc.spec.option_checks import CHECKS
 
 GPT2 = archcalc.load("gpt2")
 PAIR = [("a", GPT2), ("b", GPT2)]
@@ -54,7 +53,8 @@ ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "presets": (presets, ("family", "min_params", "max_params")),
 }
 EVERY_OPTION = [(function, option) for function, (_, options) in ASKED.items() for option in options]
-KNOWN = {*CHECKS, *(name for command in ("flops", "memory") for name, _ in options_of(command))}
+KNOWN = {*SIZES, *SHOWN, "symbolic", "parameters", "timeline", "trace", "v_dim", "gpus", "set", "metric", "model"}
+KNOWN |= {*(name for command in ("flops", "memory") for name, _ in options_of(command))}
 NONSENSE = {
     "a negative number": -3,
     "a fraction": 1.5,

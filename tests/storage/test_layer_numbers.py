@@ -8,9 +8,8 @@ import pytest
 
 import archcalc
 from archcalc.core.errors import InputError
-from archcalc.storage.gguf_mixtures import Other, alike
+from archcalc.storage.gguf_mixtures import Rule, alike
 from archcalc.storage.layer_numbers import LayerNumbers
-from archcalc.storage.named_formats import weight_format
 
 SIZES = (1, 2, 3, 7)
 
@@ -31,7 +30,7 @@ def test_runs_are_lists(run: int, before: int, times: int, more: int) -> None:
 @pytest.mark.parametrize("depth", [1, 8, 31, 32, 61, 80])
 @pytest.mark.parametrize("where", ["", "more", "middle", "first 2", "first 1/8"])
 def test_groups_of_layers_are_not_told_apart_by_a_rule(depth: int, where: str) -> None:
-    rule = Other(("ffn.down",), weight_format("q6_k"), where)
+    rule = Rule(("ffn.down",), where)
     groups = list(alike(LayerNumbers.up_to(depth), [rule], depth))
     assert sorted(number for group in groups for number in group) == list(range(depth))
     for group in groups:
@@ -45,7 +44,7 @@ def test_a_mixture_costs_the_same_for_any_number_of_layers() -> None:
 
 
 def _asked(layers: int) -> int:
-    rule = Other(("ffn.down",), weight_format("q6_k"), "more")
+    rule = Rule(("ffn.down",), "more")
     return sum(1 for _ in alike(LayerNumbers.up_to(layers), [rule] * 8, layers))
 
 

@@ -233,7 +233,7 @@ def test_the_explorer_begins_with_a_preset(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "opens"), [(webbrowser.BackgroundBrowser, True), (webbrowser.GenericBrowser, False)])
 def test_a_browser_opens_in_a_window_alone(monkeypatch: pytest.MonkeyPatch, kind: Any, opens: bool) -> None:
     """One that takes the terminal would keep the server from answering it."""
-    from archcalc.cli.ui import _browse
+    from archcalc.cli.commands.ui import _browse
 
     opened: list[str] = []
     monkeypatch.setattr(kind, "open", lambda _, address: opened.append(address))

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.network import Network
-from archcalc.run.options import COMPARED, Options, options_of, other_names
-from archcalc.spec.option import flag_of
+from archcalc.run.commands import COMPARED
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import flag_of, other_names
 
 
 class Measured(NamedTuple):
@@ -71,7 +72,7 @@ def asked_of(metric: str, given: Mapping[str, Any]) -> Options:
     others = other_names(known.items())
     for written in said:
         name = others.get(written, written)
-        takes = [each for each in COMPARED if name in dict(options_of(each))]
+        takes = [each.name for each in COMPARED if name in dict(options_of(each))]
         if takes and metric not in takes:
             hint = f"add --metric {' or '.join(takes)}, or leave it out"
             raise InputError(f"has no effect on {METRICS[metric].noun}", hint, field=flag_of(name))

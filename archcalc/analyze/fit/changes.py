@@ -14,7 +14,7 @@ from archcalc.analyze.fit.change import Change, change, written
 from archcalc.analyze.fit.facts import Facts
 from archcalc.analyze.fit.request import Request
 from archcalc.run.ladders import Rung, ladder
-from archcalc.run.offload_options import PARTS as OFFLOADED
+from archcalc.run.option_words import OFFLOADED
 
 CHUNK = 512  # tokens of a prompt that are read at a time: llama.cpp's ubatch
 SHORTER = (2, 4)  # parts of the length that was asked for, where changes are combined

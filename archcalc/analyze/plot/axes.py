@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.plot.usual_values import usual_values
 from archcalc.analyze.plot.values import Value, in_order, numbered, values
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.options import options_of, other_names
-from archcalc.spec.option import Option
-from archcalc.spec.option_checks import chosen, flag, memory_size
+from archcalc.run.options import options_of
+from archcalc.spec.option import Option, other_names
+from archcalc.spec.option_checks import memory_size
 from archcalc.spec.overrides import is_field
 from archcalc.spec.sizes import Sizes
 
@@ -106,13 +106,11 @@ def _as_option(name: str, known: Mapping[str, Option]) -> str:
 
 def _checked(value: Value, one: Option, where: str) -> Value:
     """As the option itself takes it; a word that it makes several of stays one."""
-    if one.check is flag:
+    if one.is_flag:
         if str(value).lower() not in _SWITCHED:
             raise InputError(f"expected true or false, found {value}", field=where)
         return _SWITCHED[str(value).lower()]
-    found = one.check(value, where)
-    if one.choices:
-        chosen(found, one.choices, where)
+    found = one.read(value, where)
     return found if isinstance(found, int) else str(value)
 
 

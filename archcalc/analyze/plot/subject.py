@@ -14,7 +14,8 @@ from archcalc.analyze.memory.reporting import report
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.analyze.plot.measures import Measure, Number
 from archcalc.network import Network
-from archcalc.run.options import USUAL_MODE, Options, options_of
+from archcalc.run.commands import COMMANDS
+from archcalc.run.options import Options, options_of
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Subject:
         return Options.of(command, {name: value for name, value in self.given.items() if name in known})
 
     def mode(self, command: str) -> str:
-        return str(self.given.get("mode") or USUAL_MODE[command])
+        return str(self.given.get("mode") or COMMANDS[command].mode)
 
     @property
     def deployment(self) -> Deployment:

@@ -13,7 +13,6 @@ from archcalc.run.code.rules import WORDS
 from archcalc.spec import paths
 from archcalc.spec.node import Node, mistake, shown
 from archcalc.spec.option import declared, flag_of
-from archcalc.spec.option_checks import chosen
 
 RECIPE = "recipe"  # what a rule says of a word of --precision
 EARLIER, BEFORE = "earlier", "before"  # changes, of which a version has the choice before, and their days
@@ -45,8 +44,7 @@ def _check_value(name: str, value: Any) -> None:
     if name not in known:
         raise mistake(f"no option is called {name}")
     try:
-        found = known[name].check(value, flag_of(name))
-        chosen(found, known[name].choices, flag_of(name)) if known[name].choices else None
+        known[name].read(value, flag_of(name))
     except InputError as error:
         raise mistake(f"{name}: {error.fact}") from None
 

@@ -1,4 +1,4 @@
-"""The command that opens the explorer in the browser."""
+"""The explorer: a page in the browser, answered by this machine alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that draws curves."""
+"""Curves of memory, FLOPs and parameters, in the terminal or a file."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_values
-from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.options import Format, Set, show
+from archcalc.cli.options import Format, Set, completed_gpu, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
 from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError
 from archcalc.render import formats
 from archcalc.render.chart.files import WRITTEN, written
+from archcalc.run.commands import PLOT
 
 _SUFFIXES = " ".join(WRITTEN)
 X = Annotated[
@@ -61,7 +61,7 @@ Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes 
 Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
 
 
-@takes_values
+@takes_values(PLOT)
 def plot(
     models: Models,
     x: X = ...,  # type: ignore[assignment]  # which typer reads as: must be given

@@ -1,4 +1,4 @@
-"""The command that compares softmax attention with kernel attention."""
+"""The sequence length from which kernel attention is cheaper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that lays models side by side."""
+"""Two or more models side by side."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from archcalc.cli.declared import takes_values
 from archcalc.cli.options import Depth, Format, Set, show
 from archcalc.cli.several_models import Models, labelled, split
 from archcalc.core.errors import InputError
+from archcalc.run.commands import COMPARE
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -24,7 +25,7 @@ Metric = Annotated[
 ]
 
 
-@takes_values
+@takes_values(COMPARE)
 def compare(
     models: Models,
     *,

@@ -1,4 +1,4 @@
-"""The command that puts everything about a model on one page."""
+"""Everything about a model on one page, as an HTML file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from archcalc.cli.commands.fit import Gpus
 from archcalc.cli.declared import takes_values
-from archcalc.cli.fit import Gpus
 from archcalc.cli.options import ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+from archcalc.run.commands import REPORT
 
 SUFFIXES = (".html", ".htm")
 
@@ -26,7 +27,7 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
-@takes_values
+@takes_values(REPORT)
 def report(
     model: ModelName = "textbook",
     output: Output = None,

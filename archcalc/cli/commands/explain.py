@@ -1,4 +1,4 @@
-"""The command that explains a field of a spec, or a term."""
+"""What a field of a spec means, and an example of it."""
 
 from __future__ import annotations
 

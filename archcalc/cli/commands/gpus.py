@@ -1,4 +1,4 @@
-"""The command that lists devices."""
+"""GPUs and other devices: memory, bandwidth, peak FLOP/s."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, show
-
-
-def completed_gpu(incomplete: str) -> list[str]:
-    from archcalc.spec.paths import presets
-
-    return [name for name in presets("gpus") if name.startswith(incomplete)]
-
+from archcalc.cli.options import Format, completed_gpu, show
 
 Name = Annotated[
     str | None,

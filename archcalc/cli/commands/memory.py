@@ -1,4 +1,4 @@
-"""The command that computes how much memory a model takes."""
+"""Peak memory of each GPU, in inference or training."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, Trace, loaded, show, show_expected
+from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
 
 
-@takes_options
+@takes_options(MEMORY)
 def memory(
     model: ModelName = "textbook",
     *,

@@ -1,4 +1,4 @@
-"""`archcalc verify`: archcalc's numbers beside PyTorch's."""
+"""Compare every number with PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Commands that ask a model something."""
+"""Parameter counts, layer by layer."""
+
+from __future__ import annotations
 
 from typing import Annotated
 
@@ -21,10 +23,11 @@ from archcalc.cli.options import (
     show,
     show_expected,
 )
+from archcalc.run.commands import PARAMS
 from archcalc.run.options import Options
 
 
-@takes_options
+@takes_options(PARAMS)
 def params(
     model: ModelName = "textbook",
     *,
@@ -47,7 +50,8 @@ def params(
     """Parameter counts, layer by layer; with LoRA or frozen layers also which of them are trained."""
     check_names(names, explain, format)
     chosen = loaded(model, set, trace=trace)
-    chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+    if batch or seq or src_seq or tgt_seq:  # which change nothing, but may be refused
+        chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     from archcalc.analyze.adapted import counted
 
     report = counted(chosen, options, explain=explain, names=names, depth=depth)
@@ -57,24 +61,3 @@ def params(
     from archcalc.exercises.expect.of_params import expect_params
 
     show_expected(report, format, expect_params(chosen, report, expect))
-
-
-def shapes(
-    model: ModelName = "textbook",
-    batch: Batch = None,
-    seq: Seq = None,
-    src_seq: SrcSeq = None,
-    tgt_seq: TgtSeq = None,
-    set: Set = [],
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
-    parameters: Annotated[bool, typer.Option("--parameters", help="Show the shapes of parameters too.")] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show the equations of recurrent layers, and who writes them otherwise.")
-    ] = False,
-    depth: Depth = None,
-    format: Format = "table",
-) -> None:
-    """The shape of every tensor in the forward pass."""
-    chosen = loaded(model, set)
-    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, explain=explain, depth=depth), format)

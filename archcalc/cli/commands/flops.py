@@ -1,4 +1,4 @@
-"""The command that counts computation."""
+"""FLOPs and bytes moved: a training step, prefill or decode."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, check_names, loaded, show, show_expected
+from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
 
 
-@takes_options
+@takes_options(FLOPS)
 def flops(
     model: ModelName = "textbook",
     *,

@@ -1,4 +1,4 @@
-"""The command that draws a model."""
+"""The architecture as a picture: SVG, Mermaid, PNG or PDF."""
 
 from __future__ import annotations
 

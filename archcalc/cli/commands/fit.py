@@ -1,4 +1,4 @@
-"""The command that checks which devices a model fits on."""
+"""Which GPUs a model fits on, and what would make it fit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.options import Format, Set, Trace, completed_preset, loaded, show
+from archcalc.cli.options import Format, Set, Trace, completed_gpu, completed_preset, loaded, show
 from archcalc.core.errors import InputError
+from archcalc.run.commands import FIT
 from archcalc.run.options import Options
 
 EXIT = {"fits": 0, "tight": 1, "does not fit": 1, "cannot say": 3}  # of --check; 2 is a wrong question
@@ -56,7 +56,7 @@ Check = Annotated[
 ]
 
 
-@takes_options
+@takes_options(FIT)
 def fit(
     model: Model = None,
     gpu: Gpus = None,

@@ -1,4 +1,4 @@
-"""The command that checks claims about architectures by running them."""
+"""Claims of lectures and exercises, measured with PyTorch."""
 
 from __future__ import annotations
 

@@ -1,0 +1,24 @@
+"""Print a model's spec as YAML."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import ModelName, Set, Trace, loaded
+from archcalc.cli.printing import out
+
+
+def show(
+    model: ModelName = "textbook",
+    set: Set = [],
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Fill in every default, and mark what was filled in.")
+    ] = False,
+    trace: Trace = False,
+) -> None:
+    """Print a model's spec as YAML."""
+    chosen = loaded(model, set, trace=trace)
+    text = chosen.resolved_yaml() if resolved else chosen.yaml()
+    out(text.rstrip("\n"))

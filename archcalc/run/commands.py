@@ -1,0 +1,41 @@
+"""The commands that take options of a run: which questions each asks, and the mode that it runs in unless told.
+
+An option says which questions it bears on, a command which it asks, so neither lists the other:
+
+    ENERGY = Command("energy", (RUN, WORK, DEVICE), mode="train")     takes whatever `flops` takes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.spec.option import RUN, Option
+
+PARAMETERS = "parameters"  # which parameters there are, and which of them are trained
+WORK = "work"  # what is computed
+BYTES = "bytes"  # what is held in memory
+CAPACITY = "capacity"  # what a device has
+DEVICE = "device"  # the one device that it runs on; other commands take several of them
+
+
+@dataclass(frozen=True)
+class Command:
+    """`mode` is empty where several are asked for."""
+
+    name: str
+    asks: tuple[str, ...]
+    mode: str = ""
+
+    def takes(self, one: Option) -> bool:
+        return not set(self.asks).isdisjoint(one.about)
+
+
+PARAMS = Command("params", (PARAMETERS,), "train")
+FLOPS = Command("flops", (RUN, WORK, DEVICE), "train")
+MEMORY = Command("memory", (RUN, BYTES, DEVICE), "infer")
+FIT = Command("fit", (RUN, BYTES, CAPACITY), "infer")
+REPORT = Command("report", (RUN, BYTES, CAPACITY))
+PLOT = Command("plot", (RUN, BYTES, WORK))
+COMPARED = (PARAMS, FLOPS, MEMORY)
+COMPARE = Command("compare", tuple(dict.fromkeys(question for each in COMPARED for question in each.asks)))
+COMMANDS = {each.name: each for each in (*COMPARED, FIT, REPORT, PLOT, COMPARE)}

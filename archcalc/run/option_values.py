@@ -1,0 +1,72 @@
+"""The values of options that files list, and checks of values that only a run has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.option_words import OFFLOADED
+from archcalc.spec import paths
+from archcalc.spec.option_checks import memory_size, names
+from archcalc.spec.units import parse_rated
+
+OTHER_PARTS = {  # words of DeepSpeed, FSDP, torchtune and TRL
+    "optimizer_states": "optimizer",
+    "param": "params",
+    "parameters": "params",
+    "activation": "activations",
+    "embeddings": "embedding",
+    "moe": "experts",
+}
+
+
+def engines() -> Iterable[str]:
+    return sorted(paths.presets("engines"))
+
+
+def codes() -> Iterable[str]:
+    return sorted(paths.presets("code"))
+
+
+def optimizers() -> Iterable[str]:
+    return sorted(paths.presets("optimizers"))
+
+
+def weight_formats() -> Iterable[str]:
+    from archcalc.storage.named_formats import names as formats
+
+    return formats()
+
+
+def cache_formats() -> Iterable[str]:
+    from archcalc.storage.named_formats import PLAIN
+
+    return (*PLAIN, *sorted(paths.presets("formats")))
+
+
+def precisions() -> Iterable[str]:
+    """Words for the recipes of training, of which every code has the same, and number formats."""
+    from archcalc.spec.data_files import document
+    from archcalc.storage.named_formats import PLAIN
+
+    words = document(paths.shipped("code")["plain"]).data["precisions"]
+    return dict.fromkeys((*words, *PLAIN))
+
+
+def parts(value: Any, option: str) -> tuple[str, ...] | None:
+    """Names of what is offloaded, each once, in the order of `OFFLOADED`."""
+    found = {OTHER_PARTS.get(name, name) for name in names(value, option) or ()}
+    for name in sorted(found - set(OFFLOADED)):
+        fact = f"no part called {name} can be offloaded; choose from {', '.join(OFFLOADED)}"
+        raise InputError(fact, did_you_mean(name, OFFLOADED), field=option)
+    return tuple(name for name in OFFLOADED if name in found) or None
+
+
+def ram(value: Any, option: str) -> int:
+    """Bytes of host RAM; modules sold with 64GB have 64GiB."""
+    try:
+        rated = parse_rated(value) if isinstance(value, str) else None
+    except ValueError:
+        rated = None
+    return rated.bytes if rated else memory_size(value, option)
