@@ -11,8 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
-from archcalc.identities import SECTIONS, Finding, Outcome, Standing, about, names, run
+from archcalc.identities import Finding, Outcome, Standing, about, names, run
 from archcalc.identities.search import NothingFoundError, found, related
+from archcalc.identities.texts import sections
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, Report, Table, Tone
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
@@ -118,7 +119,9 @@ def chosen(typed: Sequence[str]) -> list[str]:
     try:
         return found(typed) if typed else names()
     except NothingFoundError as error:
-        guess = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else f"topics: {', '.join(SECTIONS)}"
+        guess = f"topics: {', '.join(section.title for section in sections())}"
+        if error.nearest:
+            guess = f"did you mean {' or '.join(error.nearest)}?"
         raise InputError(f"no identity is about {error.word}", f"{guess} (--list shows all)") from None
 
 

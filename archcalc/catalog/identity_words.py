@@ -9,7 +9,7 @@ from archcalc.identities import Finding, Value, about
 from archcalc.report.base import Matrix
 
 if TYPE_CHECKING:
-    from archcalc.identities.description import About
+    from archcalc.identities.texts import About
 
 DECIMALS = 4  # of a sampled number, at the most
 
