@@ -48,7 +48,7 @@ class GpusReport(Report):
         return Table(columns, tuple(lines))
 
     def record(self) -> dict[str, Any]:
-        rows = [_record(name, each) for name, each in self.rows.items()]
+        rows = [{"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()} for name, each in self.rows.items()]
         record = {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
         return record | {"unreadable": self.unreadable}
 
@@ -105,15 +105,12 @@ def gpus(
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
-    wrong = {name: _told(error) for name, error in unreadable().items()}
+    wrong = {
+        name: str(error).partition("\n")[0].replace("cannot be read: ", "") for name, error in unreadable().items()
+    }
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
     assumptions = (*all_on(Topic.TABLE, COLUMNS), *all_on(Topic.SOURCE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
-
-
-def _told(error: InputError) -> str:
-    """The first line of the error: file, line, field and fact."""
-    return str(error).partition("\n")[0].replace("cannot be read: ", "")
 
 
 def _has_room(each: Device, asked: Rated | None) -> bool:
@@ -166,11 +163,6 @@ def _texts(each: Device) -> list[str]:
     }
     told = [f"{label}: {text}" for label, text in texts.items() if text]
     return [*told, *(f"source: {source}" for source in each.sources)]
-
-
-def _record(name: str, each: Device) -> dict[str, Any]:
-    """Every row has every key; what is not known is null."""
-    return {"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()}
 
 
 def _flat(name: str, each: Device) -> dict[str, Any]:

@@ -140,7 +140,10 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
     if list(model.resolved.lengths) != ["seq"]:
         return
     try:
-        placed = _placed(model, devices, options, length)
+        # With the context asked for, or all that the model has.
+        most = model.resolved.lengths["seq"].length
+        sizes = replace(options.sizes, seq=min(length, most or length), context=None)
+        placed = Placing(model, replace(options, sizes=sizes)).on(devices)
         known = facts(placed.question, devices.kinds)
         if not known.decodes:
             return
@@ -148,13 +151,6 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
         yield _widest(name, placed, formats)
     except InputError:
         return
-
-
-def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -> Placed:
-    """With the context asked for, or all that the model has."""
-    most = model.resolved.lengths["seq"].length
-    sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-    return Placing(model, replace(options, sizes=sizes)).on(devices)
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:

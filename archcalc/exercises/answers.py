@@ -93,18 +93,14 @@ def document(raw: bytes, name: str) -> Document:
     try:
         return read_yaml(raw, name)
     except InputError:
-        quoted = _quoted(raw.decode("utf-8-sig", errors="replace"))
+        # Every cell between quotes, without the characters that no YAML may have.
+        before, heading, answers = raw.decode("utf-8-sig", errors="replace").partition("\nanswers:")
+        quoted = before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
         try:
             return read_yaml(quoted.encode(), name)
         except InputError:
             pass
         raise
-
-
-def _quoted(text: str) -> str:
-    """Every cell between quotes, without the characters that no YAML may have."""
-    before, heading, answers = text.partition("\nanswers:")
-    return before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
 
 
 def _quoted_line(line: str) -> str:

@@ -124,15 +124,12 @@ def _token(match: re.Match[str], named: Named) -> str | Fraction:
     if match["sign"]:
         return _SIGNS.get(match["sign"], match["sign"])
     if match["name"]:
-        return Fraction(_size(match["name"], named))
+        name = match["name"]
+        found = named.get(name, named.get(name.lower()))
+        if found is None:
+            raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
+        return Fraction(found)
     return _bounded(Fraction(match["number"].replace("_", "").rstrip(".")) * _factor(match["unit"] or ""))
-
-
-def _size(name: str, named: Named) -> int:
-    found = named.get(name, named.get(name.lower()))
-    if found is None:
-        raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
-    return found
 
 
 def _factor(unit: str) -> int:

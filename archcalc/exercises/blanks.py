@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.shapes import Row
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import walk
 from archcalc.exercises.bytes import memory_steps
 from archcalc.exercises.labels import Label, listed, titles_of, told_apart, within
 from archcalc.exercises.parameters import parameter_steps, sums_of_parts
@@ -129,18 +129,15 @@ def _shapes(model: Model, depth: int | None) -> list[Blank]:
     same = _equal_layers(rows)
     asked = [row for row in rows if _layer(row) in same and _within(row.path, depth)]
     labels = told_apart([_signal(row, same[_layer(row)], titles) for row in asked])
-    workings = _along_sides(model.build())
+    # How the sides of a map are worked out, by the module that convolves or pools.
+    root = model.build()
+    modules = [module for module, _ in walk(root)]
+    workings = {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
     numbered = enumerate(zip(asked, labels, strict=True), start=1)
     return [
         Blank("shapes", f"S{place}", row.path, label, row.shape, _worked(row, workings), axes=row.dims)
         for place, (row, label) in numbered
     ]
-
-
-def _along_sides(root: Module) -> dict[str, list[str]]:
-    """How the sides of a map are worked out, by the module that convolves or pools."""
-    modules = [module for module, _ in walk(root)]
-    return {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
 
 
 def _worked(row: Row, workings: Mapping[str, list[str]]) -> str:

@@ -13,7 +13,7 @@ from archcalc.core.windows import counted_by
 from archcalc.exercises.blanks import Blank, Shape, figures
 from archcalc.exercises.expressions import Slip
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS, MISREMEMBERED
+from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
 from archcalc.exercises.mistakes.in_the_unit import factors, wrong_units
 from archcalc.exercises.plausible import Explained, at_most_two, both, one_of, two_mistakes
 from archcalc.exercises.rounding import is_rounded
@@ -118,7 +118,7 @@ class Explanations:
 
 def _misread(sheet: Sheet) -> Iterator[Misread]:
     data = data_of(sheet.model)
-    for misreading in MISREADINGS:
+    for misreading in misreadings().mistakes:
         for changed in misreading.changed(data):
             yield from _rebuilt(sheet, changed, Explained(misreading.name, misreading.sentence))
     for one in MISREMEMBERED:

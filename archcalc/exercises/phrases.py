@@ -63,14 +63,10 @@ class Phrases:
         found = next((text for text in (self._filled(one, english) for one in self.patterns) if text), None)
         if found:
             return found
-        if self._is_formula(english):
+        if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
         parts = _parts(english)
         return _joined([self.said(part) for part in parts]) if len(parts) > 1 else None
-
-    def _is_formula(self, text: str) -> bool:
-        """Letters and signs, and no words but those that formulas have."""
-        return not set(_WORD.findall(text.lower())) - self.in_formulas
 
     def _filled(self, pattern: Pattern, english: str) -> str | None:
         form, places, template = pattern

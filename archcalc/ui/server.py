@@ -60,15 +60,11 @@ def _guarded(rules: Rules, endpoint: Endpoint) -> Endpoint:
             rules.check_place(request.headers)
             response = await endpoint(request)
         except Refused as refused:
-            response = _refusal(refused)
+            response = JSONResponse({"ok": False, **mistakes(InputError(refused.why))}, refused.status)
         response.headers.update(HEADERS)
         return response
 
     return guarded
-
-
-def _refusal(refused: Refused) -> Response:
-    return JSONResponse({"ok": False, **mistakes(InputError(refused.why))}, refused.status)
 
 
 async def _other(_: Request, error: Exception) -> Response:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from archcalc.core.assumptions import Assumption
 from archcalc.render.page import Page, page
 from archcalc.render.words import aligned, cells, figure
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
@@ -35,11 +34,7 @@ def numbered(name: str, tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def notes(laid_out: Page) -> list[dict[str, str]]:
-    return [_note(one) for one in laid_out.notes]
-
-
-def _note(note: Assumption) -> dict[str, str]:
-    return {"text": note.text, "option": note.option}
+    return [{"text": one.text, "option": one.option} for one in laid_out.notes]
 
 
 def _figure(one: Figure) -> dict[str, Any]:

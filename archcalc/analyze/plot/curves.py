@@ -32,7 +32,10 @@ class Family:
             try:
                 self.found[value] = self.x.changed(self.subject, value).answers(self.measures)
             except InputError as error:
-                self.found[value] = _as_typed(error, self.x, value)
+                # A change of a field is told as `--set`, which nobody typed here.
+                if error.file == f"--set {self.x.name}={value}":
+                    error.file = f"--x {self.x.name}={value}"
+                self.found[value] = error
         return self.found[value]
 
     def value(self, measure: Measure, value: Value) -> Number | None:
@@ -48,13 +51,6 @@ class Family:
     def errors(self) -> dict[Value, InputError]:
         found = {value: self.at(value) for value in self.x.values}
         return {value: each for value, each in found.items() if isinstance(each, InputError)}
-
-
-def _as_typed(error: InputError, x: Axis, value: Value) -> InputError:
-    """A change of a field is told as `--set`, which nobody typed here."""
-    if error.file == f"--set {x.name}={value}":
-        error.file = f"--x {x.name}={value}"
-    return error
 
 
 def families(

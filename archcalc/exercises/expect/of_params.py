@@ -12,7 +12,7 @@ from archcalc.exercises.expect.answer import Candidate, Tier, expected
 from archcalc.exercises.expect.asked import Asked, asked
 from archcalc.exercises.expect.conventions import conventions
 from archcalc.exercises.explaining import slips_of
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS
+from archcalc.exercises.mistakes.in_the_model import misreadings
 from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.variation import data_of, rebuilt
 from archcalc.report.expected import Expected
@@ -85,7 +85,7 @@ def _params(root: Module) -> list[tuple[Param, int]]:
 def _other_models(model: Model) -> Iterator[Candidate]:
     """What the model would have if it were read in another way."""
     data = data_of(model)
-    for reading in (*conventions(model), *MISREADINGS):
+    for reading in (*conventions(model), *misreadings().mistakes):
         for changed in reading.changed(data):
             other = rebuilt(model, changed)
             if other:

@@ -94,7 +94,10 @@ class _Area:
     def draw(self) -> None:
         if len(self.curves.panels) > 1:  # a single one is what the title says
             self.drawing.text(self.panel.title, MARGIN, self.top - 14, size=USUAL, bold=True)
-        self._grid()
+        for value, label in height_ticks(self.panel, self.scale, TICKS):
+            y = self.scale.place(value)
+            self.drawing.line([(self.left, y), (self.right, y)], RULE)
+            self.drawing.text(label, self.left - 8, y, size=SMALL, anchor="end", ink=MUTED)
         self._axis()
         self._limits()
         for line in self.panel.lines:
@@ -102,12 +105,6 @@ class _Area:
         for meeting in self.panel.meetings:
             self._meeting(meeting)
         self._labels()
-
-    def _grid(self) -> None:
-        for value, label in height_ticks(self.panel, self.scale, TICKS):
-            y = self.scale.place(value)
-            self.drawing.line([(self.left, y), (self.right, y)], RULE)
-            self.drawing.text(label, self.left - 8, y, size=SMALL, anchor="end", ink=MUTED)
 
     def _axis(self) -> None:
         """Ticks at the values that are drawn, with as many labels as there is room for."""
@@ -155,15 +152,12 @@ class _Area:
             self.drawing.line(piece, ink, width=2.2, dash=dash(line.number))
         for index, point in enumerate(self.places.points(line, self.scale)):
             if point:
-                self.drawing.open(hint=self._hint(line, index))
+                place, height = self.curves.places[index], line.heights[index]
+                where = f"{self.curves.axis} {place:,}" if isinstance(place, int) else str(place)
+                rough = f" bytes ({binary_bytes(round(height or 0))})" if self.panel.unit == "bytes" else ""
+                self.drawing.open(hint=f"{line.label} · {where}: {height:,}{rough}")
                 self.drawing.dot(*point, 3, ink)
                 self.drawing.close()
-
-    def _hint(self, line: Line, index: int) -> str:
-        place, height = self.curves.places[index], line.heights[index]
-        where = f"{self.curves.axis} {place:,}" if isinstance(place, int) else str(place)
-        rough = f" bytes ({binary_bytes(round(height or 0))})" if self.panel.unit == "bytes" else ""
-        return f"{line.label} · {where}: {height:,}{rough}"
 
     def _meeting(self, meeting: Meeting) -> None:
         """A ring, and the number beside it where it covers nothing."""

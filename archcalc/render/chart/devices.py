@@ -56,7 +56,7 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, max(most, 1), layout.left, layout.right, unit=GIB)
     ground = 10 + layout.row * len(report.rows)
     keys = legend.placed(_entries(report), 0, ground + 46, wide)
-    drawing = Drawing(wide, ground + 36 + legend.height(keys), _title(report), _described(report))
+    drawing = Drawing(wide, ground + 36 + legend.height(keys), f"{report.title()}: devices", _described(report))
     _grid(drawing, scale, ground)
     for place, row in enumerate(report.rows):
         _row(drawing, report, row, layout, scale, 4 + layout.row * place)
@@ -71,10 +71,6 @@ def segment_ink(name: str) -> Ink:
     parts = SEGMENTS.get(name, ())
     chief = [part for part in parts if part == name] or parts
     return ink(chief[0]) if chief else _BESIDES
-
-
-def _title(report: FitReport) -> str:
-    return f"{report.title()}: devices"
 
 
 def _described(report: FitReport) -> str:

@@ -131,7 +131,7 @@ class Drawing:
             f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}" font-size="{SIZE:g}">',
             f'<title id="{title}">{escape(visible(self.title))}</title>',
             f'<desc id="{described}">{escape(visible(self.described))}</desc>',
-            *(self._coloured(wide, high) if alone else self._colourless()),
+            *(self._coloured(wide, high) if alone else [_COLOURS.sub("", part) for part in self.parts]),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
@@ -140,9 +140,6 @@ class Drawing:
         style = f"<style>{dark_rules({*self.inks, PAGE}, CLASS)}</style>"
         ground = f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>'
         return [style, ground, *(part.replace(_LIGHT, "") for part in self.parts)]
-
-    def _colourless(self) -> list[str]:
-        return [_COLOURS.sub("", part) for part in self.parts]
 
 
 def number(value: float) -> str:

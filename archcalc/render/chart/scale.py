@@ -24,14 +24,11 @@ class Linear:
 
     def ticks(self, about: int = 5) -> list[float]:
         """Round values within the scale, `about` as many as asked for."""
-        step = self._step(about)
-        first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return [step * index for index in range(first, last + 1)]
-
-    def _step(self, about: int) -> float:
         rough = max((self.high - self.low) / self.unit / about, 1e-300)
         power = 10.0 ** math.floor(math.log10(rough))
-        return self.unit * power * next(each for each in ROUND if each * power >= rough * 0.999)
+        step = self.unit * power * next(each for each in ROUND if each * power >= rough * 0.999)
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        return [step * index for index in range(first, last + 1)]
 
 
 @dataclass(frozen=True)

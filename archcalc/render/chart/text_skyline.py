@@ -39,18 +39,13 @@ def _row(levels: Sequence[float], row: int, floor: int) -> str:
     """Counted from below."""
     if row < floor:
         return dim(THROUGHOUT * len(levels))
-    return coloured("".join(_block(level, row) for level in levels).rstrip())
+    return coloured("".join(EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels).rstrip())
 
 
 def _columns(stretches: Sequence[Stretch], wide: int) -> list[Sequence[Stretch]]:
     """What each column shows: one stretch, or several where there are more of them than columns."""
     number = len(stretches)
     return [stretches[c * number // wide : max((c + 1) * number // wide, c * number // wide + 1)] for c in range(wide)]
-
-
-def _block(level: float, row: int) -> str:
-    """A character, of which the level may fill a part."""
-    return EIGHTHS[min(max(round(level) - row * 8, 0), 8)]
 
 
 def _peak(skyline: Skyline, columns: list[Sequence[Stretch]], wide: int) -> str:

@@ -41,11 +41,15 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     """Of a training step, or of a forward pass."""
     columns = _columns(stages(report), LEFT, wide - RIGHT)
     ground = TOP + HIGH
-    scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=_unit(report.peak.bytes))
+    # The power of a thousand that the axis counts in.
+    unit = 1
+    while report.peak.bytes >= 1000 * unit:
+        unit *= 1000
+    scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
     _grid(drawing, scale, wide)
-    _areas(drawing, columns, scale, [part for part in ORDER if _is_used(part, columns)])
+    _areas(drawing, columns, scale, [part for part in ORDER if any(column.instant.parts[part] for column in columns)])
     _phases(drawing, columns, ground)
     _needed(drawing, report, scale, wide)
     _peak(drawing, report.peak, columns, scale)
@@ -75,18 +79,6 @@ def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
     if even >= ALONE or not copies or singles * ALONE > room / 2:
         return even, even
     return ALONE, (room - singles * ALONE) / copies
-
-
-def _unit(size: int) -> float:
-    """The power of a thousand that the axis counts in."""
-    unit = 1
-    while size >= 1000 * unit:
-        unit *= 1000
-    return unit
-
-
-def _is_used(part: str, columns: Sequence[Column]) -> bool:
-    return any(column.instant.parts[part] for column in columns)
 
 
 def _title(report: MemoryReport) -> str:

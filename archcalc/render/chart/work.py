@@ -34,7 +34,11 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
         top = 4 + layout.row * place
         drawing.text(kind, max(layout.left - 10, 0), top + layout.words, anchor=layout.anchor)
         drawing.text(figure, wide, top + layout.words, anchor="end", ink=MUTED)
-        _bar(drawing, amounts, scale, top + layout.bar)
+        middle = top + layout.bar
+        below = 0
+        for name, size in _passes(amounts).items():
+            _piece(drawing, scale.place(below), scale.place(below + size), middle, INKS[name], name)
+            below += size
     legend.draw(drawing, keys)
     return drawing
 
@@ -83,13 +87,6 @@ def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
 def _entries(report: FlopsReport) -> list[Entry]:
     passes = _passes(report.amounts)
     return [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]
-
-
-def _bar(drawing: Drawing, amounts: Amounts, scale: Linear, middle: float) -> None:
-    below = 0
-    for name, size in _passes(amounts).items():
-        _piece(drawing, scale.place(below), scale.place(below + size), middle, INKS[name], name)
-        below += size
 
 
 def _piece(drawing: Drawing, start: float, end: float, middle: float, ink: Ink, name: str) -> None:

@@ -68,13 +68,9 @@ class _Columns:
             read_at = LIFT + up.height - up.lefts[wire] + sum(for_up.values())
             if made_at > read_at:
                 for_up[readers[wire]] = for_up.get(readers[wire], 0.0) + made_at - read_at
-            elif after := self._after(wire):
+            elif after := next((link.target for link in self.parts[0].links if link.wire == wire), None):
                 for_down[after] = for_down.get(after, 0.0) + read_at - made_at
         return for_down, for_up
-
-    def _after(self, wire: Wire) -> Node | None:
-        """What comes next on the way down."""
-        return next((link.target for link in self.parts[0].links if link.wire == wire), None)
 
     def area(self) -> Area:
         places = self._places()

@@ -24,9 +24,10 @@ LINES = 60  # of a table; the command that prints all of them is named
 def render(report: Overview) -> str:
     made = _Page(report)
     sections = [part for part in made.sections() if part]
-    main = "\n".join([*made.head(), _contents(made.titles), *sections])
+    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
+    main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
-    foot = _command(report)
+    foot = f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>" if report.command else ""
     body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
     return document(body)
 
@@ -136,18 +137,9 @@ class _Page:
         return found.html
 
 
-def _contents(titles: dict[str, str]) -> str:
-    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in titles.items())
-    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
-
-
 def _muted(text: str) -> str:
     return f'<p class="muted">{escape(visible(text))}</p>'
 
 
 def _details(title: str, inside: str) -> str:
     return f"<details>\n<summary>{escape(title)}</summary>\n{inside}\n</details>"
-
-
-def _command(report: Overview) -> str:
-    return f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>" if report.command else ""

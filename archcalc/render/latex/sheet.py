@@ -101,7 +101,9 @@ def _matrix(note: Matrix) -> str:
 def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
-        return _product([_size(each, symbols) for each in value])
+        sizes = [_size(each, symbols) for each in value]
+        joined = " \\times ".join(size.latex for size in sizes)
+        return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
     if unit == "times" and words:
         return Cell(f"${text(words).replace('$', '')}$", width(words))
     return _words(words)
@@ -109,11 +111,6 @@ def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
     return symbols.symbol(size) if isinstance(size, str) else Piece(str(size), width(str(size)))
-
-
-def _product(sizes: Sequence[Piece]) -> Cell:
-    joined = " \\times ".join(size.latex for size in sizes)
-    return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
 
 
 def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:

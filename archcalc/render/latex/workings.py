@@ -63,13 +63,9 @@ def _of_lines(table: Table) -> Iterator[Equation]:
         above = [(depth, term) for depth, term in above if depth < line.depth]
         if not line.working:
             continue
-        if not _is_bare(line.working.number.expression):
+        if not (isinstance(line.working.number.expression, Leaf) and not line.working.number.expression.name):
             yield Equation(line.working, tuple(term for _, term in above))
         above.append((line.depth, line.working.terms[0]))
-
-
-def _is_bare(expression: Expression) -> bool:
-    return isinstance(expression, Leaf) and not expression.name
 
 
 def _groups(equations: Sequence[Equation]) -> list[Group]:

@@ -9,7 +9,7 @@ from archcalc.exercises.language import Language
 from archcalc.render.latex.sheet import PACKAGES
 from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.worksheet.latex_rtl import packages_of, said
-from archcalc.render.worksheet.page import Cells, Grid, Page, Part
+from archcalc.render.worksheet.page import Cells, Grid, Page
 
 Writer = Callable[[str], str]
 START = ["\\documentclass[a4paper,10pt]{article}", "\\usepackage[margin=20mm]{geometry}"]
@@ -52,12 +52,9 @@ class _Body:
             items = "\n".join(f"\\item {self.sentence(line)}" for line in page.conventions)
             yield f"\\begin{{itemize}}\\setlength{{\\itemsep}}{{0pt}}\n{items}\n\\end{{itemize}}"
         for part in page.parts:
-            yield from self._part(part)
-
-    def _part(self, part: Part) -> Iterator[str]:
-        yield f"\\section*{{{self.title(part.title)}}}"
-        yield f"{self.sentence(part.task)}\\par"
-        yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
+            yield f"\\section*{{{self.title(part.title)}}}"
+            yield f"{self.sentence(part.task)}\\par"
+            yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
 
     def _table(self, grid: Grid, shares: tuple[float, ...]) -> str:
         line = "|" if grid.roomy else ""  # between the columns that people write into
