@@ -55,7 +55,9 @@ class Meaning:
         """The kinds that have it, where others do not."""
         of = self.place.node.fields_of
         have = [kind for kind, fields in of.items() if self.place.name in fields]
-        return have if have and len(have) < len(of) else []
+        if have and len(have) < len(of):
+            return have
+        return []
 
     @property
     def default(self) -> str:
@@ -128,7 +130,9 @@ class FieldReport(Report):
     def beneath(self) -> Sequence[str]:
         """What other libraries mean by the name."""
         said = self.meanings or self.terms
-        return [f"{family}: {told}" for family, told in self.elsewhere.items()] if said else ()
+        if not said:
+            return ()
+        return [f"{family}: {told}" for family, told in self.elsewhere.items()]
 
     def table(self) -> Table:
         return self._tables()[0]

@@ -129,7 +129,9 @@ def _others(typed: Sequence[str]) -> list[Assumption]:
     """What else is about the same, where a word is the name of one identity and found in others."""
     exact = [word for word in typed if word in names()]
     others = related(exact) if len(exact) == len(typed) else []
-    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")] if others else []
+    if not others:
+        return []
+    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")]
 
 
 def _measured(wanted: Sequence[str]) -> tuple[Finding, ...]:

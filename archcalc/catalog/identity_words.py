@@ -16,7 +16,9 @@ DECIMALS = 4  # of a sampled number, at the most
 
 def sizes(text: str) -> tuple[str, ...]:
     """The sizes at which a claim was measured, if it has any."""
-    return (f"with {text}",) if text else ()
+    if not text:
+        return ()
+    return (f"with {text}",)
 
 
 def derivation(known: About) -> tuple[str, ...]:

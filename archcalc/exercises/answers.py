@@ -134,7 +134,9 @@ def _changed(data: dict[str, Any], given: GivenOut) -> str:
     if found:
         return f"this file asks about something else: {listed(found)}"
     is_suspect = not given.is_trusted and is_changed(data)
-    return "the model or the questions were changed after the file was written" if is_suspect else ""
+    if not is_suspect:
+        return ""
+    return "the model or the questions were changed after the file was written"
 
 
 def _check_fields(data: dict[str, Any]) -> None:

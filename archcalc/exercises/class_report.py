@@ -31,7 +31,9 @@ class HandedIn(NamedTuple):
 
     @property
     def marks(self) -> Sequence[Mark]:
-        return self.report.marks if self.report else ()
+        if not self.report:
+            return ()
+        return self.report.marks
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -121,7 +123,9 @@ class ClassReport(Report):
         wrong = sum(one.answers for one in self.mistakes)
         cells = [(one.name, one.files, one.answers, one.answers / wrong) for one in self.mistakes]
         lines = [Line(cell, 1, notes=(one.example,)) for cell, one in zip(cells, self.mistakes, strict=True)]
-        return [Table((*columns, Column("share", "share")), tuple(lines))] if lines else []
+        if not lines:
+            return []
+        return [Table((*columns, Column("share", "share")), tuple(lines))]
 
     def record(self) -> dict[str, Any]:
         return {

@@ -17,9 +17,9 @@ def biases(root: Module) -> list[str]:
     axes = {step.name: [term.axes for term in step.ways[0].terms] for step in steps}
     layers = [step for step in steps if max(axes[step.name], default=0) > 1]
     labels = [Label(step.title, within(step.name, titles)).text(1) for step in layers]
-    return (
-        [_biases({label: 1 in axes[step.name] for label, step in zip(labels, layers, strict=True)})] if layers else []
-    )
+    if not layers:
+        return []
+    return [_biases({label: 1 in axes[step.name] for label, step in zip(labels, layers, strict=True)})]
 
 
 def _biases(layers: Layers) -> str:

@@ -98,7 +98,9 @@ class Explanations:
     def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
         """A misread model that has such a shape there."""
         found = [explained for shape, explained in self._misreadings(blank) if shape == given]
-        return one_of(found) if found else None
+        if not found:
+            return None
+        return one_of(found)
 
     @cached_property
     def _working(self) -> tuple[Mistake, ...]:

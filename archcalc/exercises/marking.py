@@ -122,7 +122,9 @@ def _how_read(number: Number, answer: int) -> str:
     """What a reader of a right answer should know of it."""
     if number.value != answer:
         return f"read as {answer:,}: the point or comma separates thousands"
-    return f"the working comes to {_plain(number.worked)}" if number.worked is not None else ""
+    if number.worked is None:
+        return ""
+    return f"the working comes to {_plain(number.worked)}"
 
 
 def _plain(value: Fraction) -> str:

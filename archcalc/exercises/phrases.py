@@ -66,7 +66,9 @@ class Phrases:
         if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
         parts = _parts(english)
-        return _joined([self.said(part) for part in parts]) if len(parts) > 1 else None
+        if len(parts) <= 1:
+            return None
+        return _joined([self.said(part) for part in parts])
 
     def _filled(self, pattern: Pattern, english: str) -> str | None:
         form, places, template = pattern
@@ -102,4 +104,6 @@ def _parts(text: str) -> list[str]:
 
 
 def _joined(parts: list[str | None]) -> str | None:
-    return None if any(part is None for part in parts) else ": ".join(part or "" for part in parts)
+    if any(part is None for part in parts):
+        return None
+    return ": ".join(part or "" for part in parts)

@@ -43,7 +43,9 @@ def two_mistakes(
 def at_most_two(found: Iterable[Explained]) -> Explained | None:
     """The first of a few; none of many."""
     pairs = list(dict.fromkeys(found))
-    return pairs[0] if 0 < len(pairs) <= MOST_PAIRS else None
+    if 0 < len(pairs) <= MOST_PAIRS:
+        return pairs[0]
+    return None
 
 
 Changes = dict[tuple[int, Explained], Explained]  # how far a mistake leads astray, and the mistake

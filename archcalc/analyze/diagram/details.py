@@ -68,7 +68,9 @@ def _normalisation(module: Module, ops: Sequence[Op]) -> str:
 def _norms(ops: Iterable[Op], kind: PartKind) -> str:
     """Behind a convolution."""
     found = dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "norm")
-    return ", ".join(found) if kind == PartKind.CONVOLUTION and len(found) == 1 else ""
+    if kind == PartKind.CONVOLUTION and len(found) == 1:
+        return ", ".join(found)
+    return ""
 
 
 def _pooling(ops: Sequence[Op]) -> str:
@@ -109,7 +111,9 @@ def _groups(op: Op) -> list[Dim]:
 def _taps(weight: Param) -> list[Dim]:
     """The dims of a filter: of a convolution's weights all but the channels, which come first."""
     is_filter = weight.weight_role == Role.CONVOLUTION
-    return [dim for axis in weight.axes[2:] for dim in axis] if is_filter else []
+    if not is_filter:
+        return []
+    return [dim for axis in weight.axes[2:] for dim in axis]
 
 
 def _kernel(op: Op) -> str:

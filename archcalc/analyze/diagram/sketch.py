@@ -119,7 +119,9 @@ class _Opening:
         if not op.traits.joins_product or len(before) != 1 or len(op.inputs) < 2:
             return None
         maker = self.made.made_by.get(before[0].within(self.made.made_by))
-        return self.made.home.get(maker) if maker and self.made.module.get(maker) is module else None
+        if maker and self.made.module.get(maker) is module:
+            return self.made.home.get(maker)
+        return None
 
     def _step(self, around: Node, module: Module, op: Op) -> Node:
         sign = picture(op.kind).sign
@@ -145,4 +147,6 @@ def _stacked(module: Module) -> int:
     params = [param for node, _ in walk(module) for param in node.params.values()]
     experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
     common = [dim for dim in experts if all(dim in param.dims for param in params)]
-    return int(common[0].size) if common else 1
+    if not common:
+        return 1
+    return int(common[0].size)

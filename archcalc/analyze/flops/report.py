@@ -62,7 +62,9 @@ class Row:
     @property
     def intensity(self) -> Fraction | None:
         """FLOPs for each byte."""
-        return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
+        if not self.bytes:
+            return None
+        return Fraction(int(self.amounts.forward), self.bytes)
 
 
 @dataclass(frozen=True)
@@ -139,12 +141,16 @@ class FlopsReport(Report):
     def training(self) -> int | None:
         """Matrix products of a whole training on all GPUs, rounded to one; replicas share the tokens."""
         copies = self.plan.tp * self.plan.cp
-        return round(self.corpus * self.per_token * copies) if self.corpus else None
+        if not self.corpus:
+            return None
+        return round(self.corpus * self.per_token * copies)
 
     @property
     def rule(self) -> int | None:
         """The rule of thumb for the same: six for each parameter and token."""
-        return 6 * self.parameters * self.corpus if self.corpus else None
+        if not self.corpus:
+            return None
+        return 6 * self.parameters * self.corpus
 
     def title(self) -> str:
         """The run in one line: what was asked for, then what was assumed."""
@@ -176,7 +182,9 @@ class FlopsReport(Report):
 
     def _step(self) -> list[Figure]:
         passes = {"backward": self.backward, "training step": self.total}
-        return [Figure(name, number, "flops") for name, number in passes.items()] if self.trains else []
+        if not self.trains:
+            return []
+        return [Figure(name, number, "flops") for name, number in passes.items()]
 
     def _each(self) -> list[Figure]:
         """Of one token, or of one sample."""
@@ -211,7 +219,9 @@ class FlopsReport(Report):
         ]
 
     def _of(self, number: int) -> str:
-        return f"{number:,} over {self.tokens:,}" if number % self.tokens else ""
+        if number % self.tokens:
+            return f"{number:,} over {self.tokens:,}"
+        return ""
 
     def _training(self) -> list[Figure]:
         if self.corpus is None or self.training is None or self.rule is None:
@@ -255,10 +265,14 @@ class FlopsReport(Report):
 
     def working(self) -> Working | None:
         """The forward pass, layer by layer."""
-        return Working(self.rows[0].amounts.forward, (), "F", self.names) if self.explain and self.rows else None
+        if self.explain and self.rows:
+            return Working(self.rows[0].amounts.forward, (), "F", self.names)
+        return None
 
     def _share(self, number: int) -> float:
-        return number / self.total if self.total else 0.0
+        if not self.total:
+            return 0.0
+        return number / self.total
 
     def record(self) -> dict[str, Any]:
         context = {"context": self.context} if self.mode == "decode" else {}

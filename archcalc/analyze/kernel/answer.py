@@ -159,7 +159,9 @@ def _rows(alike: list[Place], width: int) -> list[Row]:
 
 def _limit(one: Measures, softmax: Measures) -> Fraction | None:
     """The length from which on its products cost less than softmax attention's."""
-    return None if one is softmax else Fraction(sum(one.products.factors), sum(softmax.products.factors))
+    if one is softmax:
+        return None
+    return Fraction(sum(one.products.factors), sum(softmax.products.factors))
 
 
 def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Held:
@@ -168,4 +170,6 @@ def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Hel
 
 def _features(feature: str, part: AttentionPart) -> int | None:
     """Softmax has no feature map."""
-    return None if feature == "softmax" else feature_width(feature, part.head_dim)
+    if feature == "softmax":
+        return None
+    return feature_width(feature, part.head_dim)

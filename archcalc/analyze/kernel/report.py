@@ -130,7 +130,9 @@ def _held_line(row: Row) -> Line:
 
 
 def _flag(row: Row) -> Flag:
-    return "used" if row.used else ""
+    if not row.used:
+        return ""
+    return "used"
 
 
 def _worked(row: Row) -> str:

@@ -101,7 +101,9 @@ def _plain(value: Any, where: str) -> Value:
 def _as_option(name: str, known: Mapping[str, Option]) -> str:
     written = name.removeprefix("--").replace("-", "_")
     found = other_names(known.items()).get(written, written)
-    return found if found in known else ""
+    if found not in known:
+        return ""
+    return found
 
 
 def _checked(value: Value, one: Option, where: str) -> Value:

@@ -40,7 +40,9 @@ class Family:
 
     def value(self, measure: Measure, value: Value) -> Number | None:
         found = self.at(value)
-        return None if isinstance(found, InputError) else found[measure.name]
+        if isinstance(found, InputError):
+            return None
+        return found[measure.name]
 
     @property
     def drawn(self) -> list[Value]:

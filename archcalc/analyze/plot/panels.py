@@ -121,7 +121,9 @@ def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) ->
 def _values(same: Sequence[Family], *, everything: bool) -> list[str]:
     """No value where all are the same: a label says what makes a difference."""
     named = [one.told for one in same if one.by is not None]
-    return [", ".join(named)] if named and not everything else []
+    if named and not everything:
+        return [", ".join(named)]
+    return []
 
 
 def panels(

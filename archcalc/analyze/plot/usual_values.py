@@ -30,8 +30,12 @@ def usual_values(option: str, subject: Subject) -> Usual | None:
         return _from(now, [one for one in _rungs(subject, "weights") if one.bits in HALVED])
     if option == "kv_dtype":
         kept = subject.memory.run.cache_name
-        return _from(kept, _rungs(subject, "kv")) if kept else None
-    return Usual(choices) if choices else None
+        if not kept:
+            return None
+        return _from(kept, _rungs(subject, "kv"))
+    if not choices:
+        return None
+    return Usual(choices)
 
 
 def _rungs(subject: Subject, kind: str) -> Sequence[Rung]:

@@ -155,7 +155,9 @@ def _forgotten_term(way: Way, value_of: ValueOf) -> Iterator[Slip]:
 
 
 def _of(title: str) -> str:
-    return f" ({title})" if title else ""
+    if not title:
+        return ""
+    return f" ({title})"
 
 
 def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:

@@ -53,7 +53,9 @@ class Channel:
         for run in self.runs.values():
             run.y = run.y or first
         if not levels and (is_last or is_edge):
-            return LABEL if self.has_labels else 0.0
+            if not self.has_labels:
+                return 0.0
+            return LABEL
         return first - self.top + max(0, len(levels) - 1) * APART + (END if is_last or is_edge else ARROW)
 
 

@@ -34,7 +34,9 @@ def column(level: Level, areas: dict[Node, Area], ways: Ways) -> Area:
 
 
 def label_width(text: str) -> float:
-    return width(text, SMALL) + BESIDE_LINE + 4 if text else 0.0
+    if not text:
+        return 0.0
+    return width(text, SMALL) + BESIDE_LINE + 4
 
 
 class _Column:
@@ -55,7 +57,9 @@ class _Column:
 
     def _trunks(self) -> float:
         """Room for wires that enter at the left: for arrows' heads, and a way to several boxes for each of them."""
-        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE if self._sides() else 0.0
+        if not self._sides():
+            return 0.0
+        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE
 
     def _shared_sides(self) -> list[Wire]:
         """Wires that enter at the left and go to several children."""

@@ -20,7 +20,9 @@ def is_box(slot: Slot) -> bool:
 
 
 def half(slot: Slot) -> float:
-    return slot.area.width / 2 if slot.area else 0.0
+    if not slot.area:
+        return 0.0
+    return slot.area.width / 2
 
 
 def bottom(slot: Slot) -> float:

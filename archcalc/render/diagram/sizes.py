@@ -41,14 +41,18 @@ def steps(node: Node) -> str:
     """How often it runs, or what it keeps for its next step."""
     if node.calls > 1:
         return f"↻ {node.calls:,} {'steps' if node.is_step else 'times'}"
-    return f"↻ keeps {' and '.join(node.keeps)}" if node.keeps else ""
+    if not node.keeps:
+        return ""
+    return f"↻ keeps {' and '.join(node.keeps)}"
 
 
 def count(node: Node) -> str:
     """The parameters of one copy, or whose weights it reads."""
     if node.parameters:
         return f"{node.parameters:,}{' each' if node.repeat > 1 else ''}"
-    return f"weights of {node.reads_weights_of.replace('_', ' ').replace('.', ', ')}" if node.reads_weights_of else ""
+    if not node.reads_weights_of:
+        return ""
+    return f"weights of {node.reads_weights_of.replace('_', ' ').replace('.', ', ')}"
 
 
 def texts(node: Node) -> list[Text]:
@@ -72,7 +76,9 @@ def _fitting(text: str, size: float, *, bold: bool = False) -> str:
 
 def badge_width(node: Node) -> float:
     shown = badge(node)
-    return Text(shown, SMALL, "badge").width + 14 if shown else 0
+    if not shown:
+        return 0
+    return Text(shown, SMALL, "badge").width + 14
 
 
 def size(node: Node) -> tuple[float, float]:

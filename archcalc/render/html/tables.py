@@ -30,7 +30,9 @@ def table(shown: Table, most: int | None = None, more: str = "") -> str:
 
 def _side(column: Column) -> str:
     """Numbers stand at the right; so does a bar, of which its sum is written."""
-    return "" if column.unit in LEFT - {"stack"} else ' class="n"'
+    if column.unit in LEFT - {"stack"}:
+        return ""
+    return ' class="n"'
 
 
 def _line(line: Line, columns: Sequence[Column]) -> str:
@@ -83,7 +85,9 @@ def _figure(each: Figure) -> str:
 def notes(shown: Iterable[Assumption]) -> str:
     """A sentence each."""
     listed = "\n".join(f"<li>{sentence(str(note))}</li>" for note in shown)
-    return f'<ul class="notes">\n{listed}\n</ul>' if listed else ""
+    if not listed:
+        return ""
+    return f'<ul class="notes">\n{listed}\n</ul>'
 
 
 def sentence(text: str) -> str:

@@ -24,7 +24,9 @@ class Sides(NamedTuple):
     @property
     def beside(self) -> float:
         """The room that the left side takes from the right one."""
-        return self.left.width if self.left.width <= LONGEST_LEFT else 0.0
+        if self.left.width > LONGEST_LEFT:
+            return 0.0
+        return self.left.width
 
     def latex(self, room: float) -> str:
         if self.beside:
@@ -83,7 +85,9 @@ class Writer(NamedTuple):
         if not leaf.subtotal:
             return self.symbols.symbol(leaf.name)
         label = self.labels.of_subtotal(leaf, within, self.group)
-        return subscripted(within.working.quantity, label) if label else None
+        if not label:
+            return None
+        return subscripted(within.working.quantity, label)
 
 
 def aligned(groups: Sequence[Group], symbols: Symbols) -> list[Aligned]:

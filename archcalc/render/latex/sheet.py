@@ -133,4 +133,6 @@ def _legend_row(name: str, found: Sequence[int], symbols: Symbols) -> Row:
 def _notes(shown: Page) -> str:
     start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
     items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
-    return "\n".join([start, *items, "\\end{itemize}"]) if items else ""
+    if not items:
+        return ""
+    return "\n".join([start, *items, "\\end{itemize}"])

@@ -30,7 +30,9 @@ class Head(NamedTuple):
 
     def give(self, wide: float) -> float:
         """By how much it may be narrowed."""
-        return max(wide - self.least, 0.0) if self.least else 0.0
+        if not self.least:
+            return 0.0
+        return max(wide - self.least, 0.0)
 
 
 class Row(NamedTuple):
@@ -97,7 +99,9 @@ class Grid:
     def _told(self, layout: Layout) -> str:
         """Which columns a table is without."""
         heads = [head.cell.latex for head in self.heads if head not in layout.grid.heads]
-        return f"\n\\noindent {', '.join(heads)} left out: the page is too narrow" if heads else ""
+        if not heads:
+            return ""
+        return f"\n\\noindent {', '.join(heads)} left out: the page is too narrow"
 
     def in_one_piece(self, paper: Paper) -> str:
         """For a few lines, which no page's end should part."""
@@ -153,7 +157,9 @@ class Layout:
 
     def heading(self) -> list[str]:
         heads = [head.cell.latex for head in self.grid.heads]
-        return [_joined(heads), "\\midrule"] if any(heads) else []
+        if not any(heads):
+            return []
+        return [_joined(heads), "\\midrule"]
 
     def body(self) -> list[str]:
         whole = CERTAIN * (sum(self.widths) + self.gaps)

@@ -134,7 +134,9 @@ class Labels:
             return self.label((*(inside or known)[0].above, leaf.name), group)
         if not group.part:
             return self._anywhere(leaf)
-        return "" if self._is_of_another(leaf) else leaf.name
+        if self._is_of_another(leaf):
+            return ""
+        return leaf.name
 
     def _is_of_another(self, leaf: Leaf) -> bool:
         """Whether its name is the label of an equation, in whatever group, that comes to another number."""
