@@ -60,7 +60,9 @@ def found(typed: str) -> tuple[Term, ...]:
 def plain(name: str) -> str:
     """`KV caches` as `kvcache`, `quantization` as `quantisation`."""
     joined = "".join(re.findall(r"[^\W_]+", name.casefold())).replace("iz", "is")
-    return joined if joined.endswith("ss") or len(joined) < SHORTEST else joined.removesuffix("s")
+    if joined.endswith("ss") or len(joined) < SHORTEST:
+        return joined
+    return joined.removesuffix("s")
 
 
 def all_names() -> list[str]:

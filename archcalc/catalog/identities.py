@@ -92,7 +92,9 @@ class IdentitiesReport(Report):
         """Whole numbers are shown as such: their 0 is no rounding. An explanation shows the digits of rounding too."""
         if finding.bound.size == 0 and finding.residual.is_integer():
             return Quantity(int(finding.residual), "count")
-        return Quantity(finding.residual, "tolerance") if self.explain and finding.holds else finding.residual
+        if self.explain and finding.holds:
+            return Quantity(finding.residual, "tolerance")
+        return finding.residual
 
     def record(self) -> dict[str, Any]:
         """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""

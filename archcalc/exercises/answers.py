@@ -65,7 +65,9 @@ def _line(blank: Blank, solved: bool) -> str:
 
 
 def _solution(blank: Blank) -> str:
-    return f" {blank.answer}" if isinstance(blank.answer, int) else f" {' x '.join(map(str, blank.answer))}"
+    if isinstance(blank.answer, int):
+        return f" {blank.answer}"
+    return f" {' x '.join(map(str, blank.answer))}"
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ def document(raw: bytes, name: str) -> Document:
 
 def _quoted_line(line: str) -> str:
     found = _CELL.fullmatch(line.rstrip())
-    return f"{found['name']} {json.dumps(found['said'], ensure_ascii=False)}" if found else line
+    if found:
+        return f"{found['name']} {json.dumps(found['said'], ensure_ascii=False)}"
+    return line
 
 
 def given_out(document: Document) -> GivenOut:

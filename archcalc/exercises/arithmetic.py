@@ -92,7 +92,9 @@ def _other_reading(text: str, unit: int) -> Fraction | None:
     if not found:
         return None
     whole, sign, rest = found.groups()
-    return Fraction(whole + rest) * unit if sign == "." else Fraction(f"{whole}.{rest}") * unit
+    if sign == ".":
+        return Fraction(whole + rest) * unit
+    return Fraction(f"{whole}.{rest}") * unit
 
 
 def evaluated(text: str, named: Named) -> Fraction:

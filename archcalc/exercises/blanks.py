@@ -110,7 +110,9 @@ def _put(step: Step, groups: list[list[Step]]) -> None:
 def _title(group: list[Step], names: set[str]) -> str:
     first, titles = group[0], {step.title for step in group}
     several = f"{listed([step.title for step in group])}, each" if len(titles) > 1 else _whole(first, names)
-    return f"{several}, one of {first.copies:,}" if first.copies > 1 and len(group) == 1 else several
+    if first.copies > 1 and len(group) == 1:
+        return f"{several}, one of {first.copies:,}"
+    return several
 
 
 def _whole(step: Step, names: set[str]) -> str:
@@ -119,7 +121,9 @@ def _whole(step: Step, names: set[str]) -> str:
     if way.terms or len(way.children) != 1:
         return step.title
     times, inner = way.children[0]
-    return f"{step.title} ({times} × {inner.title})" if times > 1 and inner.name in names else step.title
+    if times > 1 and inner.name in names:
+        return f"{step.title} ({times} × {inner.title})"
+    return step.title
 
 
 def _shapes(model: Model, depth: int | None) -> list[Blank]:

@@ -55,7 +55,9 @@ class HandedIn(NamedTuple):
 
     def _first_mistake(self) -> dict[str, str]:
         first = self.report.first_mistake if self.report else None
-        return {"first_mistake": first.blank.name, "mistake": first.mistake} if first else _NO_MISTAKE
+        if first:
+            return {"first_mistake": first.blank.name, "mistake": first.mistake}
+        return _NO_MISTAKE
 
 
 _NO_MISTAKE = {"first_mistake": "", "mistake": ""}

@@ -83,7 +83,9 @@ class Phrases:
     def _value(self, name: str, text: str) -> str | None:
         if name in "ab":
             return self.said(text)
-        return text.translate(str.maketrans(_LATIN + ",", self.digits + "٬")) if name in "nmo" else text
+        if name in "nmo":
+            return text.translate(str.maketrans(_LATIN + ",", self.digits + "٬"))
+        return text
 
 
 def _pattern(english: str, said: str) -> Pattern:

@@ -43,7 +43,9 @@ def _takes(command: str) -> dict[str, Option]:
     if command in PLAIN:
         return {}
     known = dict(options_of(command))
-    return {name: one for name, one in known.items() if name in SIZES} if command in SIZED else known
+    if command in SIZED:
+        return {name: one for name, one in known.items() if name in SIZES}
+    return known
 
 
 def _models(question: Question, command: str) -> list[str]:

@@ -119,7 +119,9 @@ def _taps(weight: Param) -> list[Dim]:
 def _kernel(op: Op) -> str:
     """`7 × 7`, or along one side `kernel 7`."""
     taps = _taps(weights(op)[0])
-    return f"kernel {_size(taps)}" if len(taps) == 1 else " × ".join(f"{int(dim.size):,}" for dim in taps)
+    if len(taps) == 1:
+        return f"kernel {_size(taps)}"
+    return " × ".join(f"{int(dim.size):,}" for dim in taps)
 
 
 def _activations(ops: Iterable[Op]) -> str:

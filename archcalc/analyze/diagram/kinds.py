@@ -58,7 +58,9 @@ def of_op(op: Op, module: Module) -> PartKind:
     chooses = any(param.weight_role == Role.ROUTER for param in module.params.values())
     if enclosing(module, Region.CORE) or (op.traits.softmax and not chooses):
         return PartKind.ATTENTION
-    return PartKind.POOLING if (bool(op.over) and any(window.step > 1 for window in op.windows)) else PartKind.OTHER
+    if bool(op.over) and any(window.step > 1 for window in op.windows):
+        return PartKind.POOLING
+    return PartKind.OTHER
 
 
 def of_weights(module: Module) -> PartKind:
@@ -68,7 +70,9 @@ def of_weights(module: Module) -> PartKind:
 
 def _of_weight(param: Param) -> PartKind:
     group = param.owner.group
-    return _BY_GROUP[group] if group in _BY_GROUP else BY_ROLE.get(param.weight_role, PartKind.OTHER)
+    if group in _BY_GROUP:
+        return _BY_GROUP[group]
+    return BY_ROLE.get(param.weight_role, PartKind.OTHER)
 
 
 def weights(op: Op) -> list[Param]:

@@ -80,7 +80,9 @@ class Met:
     def told(self) -> str:
         """The whole sentence."""
         place, *_ = self.numbers
-        return f"{self.brief} {self.line.families[0].x.name} {place:,}" if place is not None else self.brief
+        if place is not None:
+            return f"{self.brief} {self.line.families[0].x.name} {place:,}"
+        return self.brief
 
 
 def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:

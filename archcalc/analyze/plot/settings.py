@@ -56,4 +56,6 @@ def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subje
 
 def _mode(subject: Subject, command: str) -> str:
     mode = subject.mode(command)
-    return "prefill" if command == "flops" and mode == "infer" else MODE_WORDS.get(mode, mode)
+    if command == "flops" and mode == "infer":
+        return "prefill"
+    return MODE_WORDS.get(mode, mode)

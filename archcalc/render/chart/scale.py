@@ -20,7 +20,9 @@ class Linear:
 
     def place(self, value: float) -> float:
         span = self.high - self.low
-        return self.start + (value - self.low) / span * (self.end - self.start) if span else self.start
+        if span:
+            return self.start + (value - self.low) / span * (self.end - self.start)
+        return self.start
 
     def ticks(self, about: int = 5) -> list[float]:
         """Round values within the scale, `about` as many as asked for."""
@@ -44,7 +46,9 @@ class Log:
 
     def place(self, value: float) -> float:
         whole = math.log(self.high / self.low)
-        return self.start + math.log(value / self.low) / whole * (self.end - self.start) if whole else self.start
+        if whole:
+            return self.start + math.log(value / self.low) / whole * (self.end - self.start)
+        return self.start
 
     def ticks(self, about: int = 8) -> list[float]:
         """Powers of the base, every so many that they are not crowded."""

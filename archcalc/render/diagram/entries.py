@@ -62,7 +62,9 @@ def step_aside(slot: Slot) -> float:
 
 def entry_from_a_track(hop: Hop) -> float:
     """From above, where the side of the target is not open."""
-    return hop.target.x + step_aside(hop.target) if is_box(hop.target) else hop.target.entry(hop.wire)
+    if is_box(hop.target):
+        return hop.target.x + step_aside(hop.target)
+    return hop.target.entry(hop.wire)
 
 
 def into(slot: Slot, x: float) -> list[Point]:

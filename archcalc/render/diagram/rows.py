@@ -36,7 +36,9 @@ class Slot:
     def entry(self, wire: Wire) -> float:
         """Where a wire enters from above: a box has its middle for that."""
         place = self.area.tops.get(wire) if self.area else None
-        return self.x if place is None or not self.area else self.x + place - self.area.width / 2
+        if place is None or not self.area:
+            return self.x
+        return self.x + place - self.area.width / 2
 
 
 @dataclass(frozen=True, eq=False)

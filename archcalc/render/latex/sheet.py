@@ -110,7 +110,9 @@ def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
 
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
-    return symbols.symbol(size) if isinstance(size, str) else Piece(str(size), width(str(size)))
+    if isinstance(size, str):
+        return symbols.symbol(size)
+    return Piece(str(size), width(str(size)))
 
 
 def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:

@@ -94,7 +94,9 @@ class Grid:
             return "\n\n".join(half.over_pages(paper) for half in layout.grid.halves()) + self._told(layout)
         start = ["\\toprule", *layout.heading(), "\\endhead", "\\bottomrule", "\\endfoot"]
         table = layout.set("longtable", "[l]", [*start, *layout.body()]) + self._told(layout)
-        return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}" if layout.size.across else table
+        if layout.size.across:
+            return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}"
+        return table
 
     def _told(self, layout: Layout) -> str:
         """Which columns a table is without."""
@@ -189,7 +191,9 @@ def indented_as_a_whole(words: str, indent: float) -> str:
 
 def _side(head: Head, width: float, natural: float) -> str:
     """A column that is narrower than its contents breaks them into lines."""
-    return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}" if width < natural else head.side
+    if width < natural:
+        return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}"
+    return head.side
 
 
 def _joined(cells: Iterable[str]) -> str:

@@ -148,7 +148,9 @@ class Labels:
         """In the sum of the whole: with the name of the part, where several have another number of this name."""
         named = [each for group in self.groups for each in group.equations if leaf.name in each.working.terms]
         own = [each for each in named if each.is_for(leaf)]
-        return f"{own[0].above[0]}, {leaf.name}" if own and len(own) < len(named) else leaf.name
+        if own and len(own) < len(named):
+            return f"{own[0].above[0]}, {leaf.name}"
+        return leaf.name
 
 
 def _shortest(path: Path, others: Sequence[Path], taken: Iterable[str]) -> str:

@@ -119,4 +119,6 @@ def _working(blank: Blank, language: Language, names: Names) -> str:
 
 
 def _answer(blank: Blank) -> str:
-    return f"{blank.answer:,}" if isinstance(blank.answer, int) else " × ".join(map(str, blank.answer))
+    if isinstance(blank.answer, int):
+        return f"{blank.answer:,}"
+    return " × ".join(map(str, blank.answer))
