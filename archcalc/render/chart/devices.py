@@ -68,9 +68,10 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
 
 def segment_ink(name: str) -> Ink:
     """That of its largest part, as a rule."""
-    parts = SEGMENTS.get(name, ())
-    chief = [part for part in parts if part == name] or parts
-    return ink(chief[0]) if chief else _BESIDES
+    parts = SEGMENTS.get(name)
+    if not parts:
+        return _BESIDES
+    return ink(name if name in parts else parts[0])
 
 
 def _described(report: FitReport) -> str:
@@ -116,9 +117,10 @@ def _grid(drawing: Drawing, scale: Linear, ground: float) -> None:
 def _row(drawing: Drawing, report: FitReport, row: Row, layout: _Layout, scale: Linear, top: float) -> None:
     drawing.open(hint=f"{row.gpu}: needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}")
     middle = top + layout.bar
-    words = top + (10 if layout.is_narrow else layout.bar)
-    name = shortened(row.gpu, SIZE, (layout.wide / 2 if layout.is_narrow else layout.left) - 8)
-    drawing.text(name, 0, words, size=SIZE)
+    words, room = middle, layout.left
+    if layout.is_narrow:
+        words, room = top + 10, layout.wide / 2
+    drawing.text(shortened(row.gpu, SIZE, room - 8), 0, words, size=SIZE)
     drawing.text(_verdict(row), layout.wide, words, size=SIZE, anchor="end", ink=_VERDICTS[row.verdict])
     _bar(drawing, report, row, scale, middle)
     drawing.close()

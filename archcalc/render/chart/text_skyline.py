@@ -69,4 +69,4 @@ def _phases(columns: list[Sequence[Stretch]]) -> Iterator[str]:
     """Their names beneath, where there is room for them."""
     for phase, own in groupby(each[0].phase for each in columns):
         room, name = len(list(own)), visible(phase)
-        yield (name if len(name) < room else "").ljust(room)
+        yield name.ljust(room) if len(name) < room else " " * room

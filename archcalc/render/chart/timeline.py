@@ -47,7 +47,8 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
         unit *= 1000
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
-    drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
+    title = f"{report.title()}: memory over the step"
+    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, _described(report))
     _grid(drawing, scale, wide)
     _areas(drawing, columns, scale, [part for part in ORDER if any(column.instant.parts[part] for column in columns)])
     _phases(drawing, columns, ground)
@@ -81,10 +82,6 @@ def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
     return ALONE, (room - singles * ALONE) / copies
 
 
-def _title(report: MemoryReport) -> str:
-    return f"{report.title()}: memory over the step"
-
-
 def peak_words(peak: Instant) -> str:
     return f"peak: {instant_name(peak)} — {decimal_bytes(peak.bytes)}"
 
@@ -112,9 +109,10 @@ def _grid(drawing: Drawing, scale: Linear, wide: float) -> None:
 
 
 def _tick(value: float) -> str:
-    words = decimal_bytes(round(value))
-    number, unit = words.split(" ")
-    return f"{number.rstrip('0').rstrip('.')} {unit}" if "." in number else words
+    number, unit = decimal_bytes(round(value)).split(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return f"{number} {unit}"
 
 
 def _areas(drawing: Drawing, columns: Sequence[Column], scale: Linear, parts: Sequence[str]) -> None:
@@ -145,15 +143,17 @@ def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
         start, end = inside[0].start, inside[-1].end
         drawing.line([(start + 1, ground + 26), (end - 1, ground + 26)], MUTED, width=2)
         shown = shortened(phase, SIZE, max(end - start, 40), bold=True)
-        anchor, x = ("end", end) if end == columns[-1].end and end - start < 60 else ("middle", (start + end) / 2)
-        drawing.text(shown, x, ground + 38, anchor=anchor, bold=True)
+        if end == columns[-1].end and end - start < 60:
+            drawing.text(shown, end, ground + 38, anchor="end", bold=True)
+        else:
+            drawing.text(shown, (start + end) / 2, ground + 38, anchor="middle", bold=True)
 
 
 def _layer(drawing: Drawing, run: Sequence[Column], ground: float) -> None:
     start, end = run[0].start, run[-1].end
     name, runs = stretch_name(run[0].instant), run[0].instant.place.runs
-    named = f"{name} × {runs:,}" if runs > 1 else name
-    fitting = [words for words in (named, name) if width(words, SMALL) <= end - start - 4]
+    names = [f"{name} × {runs:,}", name][runs == 1 :]
+    fitting = [words for words in names if width(words, SMALL) <= end - start - 4]
     if fitting:
         drawing.text(fitting[0], (start + end) / 2, ground + 13, size=SMALL, anchor="middle", ink=MUTED)
 

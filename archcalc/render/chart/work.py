@@ -9,7 +9,7 @@ from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
 from archcalc.render.chart.legend import Entry
 from archcalc.render.chart.scale import Linear
-from archcalc.render.inks import MUTED, RULE, SERIES, Ink
+from archcalc.render.inks import MUTED, RULE, SERIES
 from archcalc.render.text_width import width
 from archcalc.render.words import cell
 from archcalc.spec.units import flops
@@ -28,7 +28,8 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, most, layout.left, layout.right)
     ground = 8 + layout.row * len(kinds)
     keys = legend.placed(_entries(report), 0, ground + 18, wide)
-    drawing = Drawing(wide, ground + 8 + legend.height(keys), _title(report), _described(kinds))
+    title = f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
+    drawing = Drawing(wide, ground + 8 + legend.height(keys), title, _described(kinds))
     drawing.line([(layout.left, 4), (layout.left, ground)], RULE)
     for place, (kind, (amounts, figure)) in enumerate(kinds.items()):
         top = 4 + layout.row * place
@@ -37,7 +38,8 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
         middle = top + layout.bar
         below = 0
         for name, size in _passes(amounts).items():
-            _piece(drawing, scale.place(below), scale.place(below + size), middle, INKS[name], name)
+            start, end = scale.place(below), scale.place(below + size)
+            drawing.rectangle(start, middle - BAR / 2, end - start, BAR, INKS[name], marks={"data-pass": name})
             below += size
     legend.draw(drawing, keys)
     return drawing
@@ -71,12 +73,7 @@ def _size(amounts: Amounts) -> int:
 
 
 def _figure(report: FlopsReport, amounts: Amounts) -> str:
-    share = amounts.total / report.total if report.total else 0.0
-    return f"{flops(amounts.total)} · {cell(share, 'share')}"
-
-
-def _title(report: FlopsReport) -> str:
-    return f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
+    return f"{flops(amounts.total)} · {cell(amounts.total / max(report.total, 1), 'share')}"
 
 
 def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
@@ -87,7 +84,3 @@ def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
 def _entries(report: FlopsReport) -> list[Entry]:
     passes = _passes(report.amounts)
     return [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]
-
-
-def _piece(drawing: Drawing, start: float, end: float, middle: float, ink: Ink, name: str) -> None:
-    drawing.rectangle(start, middle - BAR / 2, end - start, BAR, ink, marks={"data-pass": name})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcalc.analyze.diagram.graph import Form
 from archcalc.render.diagram.area import Point
 from archcalc.render.diagram.rows import Hop, Rows, Slot
-from archcalc.render.diagram.sizes import STACKED
+from archcalc.render.diagram.sizes import stacked
 
 NEAR_SIGN = 12.0  # where a line turns to a circle's side
 ASIDE = 18.0  # between wires that enter a box from above
@@ -79,4 +79,6 @@ def edge(slot: Slot, *, left: bool) -> float:
     """The side of a box, with the copies that look out behind it."""
     if left:
         return slot.x - half(slot)
-    return slot.x + half(slot) + (STACKED if slot.node and slot.node.repeat > 1 else 0.0)
+    if slot.node:
+        return slot.x + half(slot) + stacked(slot.node)
+    return slot.x + half(slot)
