@@ -32,8 +32,10 @@ def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
     for run in report.runs:
         name = run.name.capitalize()
         yield name, run.memory
-        yield from ((f"{name}, devices", one) for one in [run.fit] if one)
-        yield from ((f"{name}, FLOPs", one) for one in [run.flops] if one)
+        if run.fit:
+            yield f"{name}, devices", run.fit
+        if run.flops:
+            yield f"{name}, FLOPs", run.flops
 
 
 def _group(name: str, found: list[Assumption]) -> str:

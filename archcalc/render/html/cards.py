@@ -37,7 +37,9 @@ def cards(report: Overview) -> str:
 
 
 def _html(card: Card) -> str:
-    big = f'<b class="{card.tone}">{escape(card.value)}</b>' if card.tone else escape(card.value)
+    big = escape(card.value)
+    if card.tone:
+        big = f'<b class="{card.tone}">{big}</b>'
     beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
     return f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
 

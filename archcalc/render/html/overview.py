@@ -27,7 +27,7 @@ def render(report: Overview) -> str:
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
-    foot = f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>" if report.command else ""
+    foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
     body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
     return document(body)
 
@@ -54,7 +54,7 @@ class _Page:
         report, scope = self.report, self.report.params.scope
         yield f'<header>\n<p class="kind">Architecture report · {escape(report.kind)}</p>'
         yield f"<h1>{escape(visible(report.model))}</h1>"
-        yield f'<p class="warning">{escape(visible(scope.headline()))}</p>' if scope.headline() else ""
+        yield scope.headline() and f'<p class="warning">{escape(visible(scope.headline()))}</p>'
         yield "</header>"
         yield cards(report)
 
@@ -109,14 +109,16 @@ class _Page:
 
     def _devices(self) -> Iterator[str]:
         found = [(run, run.fit) for run in self.report.runs if run.fit]
-        yield self._section("devices", "Devices") if found else ""
+        if not found:
+            return
+        yield self._section("devices", "Devices")
         for run, fit in found:
             shown = page(fit)
             yield f"<h3>{escape(run.name.capitalize())}</h3>"
             yield from (f"<p>{tables.sentence(line)}</p>" for line in shown.answer)
             yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
-        yield "</section>" if found else ""
+        yield "</section>"
 
     def _missing(self) -> Iterator[str]:
         if self.report.missing:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from archcalc.core.assumptions import Assumption
+from archcalc.render.chart.drawing import attributes
 from archcalc.render.words import aligned, cells, figure
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Table
 from archcalc.spec.units import binary_bytes
@@ -22,10 +23,10 @@ def table(shown: Table, most: int | None = None, more: str = "") -> str:
     heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in shown.columns)
     rows = "\n".join(_line(line, shown.columns) for line in kept)
     left_out = len(shown.lines) - len(kept)
-    rest = f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>' if left_out else ""
-    return (
-        f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{rest}'
-    )
+    made = f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+    if left_out:
+        made += f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>'
+    return made
 
 
 def _side(column: Column) -> str:
@@ -38,15 +39,17 @@ def _side(column: Column) -> str:
 def _line(line: Line, columns: Sequence[Column]) -> str:
     first, *texts = cells(line, [column.unit for column in columns])
     values = zip(line.cells[1:], texts, columns[1:], strict=True)
-    toned = f' class="{line.tone}"' if line.tone else ""
+    toned = attributes(**{"class": line.tone})
     return f"<tr{toned}>{_name(first, line)}{''.join(_cell(*one) for one in values)}</tr>"
 
 
 def _name(text: str, line: Line) -> str:
     """Indented by its depth, with the working beneath it; bold where it groups the lines under it."""
-    below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+    below = line.below and f"<br><code>{escape(line.below)}</code>"
     notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
-    named = f"d{min(line.depth, DEEPEST)}{' group' if line.heading else ''}"
+    named = f"d{min(line.depth, DEEPEST)}"
+    if line.heading:
+        named += " group"
     return f'<th scope="row" class="{named}">{escape(text)}{below}{notes}</th>'
 
 
@@ -72,7 +75,7 @@ def _note(note: str | Matrix) -> str:
 def figures(shown: Iterable[Figure]) -> str:
     """The value to the last digit, and what it comes to."""
     rows = "\n".join(map(_figure, shown))
-    return f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>' if rows else ""
+    return rows and f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>'
 
 
 def _figure(each: Figure) -> str:
@@ -85,9 +88,7 @@ def _figure(each: Figure) -> str:
 def notes(shown: Iterable[Assumption]) -> str:
     """A sentence each."""
     listed = "\n".join(f"<li>{sentence(str(note))}</li>" for note in shown)
-    if not listed:
-        return ""
-    return f'<ul class="notes">\n{listed}\n</ul>'
+    return listed and f'<ul class="notes">\n{listed}\n</ul>'
 
 
 def sentence(text: str) -> str:

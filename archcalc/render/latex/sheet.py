@@ -25,7 +25,9 @@ NOTHING = Cell("", 0)
 
 def packages(body: str) -> list[str]:
     """Those that the text needs."""
-    return [*PACKAGES, *(["pdflscape"] if "\\begin{landscape}" in body else [])]
+    if "\\begin{landscape}" in body:
+        return [*PACKAGES, "pdflscape"]
+    return [*PACKAGES]
 
 
 def sheet(report: Report, paper: Paper) -> str:
@@ -43,9 +45,11 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield "\\noindent " + " \\\\\n".join(
         f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line
     )
-    yield _figures(figures).in_one_piece(paper) if figures else ""
+    if figures:
+        yield _figures(figures).in_one_piece(paper)
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
-    yield _legend(given, symbols).in_one_piece(paper) if given else ""
+    if given:
+        yield _legend(given, symbols).in_one_piece(paper)
     yield from (each.latex(paper.width) for each in aligned(equations, symbols))
     yield _notes(shown)
 
@@ -82,9 +86,10 @@ def _row(line: Line, columns: Sequence[Column], kept: Sequence[int], symbols: Sy
     cells = [_cell(line.cells[i], columns[i], texts[i], symbols) for i in kept]
     if line.heading:
         cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
-    words = [] if line.working or not line.below else [line.below]
-    indent = INDENT * line.depth
-    return Row(cells, [_beneath(each, indent + INDENT) for each in (*words, *line.notes)], indent)
+    indent, beneath = INDENT * line.depth, [*line.notes]
+    if line.below and not line.working:
+        beneath.insert(0, line.below)
+    return Row(cells, [_beneath(each, indent + INDENT) for each in beneath], indent)
 
 
 def _beneath(note: str | Matrix, indent: float) -> str:

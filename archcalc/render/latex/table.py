@@ -177,11 +177,13 @@ class Layout:
 
 
 def _lines(row: Row, across: str) -> list[str]:
-    first, *others = (cell.latex for cell in row.cells)
-    indented = f"\\hspace*{{{row.indent:g}em}}{first}" if row.indent else first
-    spread = f"{across}{{{indented_as_a_whole(first, row.indent)}}} \\\\"
-    line = spread if row.is_heading else _joined([indented, *others])
-    return [line, *(f"{across}{{{words}}} \\\\" for words in row.below)]
+    cells = [cell.latex for cell in row.cells]
+    spread = [f"{across}{{{words}}} \\\\" for words in row.below]
+    if row.is_heading:
+        return [f"{across}{{{indented_as_a_whole(cells[0], row.indent)}}} \\\\", *spread]
+    if row.indent:
+        cells[0] = f"\\hspace*{{{row.indent:g}em}}{cells[0]}"
+    return [_joined(cells), *spread]
 
 
 def indented_as_a_whole(words: str, indent: float) -> str:

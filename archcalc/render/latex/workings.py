@@ -84,7 +84,7 @@ def _once(equations: Iterable[Equation]) -> list[Equation]:
     for equation in equations:
         if any(_is_repeated(equation, other) for other in found):
             continue
-        last = found[-1] if found else None
+        last = next(reversed(found), None)
         if last and last.above == equation.above and last.expression == equation.expression:
             terms = (*last.working.terms, *equation.working.terms)
             found[-1] = Equation(last.working._replace(terms=terms), last.above)

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 
 from archcalc.exercises.phrases import CLOSE, OPEN
+from archcalc.render.chart.drawing import attributes
 from archcalc.render.worksheet.page import Cells, Page, Part
 
 _CODE = re.compile("`([^`]+)`")
@@ -20,13 +21,15 @@ def render(page: Page) -> str:
 def _lines(page: Page) -> Iterator[str]:
     title, language = _text(page.title), page.language
     style = files(__package__).joinpath("worksheet.css").read_text("utf-8")
-    direction = f' dir="{language.direction}"' if language.direction != "ltr" else ""
+    direction = attributes(dir=language.direction != "ltr" and language.direction)
     yield f'<!DOCTYPE html>\n<html lang="{language.code}"{direction}>\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{_bare(page.kind)}: {_bare(page.title)}</title>\n<style>\n{style}</style>\n</head>\n<body>"
-    names = "".join(f"<span>{_text(language.text(key))}</span>" for key in ("name", "date"))
-    sign = f'<div class="sign">{names}</div>' if page.to_sign else ""
-    yield f'<header>\n<div class="kind">{_text(page.kind)}</div>\n<h1>{title}</h1>\n{sign}</header>'
+    head = f'<header>\n<div class="kind">{_text(page.kind)}</div>\n<h1>{title}</h1>\n'
+    if page.to_sign:
+        names = "".join(f"<span>{_text(language.text(key))}</span>" for key in ("name", "date"))
+        head += f'<div class="sign">{names}</div>'
+    yield f"{head}</header>"
     yield f"<p>{_text(page.described)}</p>"
     rows = "\n".join(map(_given, page.givens.rows))
     yield f'<table class="givens">\n<tbody>\n{rows}\n</tbody>\n</table>'
@@ -47,8 +50,10 @@ def _given(row: Cells) -> str:
 
 def _part(part: Part) -> Iterator[str]:
     yield f'<section>\n<h2>{_text(part.title)}</h2>\n<p class="task">{_text(part.task)}</p>'
-    width = " brief" if len(part.grid.heads) < 4 else ""
-    yield f'<table class="{"open" if part.grid.roomy else "solved"}{width}">'
+    kind = "open" if part.grid.roomy else "solved"
+    if len(part.grid.heads) < 4:
+        kind += " brief"
+    yield f'<table class="{kind}">'
     yield f"<thead>{_row(part.grid.heads, 'th')}</thead>\n<tbody>"
     yield from (_row(row, "td") for row in part.grid.rows)
     yield "</tbody>\n</table>\n</section>"

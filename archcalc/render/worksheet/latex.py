@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.exercises.language import Language
 from archcalc.render.latex.sheet import PACKAGES
@@ -20,15 +21,29 @@ COLUMNS = [
     "\\setlength{\\LTpre}{4pt}",
     "\\newcolumntype{Q}[1]{>{\\raggedright\\arraybackslash}p{#1\\linewidth}}",
 ]
-OPEN, SOLVED = 1.9, 1.15  # the height of rows: people write into open ones
 GIVENS = (0.2, 0.2, 0.52)  # shares of the line, for each column
 WIDTHS = {3: (0.06, 0.5, 0.36), 4: (0.06, 0.3, 0.36, 0.2)}
 
 
+class _Look(NamedTuple):
+    """Of a table that people write into, or of one that is filled in."""
+
+    stretch: float  # the height of rows
+    between: str  # columns
+    under: str  # rows
+    rules: tuple[str, str, str]
+
+
+OPEN = _Look(1.9, "|", "\n\\hline\n", ("\\hline",) * 3)
+SOLVED = _Look(1.15, "", "\n", ("\\toprule", "\\midrule", "\\bottomrule"))
+
+
 def render(page: Page) -> str:
-    is_plain = page.language.direction == "ltr"
-    packages = [] if is_plain else packages_of(page.language)
-    body = _Body(page.language, *((breaking, sentence, text) if is_plain else (said, said, said))).lines(page)
+    packages: list[str] = []
+    written = _Body(page.language, breaking, sentence, text)
+    if page.language.direction != "ltr":
+        packages, written = packages_of(page.language), _Body(page.language, said, said, said)
+    body = written.lines(page)
     return "\n".join([*START, *COLUMNS, *packages, "\\begin{document}", *body, "\\end{document}"]) + "\n"
 
 
@@ -57,14 +72,15 @@ class _Body:
             yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
 
     def _table(self, grid: Grid, shares: tuple[float, ...]) -> str:
-        line = "|" if grid.roomy else ""  # between the columns that people write into
-        columns = "".join(f"{line if place > 1 else ''}Q{{{share}}}" for place, share in enumerate(shares))
-        rules = ["\\hline"] * 3 if grid.roomy else ["\\toprule", "\\midrule", "\\bottomrule"]
-        heads = f"{rules[0]}\n{self._row(grid.heads)}\n{rules[1]}\\endhead\n{rules[2]}\\endlastfoot"
+        look = OPEN if grid.roomy else SOLVED
+        number, *others = (f"Q{{{share}}}" for share in shares)
+        columns = number + look.between.join(others)
+        top, middle, bottom = look.rules
+        heads = f"{top}\n{self._row(grid.heads)}\n{middle}\\endhead\n{bottom}\\endlastfoot"
         written = self._given if shares is GIVENS else self._row
-        rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(written, grid.rows))
+        rows = look.under.join(map(written, grid.rows))
         table = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{heads}\n{rows}\n\\end{{longtable}}"
-        return f"{{\\small\\renewcommand{{\\arraystretch}}{{{OPEN if grid.roomy else SOLVED}}}\n{table}}}"
+        return f"{{\\small\\renewcommand{{\\arraystretch}}{{{look.stretch}}}\n{table}}}"
 
     def _given(self, cells: Cells) -> str:
         """A value without a meaning beside it has that room too."""
