@@ -6,10 +6,9 @@ from typing import Any
 
 from archcalc.analyze.compare.answer import compare
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.records import with_records
 from archcalc.ui.settings import sizes
 from archcalc.ui.sources import model_of, named
-from archcalc.ui.tables import shown
+from archcalc.ui.tables import shown, with_records
 
 
 def compare_answer(question: Question) -> Answer:

@@ -13,8 +13,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from archcalc.core.errors import InputError
+from archcalc.ui.ask import mistakes
 from archcalc.ui.lanes import Busy, Lanes, TooLong
-from archcalc.ui.mistakes import mistakes
 from archcalc.ui.pages import KINDS, files
 from archcalc.ui.questions import Desk, Place, question_of
 from archcalc.ui.rules import HEADERS, Refused, Rules

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
-from archcalc.analyze.diagram.windows import windows
 from archcalc.core.count import product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
+from archcalc.core.windows import Along, Ends
 
 MOST_WIDTHS = 4  # a longer row of layers is told by its ends
 
@@ -130,3 +131,34 @@ def _activations(ops: Iterable[Op]) -> str:
 
 def _size(dims: Iterable[Dim]) -> str:
     return f"{int(product(dim.size for dim in dims)):,}"
+
+
+def windows(ops: Iterable[Op], *, with_size: bool) -> str:
+    """Of the only op that moves over a map; nothing where several do. `with_size`: also how large its window is."""
+    moving = [op.windows for op in ops if op.windows and not isinstance(op.windows[0], Ends)]
+    if len(moving) != 1:
+        return ""
+    sides = moving[0]
+    if all(side.places == 1 for side in sides) and with_size:
+        return "over the whole map"
+    size = _each([str(side.reach) for side in sides]) if with_size else ""
+    return ", ".join(part for part in (size, _stride(sides)) if part)
+
+
+def _stride(sides: tuple[Along, ...]) -> str:
+    steps = {side.step for side in sides}
+    if steps == {Fraction(1)}:
+        return ""
+    if all(step < 1 for step in steps):
+        return f"{_same([str(1 / step) for step in steps])} × larger"
+    return f"stride {_same([str(side.step) for side in sides])}"
+
+
+def _each(sizes: list[str]) -> str:
+    """`3 × 3`; along one side `kernel 3`."""
+    return f"kernel {sizes[0]}" if len(sizes) == 1 else " × ".join(sizes)
+
+
+def _same(sizes: list[str]) -> str:
+    """One number where all are equal."""
+    return sizes[0] if len(set(sizes)) == 1 else " × ".join(sizes)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from archcalc.exercises.expect.answer import Candidate, Tier, expected
-from archcalc.exercises.expect.asked import asked
+from archcalc.exercises.expect.answer import Candidate, Tier, asked, expected
 from archcalc.exercises.mistakes.in_the_model import misreadings
 from archcalc.exercises.variation import data_of, rebuilt
 from archcalc.report.expected import Expected

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from html import escape
 
 from archcalc.analyze.overview import Overview
+from archcalc.core.assumptions import Assumption, Topic, summed_up, without
 from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
-from archcalc.render.html.assumed import assumed
 from archcalc.render.html.cards import cards
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
@@ -19,6 +19,7 @@ from archcalc.render.page import page
 from archcalc.report.base import Report
 
 LINES = 60  # of a table; the command that prints all of them is named
+EVERYWHERE = "In several parts of the report"
 
 
 def render(report: Overview) -> str:
@@ -145,3 +146,32 @@ def _muted(text: str) -> str:
 
 def _details(title: str, inside: str) -> str:
     return f"<details>\n<summary>{escape(title)}</summary>\n{inside}\n</details>"
+
+
+def assumed(report: Overview) -> str:
+    about: dict[Assumption, list[str]] = {}
+    for name, one in _reports(report):
+        for each in summed_up(without(one.assumptions, Topic.TABLE)):  # on columns that are not here
+            about.setdefault(each, []).append(name)
+    groups: dict[str, list[Assumption]] = {EVERYWHERE: []}
+    for each, names in about.items():
+        groups.setdefault(names[0] if len(set(names)) == 1 else EVERYWHERE, []).append(each)
+    return "\n".join(_group(name, found) for name, found in groups.items() if found)
+
+
+def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
+    yield "Parameters", report.params
+    if report.shapes:
+        yield "Shapes", report.shapes
+    for run in report.runs:
+        name = run.name.capitalize()
+        yield name, run.memory
+        if run.fit:
+            yield f"{name}, devices", run.fit
+        if run.flops:
+            yield f"{name}, FLOPs", run.flops
+
+
+def _group(name: str, found: list[Assumption]) -> str:
+    listed = "\n".join(f"<li>{tables.sentence(visible(str(each)))}</li>" for each in found)
+    return f'<h3>{escape(name)}</h3>\n<ul class="notes">\n{listed}\n</ul>'

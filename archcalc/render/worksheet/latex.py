@@ -2,15 +2,20 @@ r"""A worksheet as a complete LaTeX document on A4: for pdflatex, or for xelatex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from archcalc.exercises.language import Language
+from archcalc.exercises.phrases import CLOSE, OPEN
 from archcalc.render.latex.sheet import PACKAGES
 from archcalc.render.latex.text import breaking, sentence, text
-from archcalc.render.worksheet.latex_rtl import packages_of, said
 from archcalc.render.worksheet.page import Cells, Grid, Page
+
+_PIECE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
+_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
+_SPECIAL |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 
 Writer = Callable[[str], str]
 START = ["\\documentclass[a4paper,10pt]{article}", "\\usepackage[margin=20mm]{geometry}"]
@@ -23,6 +28,33 @@ COLUMNS = [
 ]
 GIVENS = (0.2, 0.2, 0.52)  # shares of the line, for each column
 WIDTHS = {3: (0.06, 0.5, 0.36), 4: (0.06, 0.3, 0.36, 0.2)}
+
+
+def said(words: str) -> str:
+    """A sentence; its pieces from left to right as pdflatex would have them."""
+    parts = _PIECE.split(words)
+    return "".join(f"\\lr{{{sentence(part)}}}" if at % 2 else _escaped(part) for at, part in enumerate(parts))
+
+
+def packages_of(language: Language) -> list[str]:
+    """xepersian comes last; of the fonts that a language names, the first that is installed."""
+    fonts = language.data["latex"]
+    return [
+        "\\vfuzz=4pt  % letters with marks above and below are taller than TeX's lines",
+        "\\usepackage{xepersian}  % needs xelatex",
+        _first(fonts["font"], "\\settextfont"),
+        _first(fonts["latin"], "\\setlatintextfont"),
+    ]
+
+
+def _first(fonts: list[str], command: str) -> str:
+    *others, last = fonts
+    choices = "".join(f"\\IfFontExistsTF{{{font}}}{{{command}{{{font}}}}}{{" for font in others)
+    return f"{choices}{command}{{{last}}}{'}' * len(others)}"
+
+
+def _escaped(words: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in words)
 
 
 class _Look(NamedTuple):
