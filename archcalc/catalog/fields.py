@@ -234,9 +234,10 @@ def explain(field: str) -> FieldReport:
     terms = found(field)
     if not (meanings or elsewhere or terms):
         raise InputError(f"no field and no term is called {field}", _nearest(field), field="explain")
-    meant = [] if meanings else [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
-    every = (*meanings, *_merged(meant))
-    return FieldReport(model=field, assumptions=(), meanings=every, elsewhere=elsewhere, terms=terms)
+    if not meanings:
+        meant = [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
+        meanings = tuple(_merged(meant))
+    return FieldReport(model=field, assumptions=(), meanings=meanings, elsewhere=elsewhere, terms=terms)
 
 
 def meanings_of(family: str) -> list[Meaning]:
@@ -266,8 +267,9 @@ def _merged(meanings: list[Meaning]) -> list[Meaning]:
     for one in meanings:
         key = one.place.owner, one.place.name, one.place.path
         before = merged.get(key)
-        shared = (*before.families, *one.families) if before else one.families
-        merged[key] = Meaning(one.spec, shared, before.places if before else one.places)
+        if before:
+            one = Meaning(one.spec, (*before.families, *one.families), before.places)
+        merged[key] = one
     return sorted(merged.values(), key=lambda one: len(one.place.path))
 
 

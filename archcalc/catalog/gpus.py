@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.words import counted
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Quantity, Report, Table
 from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, remarks, unreadable
 from archcalc.spec import paths
@@ -30,7 +31,7 @@ class GpusReport(Report):
     unreadable: dict[str, str] = field(default_factory=dict)  # what is wrong with a file, by the device's name
 
     def answer(self) -> str:
-        return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
+        return counted(len(self.rows), "device")
 
     def table(self) -> Table:
         columns = (
@@ -101,8 +102,8 @@ def gpus(
         said = all_on(Topic.DEVICE, remarks(name, "gpus"))
         return GpuReport(model=known, assumptions=(*said, *all_on(Topic.SOURCE, _texts(found))), rows={known: found})
     known_makers = {each.lower(): each for each in makers()}
-    wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
-    kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
+    wanted = maker and known_makers[_choice(maker.lower(), known_makers, "--maker")]
+    kind = kind and _choice(kind.lower(), KINDS, "--kind")
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
     wrong = {
@@ -126,7 +127,7 @@ def _choice(word: str, known: Any, option: str) -> str:
 
 
 def _line(name: str, each: Device) -> Line:
-    link = each.link.bytes_per_second if each.link else None
+    link = each.link and each.link.bytes_per_second
     cells = (name, each.memory.nameplate, each.capacity, each.bandwidth, each.half_peak, link, each.year, each.name)
     return Line(cells)
 
@@ -158,7 +159,7 @@ def _texts(each: Device) -> list[str]:
     texts = {
         "also called": ", ".join(each.aliases),
         "note": each.note,
-        "link": each.link.note if each.link else "",
+        "link": each.link and each.link.note,
         "reported memory": each.memory.source,
     }
     told = [f"{label}: {text}" for label, text in texts.items() if text]
@@ -169,5 +170,5 @@ def _flat(name: str, each: Device) -> dict[str, Any]:
     """The figures of the table; texts and sources stay with JSON."""
     columns = {"gpu": name, "name": each.name, "maker": each.maker, "kind": each.kind, "year": each.year}
     columns |= {"capacity_bytes": each.capacity, "nameplate_bytes": each.memory.bytes, "bandwidth": each.bandwidth}
-    columns |= {"link": each.link.bytes_per_second if each.link else None}
+    columns["link"] = each.link.bytes_per_second if each.link else None
     return columns | {dtype: getattr(each.peak, dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
+from archcalc.core.words import counted
 from archcalc.identities import Finding, Outcome, Standing, about, names, run
 from archcalc.identities.search import NothingFoundError, found, related
 from archcalc.identities.texts import sections
@@ -56,7 +57,7 @@ class IdentitiesReport(Report):
         outcomes = [finding.outcome for finding in self.findings]
         failing, conditional = outcomes.count(Outcome.WRONG), outcomes.count(Outcome.CONDITIONAL)
         under = f" ({conditional} under a condition)" if conditional else ""
-        do_not = f"{failing} {'does' if failing == 1 else 'do'} not"
+        do_not = counted(failing, "does not", "do not")
         told = f"{len(outcomes) - failing} of {len(outcomes)} claims hold{under}, {do_not}"
         unexpected = sum(not finding.as_expected for finding in self.findings)
         return f"{told}; {unexpected} not as expected" if unexpected else told

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from archcalc.catalog.identities import chosen
 from archcalc.catalog.identity_words import derivation
+from archcalc.core.words import counted
 from archcalc.identities import about, section
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 
@@ -22,7 +23,7 @@ class IdentityListReport(Report):
     explain: bool = False
 
     def answer(self) -> str:
-        return f"{len(self.names)} {'identity' if len(self.names) == 1 else 'identities'}"
+        return counted(len(self.names), "identity", "identities")
 
     def table(self) -> Table:
         lines = []

@@ -11,6 +11,7 @@ from archcalc.catalog.families import belongs, facts_of, known
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, close_guess
 from archcalc.core.ir import Module, walk
+from archcalc.core.words import counted
 from archcalc.loading import from_file
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec import paths
@@ -33,7 +34,7 @@ class PresetsReport(Report):
     rows: tuple[Row, ...]
 
     def answer(self) -> str:
-        return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
+        return counted(len(self.rows), "preset")
 
     def table(self) -> Table:
         """What a count leaves out has a column where there is such a preset."""

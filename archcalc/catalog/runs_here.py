@@ -60,9 +60,12 @@ class RunsReport(Report):
     def answer(self) -> str:
         every, whole = len(self.rows) + len(self.too_large), sum(not row.not_counted for row in self.rows)
         parts = len(self.rows) - whole
-        unsure = f", of {parts} only a part is counted" if parts else ""
-        rest = f"; {len(self.too_large)} do not even at 2 bits" if self.too_large else ""
-        return f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have{unsure}{rest}"
+        told = f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have"
+        if parts:
+            told += f", of {parts} only a part is counted"
+        if self.too_large:
+            told += f"; {len(self.too_large)} do not even at 2 bits"
+        return told
 
     def table(self) -> Table:
         columns = (
@@ -106,8 +109,8 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
     names, found = _names(pattern), list[tuple[str, Runs]]()
     for place, stem in enumerate(names, 1):
         doing(f"{place} of {len(names)} presets: {stem}")
-        model = _read(stem)
-        found += [(model.name, run) for run in _runs(stem, model, devices, options, length)] if model else []
+        if model := _read(stem):
+            found += [(model.name, run) for run in _runs(stem, model, devices, options, length)]
     rows = sorted((run for _, run in found if run.weights), key=lambda run: -run.parameters)
     return RunsReport(
         model=devices.words,

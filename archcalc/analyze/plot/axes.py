@@ -67,8 +67,9 @@ def axis(written: Written, flag: str, subjects: Sequence[Subject]) -> Axis:
     if found is None:
         return _usual(name, option, flag, subjects[0])
     where = f"{flag} {name}"
-    listed = found if isinstance(found, str) else [_plain(each, where) for each in found]
-    taken = values(listed, where) if isinstance(listed, str) else in_order(listed, where)
+    if isinstance(found, str):
+        found = values(found, where)
+    taken = in_order([_plain(each, where) for each in found], where)
     if option:
         taken = in_order([_checked(value, known[option], where) for value in taken], where)
     if len(taken) < 2 and flag == "--x":
@@ -119,11 +120,10 @@ def _checked(value: Value, one: Option, where: str) -> Value:
 
 
 def _usual(name: str, option: str, flag: str, subject: Subject) -> Axis:
-    found = usual_values(option, subject) if flag == "--by" else None
-    if found:
+    if flag == "--by" and (found := usual_values(option, subject)):
         return Axis(name, option, found.values, found.as_it_is)
-    hint = f"write {flag} {name}=1k..128k" if flag == "--x" else f"write {flag} {name}=VALUE,VALUE"
-    raise InputError("its values are missing", hint, field=f"{flag} {name}")
+    example = "1k..128k" if flag == "--x" else "VALUE,VALUE"
+    raise InputError("its values are missing", f"write {flag} {name}={example}", field=f"{flag} {name}")
 
 
 def _unknown(name: str, flag: str, subjects: Sequence[Subject], known: Mapping[str, Option]) -> InputError:

@@ -65,12 +65,13 @@ def families(
     refused: list[tuple[str, InputError]] = []
     for one in subjects:
         for value in by.values if by else (None,):
+            family = Family(one, x, measures, value)
             try:
-                changed = by.changed(one, value) if by and value is not None else one
+                if by and value is not None:
+                    family.subject, family.told = by.changed(one, value), by.told(value)
             except InputError as error:
                 refused.append((_label(one, value), error))
                 continue
-            family = Family(changed, x, measures, value, by.told(value) if by and value is not None else "")
             if family.drawn:
                 made.append(family)
             else:

@@ -66,8 +66,8 @@ class _Look(NamedTuple):
     rules: tuple[str, str, str]
 
 
-OPEN = _Look(1.9, "|", "\n\\hline\n", ("\\hline",) * 3)
-SOLVED = _Look(1.15, "", "\n", ("\\toprule", "\\midrule", "\\bottomrule"))
+TO_FILL_IN = _Look(1.9, "|", "\n\\hline\n", ("\\hline",) * 3)
+FILLED_IN = _Look(1.15, "", "\n", ("\\toprule", "\\midrule", "\\bottomrule"))
 
 
 def render(page: Page) -> str:
@@ -104,7 +104,7 @@ class _Body:
             yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
 
     def _table(self, grid: Grid, shares: tuple[float, ...]) -> str:
-        look = OPEN if grid.roomy else SOLVED
+        look = TO_FILL_IN if grid.roomy else FILLED_IN
         number, *others = (f"Q{{{share}}}" for share in shares)
         columns = number + look.between.join(others)
         top, middle, bottom = look.rules
