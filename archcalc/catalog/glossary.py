@@ -10,7 +10,6 @@ from typing import Any
 from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import read
 
-_MARKER = re.compile(r"^(<!-- terms: (.+) -->\n)(?:\|.*\n)*", re.MULTILINE)
 SHORTEST = 3  # letters of a name that may end in the s of several
 
 
@@ -67,15 +66,3 @@ def plain(name: str) -> str:
 
 def all_names() -> list[str]:
     return [name for term in terms() for name in term.names]
-
-
-def table_of(section: str) -> str:
-    """The rows of a section for docs/glossary.md."""
-    listed = [(", ".join(term.names), term.means, term.worked) for term in terms() if term.section == section]
-    rows = [("term", "meaning", "worked"), ("---", "---", "---"), *listed]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def with_terms(page: str) -> str:
-    """A page of Markdown with the table under each marker `<!-- terms: Counting -->` as the data has it."""
-    return _MARKER.sub(lambda marker: marker[1] + table_of(marker[2]), page)

@@ -13,7 +13,6 @@ from archcalc.run.options import options_of, other_names
 from archcalc.spec.option import Option
 from archcalc.spec.option_checks import chosen, flag, memory_size
 from archcalc.spec.overrides import is_field
-from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.analyze.plot.subject import Subject
@@ -36,11 +35,6 @@ class Axis:
     @property
     def numeric(self) -> bool:
         return numbered(self.values)
-
-    @property
-    def is_size(self) -> bool:
-        """A batch or a length, at which a model's memory is asked again without building anything anew."""
-        return self.option in Sizes.__dataclass_fields__
 
     def changed(self, subject: Subject, value: Value) -> Subject:
         """The same question with this value."""
