@@ -39,12 +39,17 @@ HOW = (
 def written(sheet: Sheet, *, solved: bool = False) -> str:
     """The file for a student to fill in; with the answers themselves if it is `solved`."""
     model = to_yaml(sheet.model.spec, order=sheet.model.document.data)
-    seed = [f"seed: {sheet.seed}"] if sheet.seed is not None else []
-    depth = [f"depth: {sheet.depth}"] if sheet.depth else []
-    asked = [f"questions: [{', '.join(sheet.questions)}]", *depth, "model:", *_indented(model.splitlines())]
+    asked = [f"questions: [{', '.join(sheet.questions)}]", "model:", *_indented(model.splitlines())]
+    if sheet.depth:
+        asked.insert(1, f"depth: {sheet.depth}")
     mark = fingerprint(read_yaml("\n".join(asked).encode(), "").data)
-    head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}", *seed, "student:", f"{FIELD}: '{mark}'"]
-    return "\n".join([*head, *asked, "answers:", *_indented(_answers(sheet, solved))]) + "\n"
+    head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}"]
+    if sheet.seed is not None:
+        head.append(f"seed: {sheet.seed}")
+    return (
+        "\n".join([*head, "student:", f"{FIELD}: '{mark}'", *asked, "answers:", *_indented(_answers(sheet, solved))])
+        + "\n"
+    )
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -137,10 +142,9 @@ def _changed(data: dict[str, Any], given: GivenOut) -> str:
     found = changes(given.document.data, data)
     if found:
         return f"this file asks about something else: {listed(found)}"
-    is_suspect = not given.is_trusted and is_changed(data)
-    if not is_suspect:
-        return ""
-    return "the model or the questions were changed after the file was written"
+    if not given.is_trusted and is_changed(data):
+        return "the model or the questions were changed after the file was written"
+    return ""
 
 
 def _check_fields(data: dict[str, Any]) -> None:

@@ -103,8 +103,11 @@ class ClassReport(Report):
         broken = sum(one.report is None for one in self.files)
         changed = sum(one.report is not None and bool(one.report.changed) for one in self.files)
         told = [f"{len(self.files):,} files", f"{right} all right"]
-        told += [f"{changed} with another model"] if changed else []
-        return " · ".join([*told, *([f"{broken} that cannot be read"] if broken else [])])
+        if changed:
+            told.append(f"{changed} with another model")
+        if broken:
+            told.append(f"{broken} that cannot be read")
+        return " · ".join(told)
 
     def table(self) -> Table:
         met = [one for one in HEADS if one is Standing.RIGHT or any(self._number(file, one) for file in self.files)]

@@ -121,7 +121,8 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
 ]  # fmt: skip
 DECLARED = {
     *(mistake.name for mistake in (*MISTAKES, *RARER_MISTAKES, FORGOTTEN_FACTOR, another_size(()))),
-    *(misreading.name for misreading in (*misreadings().mistakes, *MISREMEMBERED)),
+    *(misreading.name for misreading in misreadings().mistakes),
+    *(one.name for one in MISREMEMBERED),
     *(name for units in UNITS.values() for name, _, _ in units),
     *NAMES,
 }

@@ -30,10 +30,11 @@ def of_module(module: Module, kind: PartKind) -> str:
     told = {PartKind.ATTENTION: _attention, PartKind.EXPERTS: _experts, PartKind.NORM: _normalisation}
     if kind == PartKind.STACK:
         return ""
-    special = told[kind](module, ops) if kind in told else ""
+    if kind in told and (special := told[kind](module, ops)):
+        return special
     moved = windows(ops, with_size=kind == PartKind.POOLING)
     parts = (_pooling(ops), _widths(ops), moved, _norms(ops, kind), _activations(ops))
-    return special or ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, parts))
 
 
 def of_op(op: Op) -> str:
@@ -87,12 +88,15 @@ def _widths(ops: Sequence[Op]) -> str:
             widths = [into]
         if widths[-1] == into:
             widths.append(out)
-    widths = widths if len(widths) <= MOST_WIDTHS else [widths[0], "…", widths[-1]]
+    if len(widths) > MOST_WIDTHS:
+        widths = [widths[0], "…", widths[-1]]
+    parts = [" → ".join(widths)]
     kernels = {_kernel(op) for op in products}
-    kernel = kernels.pop() if len(kernels) == 1 else ""
-    groups = _groups(products[0]) if len(products) == 1 and kernel else []
-    grouped = f"{_size(groups)} groups" if groups else ""
-    return ", ".join(part for part in (kernel, " → ".join(widths), grouped) if part)
+    if len(kernels) == 1:
+        parts.insert(0, kernel := kernels.pop())
+        if kernel and len(products) == 1 and (groups := _groups(products[0])):
+            parts.append(f"{_size(groups)} groups")
+    return ", ".join(filter(None, parts))
 
 
 def _in_and_out(op: Op) -> tuple[str, str]:
@@ -111,8 +115,7 @@ def _groups(op: Op) -> list[Dim]:
 
 def _taps(weight: Param) -> list[Dim]:
     """The dims of a filter: of a convolution's weights all but the channels, which come first."""
-    is_filter = weight.weight_role == Role.CONVOLUTION
-    if not is_filter:
+    if weight.weight_role != Role.CONVOLUTION:
         return []
     return [dim for axis in weight.axes[2:] for dim in axis]
 

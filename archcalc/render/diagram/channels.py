@@ -53,9 +53,7 @@ class Channel:
         for run in self.runs.values():
             run.y = run.y or first
         if not levels and (is_last or is_edge):
-            if not self.has_labels:
-                return 0.0
-            return LABEL
+            return LABEL * self.has_labels
         return first - self.top + max(0, len(levels) - 1) * APART + (END if is_last or is_edge else ARROW)
 
 
