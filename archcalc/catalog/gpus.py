@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.words import counted
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Quantity, Report, Table
 from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, remarks, unreadable
 from archcalc.spec import paths
@@ -31,7 +30,7 @@ class GpusReport(Report):
     unreadable: dict[str, str] = field(default_factory=dict)  # what is wrong with a file, by the device's name
 
     def answer(self) -> str:
-        return counted(len(self.rows), "device")
+        return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
 
     def table(self) -> Table:
         columns = (
@@ -49,7 +48,7 @@ class GpusReport(Report):
         return Table(columns, tuple(lines))
 
     def record(self) -> dict[str, Any]:
-        rows = [{"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()} for name, each in self.rows.items()]
+        rows = [_record(name, each) for name, each in self.rows.items()]
         record = {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
         return record | {"unreadable": self.unreadable}
 
@@ -102,16 +101,19 @@ def gpus(
         said = all_on(Topic.DEVICE, remarks(name, "gpus"))
         return GpuReport(model=known, assumptions=(*said, *all_on(Topic.SOURCE, _texts(found))), rows={known: found})
     known_makers = {each.lower(): each for each in makers()}
-    wanted = maker and known_makers[_choice(maker.lower(), known_makers, "--maker")]
-    kind = kind and _choice(kind.lower(), KINDS, "--kind")
+    wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
+    kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
-    wrong = {
-        name: str(error).partition("\n")[0].replace("cannot be read: ", "") for name, error in unreadable().items()
-    }
+    wrong = {name: _told(error) for name, error in unreadable().items()}
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
     assumptions = (*all_on(Topic.TABLE, COLUMNS), *all_on(Topic.SOURCE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
+
+
+def _told(error: InputError) -> str:
+    """The first line of the error: file, line, field and fact."""
+    return str(error).partition("\n")[0].replace("cannot be read: ", "")
 
 
 def _has_room(each: Device, asked: Rated | None) -> bool:
@@ -127,7 +129,7 @@ def _choice(word: str, known: Any, option: str) -> str:
 
 
 def _line(name: str, each: Device) -> Line:
-    link = each.link and each.link.bytes_per_second
+    link = each.link.bytes_per_second if each.link else None
     cells = (name, each.memory.nameplate, each.capacity, each.bandwidth, each.half_peak, link, each.year, each.name)
     return Line(cells)
 
@@ -159,16 +161,21 @@ def _texts(each: Device) -> list[str]:
     texts = {
         "also called": ", ".join(each.aliases),
         "note": each.note,
-        "link": each.link and each.link.note,
+        "link": each.link.note if each.link else "",
         "reported memory": each.memory.source,
     }
     told = [f"{label}: {text}" for label, text in texts.items() if text]
     return [*told, *(f"source: {source}" for source in each.sources)]
 
 
+def _record(name: str, each: Device) -> dict[str, Any]:
+    """Every row has every key; what is not known is null."""
+    return {"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()}
+
+
 def _flat(name: str, each: Device) -> dict[str, Any]:
     """The figures of the table; texts and sources stay with JSON."""
     columns = {"gpu": name, "name": each.name, "maker": each.maker, "kind": each.kind, "year": each.year}
     columns |= {"capacity_bytes": each.capacity, "nameplate_bytes": each.memory.bytes, "bandwidth": each.bandwidth}
-    columns["link"] = each.link.bytes_per_second if each.link else None
+    columns |= {"link": each.link.bytes_per_second if each.link else None}
     return columns | {dtype: getattr(each.peak, dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

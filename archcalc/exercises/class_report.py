@@ -31,9 +31,7 @@ class HandedIn(NamedTuple):
 
     @property
     def marks(self) -> Sequence[Mark]:
-        if not self.report:
-            return ()
-        return self.report.marks
+        return self.report.marks if self.report else ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -55,9 +53,7 @@ class HandedIn(NamedTuple):
 
     def _first_mistake(self) -> dict[str, str]:
         first = self.report.first_mistake if self.report else None
-        if first:
-            return {"first_mistake": first.blank.name, "mistake": first.mistake}
-        return _NO_MISTAKE
+        return {"first_mistake": first.blank.name, "mistake": first.mistake} if first else _NO_MISTAKE
 
 
 _NO_MISTAKE = {"first_mistake": "", "mistake": ""}
@@ -103,11 +99,8 @@ class ClassReport(Report):
         broken = sum(one.report is None for one in self.files)
         changed = sum(one.report is not None and bool(one.report.changed) for one in self.files)
         told = [f"{len(self.files):,} files", f"{right} all right"]
-        if changed:
-            told.append(f"{changed} with another model")
-        if broken:
-            told.append(f"{broken} that cannot be read")
-        return " · ".join(told)
+        told += [f"{changed} with another model"] if changed else []
+        return " · ".join([*told, *([f"{broken} that cannot be read"] if broken else [])])
 
     def table(self) -> Table:
         met = [one for one in HEADS if one is Standing.RIGHT or any(self._number(file, one) for file in self.files)]
@@ -128,9 +121,7 @@ class ClassReport(Report):
         wrong = sum(one.answers for one in self.mistakes)
         cells = [(one.name, one.files, one.answers, one.answers / wrong) for one in self.mistakes]
         lines = [Line(cell, 1, notes=(one.example,)) for cell, one in zip(cells, self.mistakes, strict=True)]
-        if not lines:
-            return []
-        return [Table((*columns, Column("share", "share")), tuple(lines))]
+        return [Table((*columns, Column("share", "share")), tuple(lines))] if lines else []
 
     def record(self) -> dict[str, Any]:
         return {

@@ -30,11 +30,7 @@ def command_answer(question: Question) -> Answer:
 def line(question: Question, command: str) -> str:
     """Settings that the command does not take change nothing in its answer, and are left out."""
     taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in _takes(command)}
-    # The line runs: whatever the command would refuse is refused here.
-    if command in USUAL_MODE:
-        options(command, taken)
-    else:
-        values(command, taken)
+    _check(command, taken)
     words = ["archcalc", command, *_models(question, command), *_written(command, taken), *_more(question, command)]
     return shlex.join(words)
 
@@ -43,9 +39,15 @@ def _takes(command: str) -> dict[str, Option]:
     if command in PLAIN:
         return {}
     known = dict(options_of(command))
-    if command in SIZED:
-        return {name: one for name, one in known.items() if name in SIZES}
-    return known
+    return {name: one for name, one in known.items() if name in SIZES} if command in SIZED else known
+
+
+def _check(command: str, taken: dict[str, Any]) -> None:
+    """The line runs: whatever the command would refuse is refused here."""
+    if command in USUAL_MODE:
+        options(command, taken)
+    else:
+        values(command, taken)
 
 
 def _models(question: Question, command: str) -> list[str]:

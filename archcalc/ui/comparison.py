@@ -6,9 +6,10 @@ from typing import Any
 
 from archcalc.analyze.compare.answer import compare
 from archcalc.ui.reading import Answer, Question
+from archcalc.ui.records import with_records
 from archcalc.ui.settings import sizes
 from archcalc.ui.sources import model_of, named
-from archcalc.ui.tables import shown, with_records
+from archcalc.ui.tables import shown
 
 
 def compare_answer(question: Question) -> Answer:

@@ -12,9 +12,10 @@ from archcalc.report.base import Report
 from archcalc.run.options import Options
 from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
+from archcalc.ui.records import with_records
 from archcalc.ui.settings import SIZES, options
 from archcalc.ui.sources import asked_of, loaded
-from archcalc.ui.tables import numbered, shown, with_records
+from archcalc.ui.tables import numbered, shown
 
 
 def exact_answer(question: Question) -> Answer:

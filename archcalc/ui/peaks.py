@@ -8,9 +8,10 @@ from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.memory.answer import memory
 from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
+from archcalc.ui.records import with_records
 from archcalc.ui.settings import options
 from archcalc.ui.sources import model_of
-from archcalc.ui.tables import numbered, shown, with_records
+from archcalc.ui.tables import numbered, shown
 
 
 def memory_answer(question: Question) -> Answer:

@@ -3,14 +3,13 @@ one. A number of a script has 53 bits, which parameters and FLOPs exceed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from archcalc.render.as_json import render
+from archcalc.core.assumptions import Assumption
 from archcalc.render.page import Page, page
 from archcalc.render.words import aligned, cells, figure
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
-from archcalc.ui.reading import Answer, Question
 
 
 def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -36,7 +35,11 @@ def numbered(name: str, tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def notes(laid_out: Page) -> list[dict[str, str]]:
-    return [{"text": one.text, "option": one.option} for one in laid_out.notes]
+    return [_note(one) for one in laid_out.notes]
+
+
+def _note(note: Assumption) -> dict[str, str]:
+    return {"text": note.text, "option": note.option}
 
 
 def _figure(one: Figure) -> dict[str, Any]:
@@ -72,10 +75,3 @@ def _row(line: Line, columns: tuple[Column, ...], kept: list[int]) -> dict[str, 
 
 def _beneath(note: str | Matrix) -> list[str]:
     return [f"{note.name}:", *aligned(note)] if isinstance(note, Matrix) else [note]
-
-
-def with_records(question: Question, answer: Answer, reports: Mapping[str, Report]) -> Answer:
-    """The answer, with its records where they are asked for."""
-    if not question.flag("records", False):
-        return answer
-    return {**answer, "records": {name: render(report, width=80) for name, report in reports.items()}}

@@ -70,9 +70,7 @@ def of_weights(module: Module) -> PartKind:
 
 def _of_weight(param: Param) -> PartKind:
     group = param.owner.group
-    if group in _BY_GROUP:
-        return _BY_GROUP[group]
-    return BY_ROLE.get(param.weight_role, PartKind.OTHER)
+    return _BY_GROUP[group] if group in _BY_GROUP else BY_ROLE.get(param.weight_role, PartKind.OTHER)
 
 
 def weights(op: Op) -> list[Param]:

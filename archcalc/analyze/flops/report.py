@@ -62,9 +62,7 @@ class Row:
     @property
     def intensity(self) -> Fraction | None:
         """FLOPs for each byte."""
-        if not self.bytes:
-            return None
-        return Fraction(int(self.amounts.forward), self.bytes)
+        return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
 
 
 @dataclass(frozen=True)
@@ -141,16 +139,12 @@ class FlopsReport(Report):
     def training(self) -> int | None:
         """Matrix products of a whole training on all GPUs, rounded to one; replicas share the tokens."""
         copies = self.plan.tp * self.plan.cp
-        if not self.corpus:
-            return None
-        return round(self.corpus * self.per_token * copies)
+        return round(self.corpus * self.per_token * copies) if self.corpus else None
 
     @property
     def rule(self) -> int | None:
         """The rule of thumb for the same: six for each parameter and token."""
-        if not self.corpus:
-            return None
-        return 6 * self.parameters * self.corpus
+        return 6 * self.parameters * self.corpus if self.corpus else None
 
     def title(self) -> str:
         """The run in one line: what was asked for, then what was assumed."""
@@ -182,9 +176,7 @@ class FlopsReport(Report):
 
     def _step(self) -> list[Figure]:
         passes = {"backward": self.backward, "training step": self.total}
-        if not self.trains:
-            return []
-        return [Figure(name, number, "flops") for name, number in passes.items()]
+        return [Figure(name, number, "flops") for name, number in passes.items()] if self.trains else []
 
     def _each(self) -> list[Figure]:
         """Of one token, or of one sample."""
@@ -219,9 +211,7 @@ class FlopsReport(Report):
         ]
 
     def _of(self, number: int) -> str:
-        if number % self.tokens:
-            return f"{number:,} over {self.tokens:,}"
-        return ""
+        return f"{number:,} over {self.tokens:,}" if number % self.tokens else ""
 
     def _training(self) -> list[Figure]:
         if self.corpus is None or self.training is None or self.rule is None:
@@ -265,14 +255,10 @@ class FlopsReport(Report):
 
     def working(self) -> Working | None:
         """The forward pass, layer by layer."""
-        if self.explain and self.rows:
-            return Working(self.rows[0].amounts.forward, (), "F", self.names)
-        return None
+        return Working(self.rows[0].amounts.forward, (), "F", self.names) if self.explain and self.rows else None
 
     def _share(self, number: int) -> float:
-        if not self.total:
-            return 0.0
-        return number / self.total
+        return number / self.total if self.total else 0.0
 
     def record(self) -> dict[str, Any]:
         context = {"context": self.context} if self.mode == "decode" else {}

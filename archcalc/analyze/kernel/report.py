@@ -130,9 +130,7 @@ def _held_line(row: Row) -> Line:
 
 
 def _flag(row: Row) -> Flag:
-    if not row.used:
-        return ""
-    return "used"
+    return "used" if row.used else ""
 
 
 def _worked(row: Row) -> str:

@@ -92,11 +92,11 @@ def _entries(whole: Cell) -> list[Entry]:
 
 def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int) -> None:
     cell, is_seen = place.cell, place.level < columns
-    share = in_words(cell.total / max(total, 1), "share")
-    marks = {**_marks(place), "data-share": share}
-    if not is_seen:
-        marks["display"] = "none"
-    drawing.open(hint=f"{cell.title}: {cell.total:,} parameters, {share}", marks=marks)
+    share = in_words(cell.total / total if total else 0.0, "share")
+    hidden = {} if is_seen else {"display": "none"}
+    drawing.open(
+        hint=f"{cell.title}: {cell.total:,} parameters, {share}", marks={**_marks(place), "data-share": share, **hidden}
+    )
     x, y, high = place.level * wide, place.start * HEIGHT, (place.end - place.start) * HEIGHT
     fill, edge = inks(cell.kind)
     body = (x + 1, y + 0.5, wide - 2, max(high - 1, 0.5))

@@ -67,8 +67,7 @@ def _tree(report: ParamsReport) -> Cell:
             around.pop()
         made = _cell(row, report)
         around[-1][1].children.append(made)
-        if row.kind == "module":
-            around.append((f"{row.path}.", made))
+        around.extend([(f"{row.path}.", made)] if row.kind == "module" else [])
     for child in whole.children:
         _tidy(child)
     return whole

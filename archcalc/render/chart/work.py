@@ -28,8 +28,7 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, most, layout.left, layout.right)
     ground = 8 + layout.row * len(kinds)
     keys = legend.placed(_entries(report), 0, ground + 18, wide)
-    title = f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
-    drawing = Drawing(wide, ground + 8 + legend.height(keys), title, _described(kinds))
+    drawing = Drawing(wide, ground + 8 + legend.height(keys), _title(report), _described(kinds))
     drawing.line([(layout.left, 4), (layout.left, ground)], RULE)
     for place, (kind, (amounts, figure)) in enumerate(kinds.items()):
         top = 4 + layout.row * place
@@ -73,7 +72,12 @@ def _size(amounts: Amounts) -> int:
 
 
 def _figure(report: FlopsReport, amounts: Amounts) -> str:
-    return f"{flops(amounts.total)} · {cell(amounts.total / max(report.total, 1), 'share')}"
+    share = amounts.total / report.total if report.total else 0.0
+    return f"{flops(amounts.total)} · {cell(share, 'share')}"
+
+
+def _title(report: FlopsReport) -> str:
+    return f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
 
 
 def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from archcalc.core.assumptions import Assumption
-from archcalc.render.chart.drawing import attributes
 from archcalc.render.words import aligned, cells, figure
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Table
 from archcalc.spec.units import binary_bytes
@@ -31,15 +30,13 @@ def table(shown: Table, most: int | None = None, more: str = "") -> str:
 
 def _side(column: Column) -> str:
     """Numbers stand at the right; so does a bar, of which its sum is written."""
-    if column.unit in LEFT - {"stack"}:
-        return ""
-    return ' class="n"'
+    return "" if column.unit in LEFT - {"stack"} else ' class="n"'
 
 
 def _line(line: Line, columns: Sequence[Column]) -> str:
     first, *texts = cells(line, [column.unit for column in columns])
     values = zip(line.cells[1:], texts, columns[1:], strict=True)
-    toned = attributes(**{"class": line.tone})
+    toned = f' class="{line.tone}"' if line.tone else ""
     return f"<tr{toned}>{_name(first, line)}{''.join(_cell(*one) for one in values)}</tr>"
 
 

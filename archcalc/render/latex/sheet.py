@@ -45,8 +45,7 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield "\\noindent " + " \\\\\n".join(
         f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line
     )
-    if figures:
-        yield _figures(figures).in_one_piece(paper)
+    yield _figures(figures).in_one_piece(paper) if figures else ""
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
     if given:
         yield _legend(given, symbols).in_one_piece(paper)
@@ -106,18 +105,19 @@ def _matrix(note: Matrix) -> str:
 def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
-        sizes = [_size(each, symbols) for each in value]
-        joined = " \\times ".join(size.latex for size in sizes)
-        return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
+        return _product([_size(each, symbols) for each in value])
     if unit == "times" and words:
         return Cell(f"${text(words).replace('$', '')}$", width(words))
     return _words(words)
 
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
-    if isinstance(size, str):
-        return symbols.symbol(size)
-    return Piece(str(size), width(str(size)))
+    return symbols.symbol(size) if isinstance(size, str) else Piece(str(size), width(str(size)))
+
+
+def _product(sizes: Sequence[Piece]) -> Cell:
+    joined = " \\times ".join(size.latex for size in sizes)
+    return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
 
 
 def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:
