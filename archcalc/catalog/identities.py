@@ -12,9 +12,8 @@ from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.words import counted
-from archcalc.identities import Finding, Outcome, Standing, about, names, run
+from archcalc.identities import Finding, Outcome, Standing, about, names, run, sections
 from archcalc.identities.search import NothingFoundError, found, related
-from archcalc.identities.texts import sections
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, Report, Table, Tone
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.exercises.answers import Filled
@@ -15,29 +15,38 @@ from archcalc.exercises.language import SOURCE, language
 from archcalc.exercises.marking import Mark, Standing, marked
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table, Tone
 
+FLAGS: dict[Standing, Flag] = {
+    Standing.RIGHT: "right",
+    Standing.ROUNDED: "rounded",
+    Standing.FOLLOWS: "corrected",
+    Standing.WRONG: "wrong",
+    Standing.UNREADABLE: "unreadable",
+    Standing.OPEN: "",
+}
+TONES: dict[Standing, Tone] = {
+    Standing.RIGHT: "good",
+    Standing.ROUNDED: "fair",
+    Standing.FOLLOWS: "fair",
+    Standing.WRONG: "bad",
+    Standing.UNREADABLE: "bad",
+    Standing.OPEN: "",
+}
 LONGEST = 40  # characters of an answer in the table
-
-
-class Look(NamedTuple):
-    """How answers of a standing are shown: flag and tone, the word for a number of them, what the sign means."""
-
-    flag: Flag
-    tone: Tone
-    word: str = ""
-    sign: str = ""
-
-
-_STEP = "→ a right step from a wrong answer, which counts as wrong"
-LOOKS = {
-    Standing.RIGHT: Look("right", "good", sign="✓ right"),
-    Standing.ROUNDED: Look("rounded", "fair", "rounded", "≈ right to the digits given, which counts as not exact"),
-    Standing.FOLLOWS: Look("corrected", "fair", "right given a wrong answer", _STEP),
-    Standing.WRONG: Look("wrong", "bad", "wrong", "✗ wrong"),
-    Standing.UNREADABLE: Look("unreadable", "bad", "not readable", "? cannot be read"),
-    Standing.OPEN: Look("", "", "not answered"),
+_MARKS = {
+    Standing.RIGHT: "✓ right",
+    Standing.WRONG: "✗ wrong",
+    Standing.FOLLOWS: "→ a right step from a wrong answer, which counts as wrong",
+    Standing.ROUNDED: "≈ right to the digits given, which counts as not exact",
+    Standing.UNREADABLE: "? cannot be read",
 }
 _USUAL = (Standing.RIGHT, Standing.WRONG, Standing.FOLLOWS)  # explained even if there are none
-_RARER = (Standing.ROUNDED, Standing.UNREADABLE)
+WORDS = {
+    Standing.ROUNDED: "rounded",
+    Standing.FOLLOWS: "right given a wrong answer",
+    Standing.WRONG: "wrong",
+    Standing.UNREADABLE: "not readable",
+    Standing.OPEN: "not answered",
+}
 
 
 @dataclass(frozen=True)
@@ -70,16 +79,14 @@ class CheckReport(Report):
     def answer(self) -> str:
         counts = self.counts
         told = [f"{counts['right']} of {len(self.marks)} right"]
-        told += [f"{counts[one]} {look.word}" for one, look in LOOKS.items() if look.word and counts[one]]
+        told += [f"{counts[standing]} {words}" for standing, words in WORDS.items() if counts[standing]]
         return " · ".join(told)
 
     def beneath(self) -> Sequence[str]:
-        told = [*self.strays]
-        if first := self.first_mistake:
-            told.insert(0, f"first mistake: {first.blank.number}, {first.blank.label}: {first.remark}")
-        if self.changed:
-            told.insert(0, f"not the sheet: {self.changed}")
-        return told
+        first = self.first_mistake
+        changed = [f"not the sheet: {self.changed}"] if self.changed else []
+        mistake = [f"first mistake: {first.blank.number}, {first.blank.label}: {first.remark}"] if first else []
+        return [*changed, *mistake, *self.strays]
 
     def table(self) -> Table:
         columns = (Column("blank", "name"), Column("answer", "count"))
@@ -108,11 +115,9 @@ class CheckReport(Report):
 
 def _line(mark: Mark) -> Line:
     label = f"{mark.blank.number} {mark.blank.label}"
-    said, look = mark.said, LOOKS[mark.standing]
-    if len(said) > LONGEST:
-        said = f"{said[: LONGEST - 1]}…"
-    notes = tuple(filter(None, [mark.remark]))
-    return Line((label, said or "–"), 1, flag=look.flag, tone=look.tone, notes=notes)
+    notes = (mark.remark,) if mark.remark else ()
+    said = mark.said if len(mark.said) <= LONGEST else f"{mark.said[: LONGEST - 1]}…"
+    return Line((label, said or "–"), 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
 
 
 def _row(mark: Mark) -> dict[str, Any]:
@@ -141,5 +146,4 @@ def check(filled: Filled, explanations: Explanations | None = None) -> CheckRepo
 def legend(files: Iterable[Sequence[Mark]]) -> Assumption:
     """What the signs mean that stand before answers."""
     met = {mark.standing for marks in files for mark in marks}
-    shown = (*_USUAL, *(one for one in _RARER if one in met))
-    return Assumption(Topic.TABLE, "; ".join(LOOKS[one].sign for one in shown))
+    return Assumption(Topic.TABLE, "; ".join(text for one, text in _MARKS.items() if one in met or one in _USUAL))

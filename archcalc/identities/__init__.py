@@ -29,6 +29,7 @@ __all__ = [
     "names",
     "run",
     "section",
+    "sections",
 ]
 
 

@@ -170,6 +170,4 @@ def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Hel
 
 def _features(feature: str, part: AttentionPart) -> int | None:
     """Softmax has no feature map."""
-    if feature == "softmax":
-        return None
-    return feature_width(feature, part.head_dim)
+    return None if feature == "softmax" else feature_width(feature, part.head_dim)

@@ -47,8 +47,7 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
         unit *= 1000
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
-    title = f"{report.title()}: memory over the step"
-    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, _described(report))
+    drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
     _grid(drawing, scale, wide)
     _areas(drawing, columns, scale, [part for part in ORDER if any(column.instant.parts[part] for column in columns)])
     _phases(drawing, columns, ground)
@@ -80,6 +79,10 @@ def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
     if even >= ALONE or not copies or singles * ALONE > room / 2:
         return even, even
     return ALONE, (room - singles * ALONE) / copies
+
+
+def _title(report: MemoryReport) -> str:
+    return f"{report.title()}: memory over the step"
 
 
 def peak_words(peak: Instant) -> str:
