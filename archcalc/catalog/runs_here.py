@@ -60,12 +60,9 @@ class RunsReport(Report):
     def answer(self) -> str:
         every, whole = len(self.rows) + len(self.too_large), sum(not row.not_counted for row in self.rows)
         parts = len(self.rows) - whole
-        told = f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have"
-        if parts:
-            told += f", of {parts} only a part is counted"
-        if self.too_large:
-            told += f"; {len(self.too_large)} do not even at 2 bits"
-        return told
+        unsure = f", of {parts} only a part is counted" if parts else ""
+        rest = f"; {len(self.too_large)} do not even at 2 bits" if self.too_large else ""
+        return f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have{unsure}{rest}"
 
     def table(self) -> Table:
         columns = (
@@ -109,8 +106,8 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
     names, found = _names(pattern), list[tuple[str, Runs]]()
     for place, stem in enumerate(names, 1):
         doing(f"{place} of {len(names)} presets: {stem}")
-        if model := _read(stem):
-            found += [(model.name, run) for run in _runs(stem, model, devices, options, length)]
+        model = _read(stem)
+        found += [(model.name, run) for run in _runs(stem, model, devices, options, length)] if model else []
     rows = sorted((run for _, run in found if run.weights), key=lambda run: -run.parameters)
     return RunsReport(
         model=devices.words,
@@ -143,10 +140,7 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
     if list(model.resolved.lengths) != ["seq"]:
         return
     try:
-        # With the context asked for, or all that the model has.
-        most = model.resolved.lengths["seq"].length
-        sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-        placed = Placing(model, replace(options, sizes=sizes)).on(devices)
+        placed = _placed(model, devices, options, length)
         known = facts(placed.question, devices.kinds)
         if not known.decodes:
             return
@@ -154,6 +148,13 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
         yield _widest(name, placed, formats)
     except InputError:
         return
+
+
+def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -> Placed:
+    """With the context asked for, or all that the model has."""
+    most = model.resolved.lengths["seq"].length
+    sizes = replace(options.sizes, seq=min(length, most or length), context=None)
+    return Placing(model, replace(options, sizes=sizes)).on(devices)
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
