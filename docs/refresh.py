@@ -14,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from archcalc.catalog.field_tables import with_tables
-from archcalc.catalog.glossary import with_terms
+from tables import with_tables, with_terms
+
 from archcalc.layers.glossary import DIMS
 from archcalc.run.options import options_of, other_names
 

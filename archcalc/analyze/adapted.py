@@ -68,7 +68,9 @@ def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
 def _words(root: Module, run: Run) -> str:
     if run.lora:
         return f"LoRA r{run.lora} on {', '.join(dict.fromkeys(module.name for module in _adapted(root)))}"
-    return f"{', '.join(run.freeze)} frozen" if run.freeze else ""
+    if not run.freeze:
+        return ""
+    return f"{', '.join(run.freeze)} frozen"
 
 
 def _notes(root: Module, run: Run) -> Iterator[Assumption]:

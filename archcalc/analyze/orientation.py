@@ -35,7 +35,9 @@ def _words(op: Op, param: Param) -> str:
         return CONVOLUTION
     if op.traits.contraction:
         return " × ".join(_axis(op, param, axis) for axis in param.axes)
-    return "rows × width" if op.select and len(param.axes) == 2 else ""
+    if op.select and len(param.axes) == 2:
+        return "rows × width"
+    return ""
 
 
 def _axis(op: Op, param: Param, axis: Axis) -> str:

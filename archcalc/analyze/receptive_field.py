@@ -61,7 +61,9 @@ class ReceptiveFields:
 
     @property
     def notes(self) -> tuple[Assumption, ...]:
-        return (NOT_STATED,) if self.unstated else ()
+        if not self.unstated:
+            return ()
+        return (NOT_STATED,)
 
 
 def receptive_fields(root: Module) -> ReceptiveFields:
@@ -136,7 +138,9 @@ class Walk:
     def of(self, tensor: Tensor) -> Fields:
         if tensor in self.known:
             return self.known[tensor]
-        return self.of(tensor.of) if tensor.of is not None else ()
+        if tensor.of is None:
+            return ()
+        return self.of(tensor.of)
 
     def _behind(self, op: Op) -> Fields:
         if op.traits.enters:
@@ -150,7 +154,9 @@ class Walk:
         maps = {tensor: fields for tensor, fields in read.items() if fields and not isinstance(fields, Unstated)}
         if op.windows and maps:
             return _stated(map(self._through, next(iter(maps.values())), op.windows))
-        return self._beside(op, maps) if maps else ()
+        if not maps:
+            return ()
+        return self._beside(op, maps)
 
     def _through(self, field: Field, window: Along) -> Field | None:
         """A single place that is spread over a map is all that any place of that sees."""
@@ -181,7 +187,9 @@ class Walk:
         if fixed and any(each.shift for each in fields):
             every = reduce(Field.joined, fixed)
             moving = [each.held(range(places)).at(0) for each in fields if each.shift]
-            return every if every.covers((0, whole - 1)) or all(map(every.covers, moving)) else None
+            if every.covers((0, whole - 1)) or all(map(every.covers, moving)):
+                return every
+            return None
         period = lcm(*(each.period for each in fields))
         if period > MOST_PLACES or not all(map(fields[0].moves_like, fields)):
             return None
@@ -218,14 +226,20 @@ def _steady(states: list[State]) -> tuple[Extent, ...] | None:
     if len(growths) != 1:
         return None
     growth = growths.pop()
-    return growth if growth is not None and all(min(each) >= 0 for each in growth) else None
+    if growth is not None and all(min(each) >= 0 for each in growth):
+        return growth
+    return None
 
 
 def _growth(one: Fields, two: Fields) -> tuple[Extent, ...] | None:
     if isinstance(one, Unstated) or isinstance(two, Unstated):
-        return () if one is two else None
+        if one is two:
+            return ()
+        return None
     found = [before.growth(after) for before, after in zip(one, two, strict=True)]
-    return tuple(each for each in found if each) if None not in found else None
+    if None in found:
+        return None
+    return tuple(each for each in found if each)
 
 
 def _grown(fields: Fields, growth: tuple[Extent, ...], turns: int) -> Fields:

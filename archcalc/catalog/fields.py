@@ -56,7 +56,9 @@ class Meaning:
         """The kinds that have it, where others do not."""
         of = self.place.node.fields_of
         have = [kind for kind, fields in of.items() if self.place.name in fields]
-        return have if have and len(have) < len(of) else []
+        if have and len(have) < len(of):
+            return have
+        return []
 
     @property
     def default(self) -> str:
@@ -124,7 +126,9 @@ class FieldReport(Report):
     def beneath(self) -> Sequence[str]:
         """What other libraries mean by the name."""
         said = self.meanings or self.terms
-        return [f"{family}: {told}" for family, told in self.elsewhere.items()] if said else ()
+        if not said:
+            return ()
+        return [f"{family}: {told}" for family, told in self.elsewhere.items()]
 
     def table(self) -> Table:
         return self._tables()[0]
@@ -245,9 +249,10 @@ def explain(field: str) -> FieldReport:
     terms = found(field)
     if not (meanings or elsewhere or terms):
         raise InputError(f"no field and no term is called {field}", _nearest(field), field="explain")
-    meant = [] if meanings else [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
-    every = (*meanings, *_merged(meant))
-    return FieldReport(model=field, assumptions=(), meanings=every, elsewhere=elsewhere, terms=terms)
+    if not meanings:
+        meant = [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
+        meanings = tuple(_merged(meant))
+    return FieldReport(model=field, assumptions=(), meanings=meanings, elsewhere=elsewhere, terms=terms)
 
 
 def meanings_of(family: str) -> list[Meaning]:
@@ -277,8 +282,9 @@ def _merged(meanings: list[Meaning]) -> list[Meaning]:
     for one in meanings:
         key = one.place.owner, one.place.name, one.place.path
         before = merged.get(key)
-        shared = (*before.families, *one.families) if before else one.families
-        merged[key] = Meaning(one.spec, shared, before.places if before else one.places)
+        if before:
+            one = Meaning(one.spec, (*before.families, *one.families), before.places)
+        merged[key] = one
     return sorted(merged.values(), key=lambda one: len(one.place.path))
 
 

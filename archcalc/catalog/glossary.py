@@ -10,7 +10,6 @@ from typing import Any
 from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import read
 
-_MARKER = re.compile(r"^(<!-- terms: (.+) -->\n)(?:\|.*\n)*", re.MULTILINE)
 SHORTEST = 3  # letters of a name that may end in the s of several
 
 
@@ -60,20 +59,10 @@ def found(typed: str) -> tuple[Term, ...]:
 def plain(name: str) -> str:
     """`KV caches` as `kvcache`, `quantization` as `quantisation`."""
     joined = "".join(re.findall(r"[^\W_]+", name.casefold())).replace("iz", "is")
-    return joined if joined.endswith("ss") or len(joined) < SHORTEST else joined.removesuffix("s")
+    if joined.endswith("ss") or len(joined) < SHORTEST:
+        return joined
+    return joined.removesuffix("s")
 
 
 def all_names() -> list[str]:
     return [name for term in terms() for name in term.names]
-
-
-def table_of(section: str) -> str:
-    """The rows of a section for docs/glossary.md."""
-    listed = [(", ".join(term.names), term.means, term.worked) for term in terms() if term.section == section]
-    rows = [("term", "meaning", "worked"), ("---", "---", "---"), *listed]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def with_terms(page: str) -> str:
-    """A page of Markdown with the table under each marker `<!-- terms: Counting -->` as the data has it."""
-    return _MARKER.sub(lambda marker: marker[1] + table_of(marker[2]), page)

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
-from archcalc.identities import SECTIONS, Finding, Outcome, Standing, about, names, run
+from archcalc.core.words import counted
+from archcalc.identities import Finding, Outcome, Standing, about, names, run, sections
 from archcalc.identities.search import NothingFoundError, found, related
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
@@ -69,7 +70,7 @@ class IdentitiesReport(Report):
         outcomes = [finding.outcome for finding in self.findings]
         failing, conditional = outcomes.count(Outcome.WRONG), outcomes.count(Outcome.CONDITIONAL)
         under = f" ({conditional} under a condition)" if conditional else ""
-        do_not = f"{failing} {'does' if failing == 1 else 'do'} not"
+        do_not = counted(failing, "does not", "do not")
         told = f"{len(outcomes) - failing} of {len(outcomes)} claims hold{under}, {do_not}"
         unexpected = sum(not finding.as_expected for finding in self.findings)
         return f"{told}; {unexpected} not as expected" if unexpected else told
@@ -118,7 +119,9 @@ class IdentitiesReport(Report):
         """Whole numbers are shown as such: their 0 is no rounding. An explanation shows the digits of rounding too."""
         if finding.bound.size == 0 and finding.residual.is_integer():
             return Quantity(int(finding.residual), "count")
-        return Quantity(finding.residual, "tolerance") if self.explain and finding.holds else finding.residual
+        if self.explain and finding.holds:
+            return Quantity(finding.residual, "tolerance")
+        return finding.residual
 
     def facts(self) -> dict[str, Any]:
         return {}
@@ -147,7 +150,9 @@ def chosen(typed: Sequence[str]) -> list[str]:
     try:
         return found(typed) if typed else names()
     except NothingFoundError as error:
-        guess = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else f"topics: {', '.join(SECTIONS)}"
+        guess = f"topics: {', '.join(section.title for section in sections())}"
+        if error.nearest:
+            guess = f"did you mean {' or '.join(error.nearest)}?"
         raise InputError(f"no identity is about {error.word}", f"{guess} (--list shows all)") from None
 
 
@@ -155,7 +160,9 @@ def _others(typed: Sequence[str]) -> list[Assumption]:
     """What else is about the same, where a word is the name of one identity and found in others."""
     exact = [word for word in typed if word in names()]
     others = related(exact) if len(exact) == len(typed) else []
-    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")] if others else []
+    if not others:
+        return []
+    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")]
 
 
 def _measured(wanted: Sequence[str]) -> tuple[Finding, ...]:

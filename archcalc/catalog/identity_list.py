@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from archcalc.catalog.identities import chosen
 from archcalc.catalog.identity_words import derivation
+from archcalc.core.words import counted
 from archcalc.identities import about, section
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, records_of
@@ -23,7 +24,7 @@ class IdentityListReport(Report):
     explain: bool = False
 
     def answer(self) -> str:
-        return f"{len(self.names)} {'identity' if len(self.names) == 1 else 'identities'}"
+        return counted(len(self.names), "identity", "identities")
 
     def columns(self) -> tuple[Column[str], ...]:
         return COLUMNS

@@ -9,14 +9,16 @@ from archcalc.identities import Finding, Value
 from archcalc.report.table import Matrix
 
 if TYPE_CHECKING:
-    from archcalc.identities.description import About
+    from archcalc.identities.texts import About
 
 DECIMALS = 4  # of a sampled number, at the most
 
 
 def sizes(text: str) -> tuple[str, ...]:
     """The sizes at which a claim was measured, if it has any."""
-    return (f"with {text}",) if text else ()
+    if not text:
+        return ()
+    return (f"with {text}",)
 
 
 def derivation(known: About) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from archcalc.catalog.families import belongs, facts_of, known
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, close_guess
 from archcalc.core.ir import Module, walk
+from archcalc.core.words import counted
 from archcalc.loading import from_file
 from archcalc.report.base import Report
 from archcalc.report.table import Column
@@ -34,7 +35,7 @@ class PresetsReport(Report):
     rows: tuple[Row, ...]
 
     def answer(self) -> str:
-        return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
+        return counted(len(self.rows), "preset")
 
     def columns(self) -> tuple[Column[Row], ...]:
         """What a count leaves out has a column where there is such a preset."""

@@ -39,12 +39,17 @@ HOW = (
 def written(sheet: Sheet, *, solved: bool = False) -> str:
     """The file for a student to fill in; with the answers themselves if it is `solved`."""
     model = to_yaml(sheet.model.spec, order=sheet.model.document.data)
-    seed = [f"seed: {sheet.seed}"] if sheet.seed is not None else []
-    depth = [f"depth: {sheet.depth}"] if sheet.depth else []
-    asked = [f"questions: [{', '.join(sheet.questions)}]", *depth, "model:", *_indented(model.splitlines())]
+    asked = [f"questions: [{', '.join(sheet.questions)}]", "model:", *_indented(model.splitlines())]
+    if sheet.depth:
+        asked.insert(1, f"depth: {sheet.depth}")
     mark = fingerprint(read_yaml("\n".join(asked).encode(), "").data)
-    head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}", *seed, "student:", f"{FIELD}: '{mark}'"]
-    return "\n".join([*head, *asked, "answers:", *_indented(_answers(sheet, solved))]) + "\n"
+    head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}"]
+    if sheet.seed is not None:
+        head.append(f"seed: {sheet.seed}")
+    return (
+        "\n".join([*head, "student:", f"{FIELD}: '{mark}'", *asked, "answers:", *_indented(_answers(sheet, solved))])
+        + "\n"
+    )
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -65,7 +70,9 @@ def _line(blank: Blank, solved: bool) -> str:
 
 
 def _solution(blank: Blank) -> str:
-    return f" {blank.answer}" if isinstance(blank.answer, int) else f" {' x '.join(map(str, blank.answer))}"
+    if isinstance(blank.answer, int):
+        return f" {blank.answer}"
+    return f" {' x '.join(map(str, blank.answer))}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,9 @@ def document(raw: bytes, name: str) -> Document:
     try:
         return read_yaml(raw, name)
     except InputError:
-        quoted = _quoted(raw.decode("utf-8-sig", errors="replace"))
+        # Every cell between quotes, without the characters that no YAML may have.
+        before, heading, answers = raw.decode("utf-8-sig", errors="replace").partition("\nanswers:")
+        quoted = before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
         try:
             return read_yaml(quoted.encode(), name)
         except InputError:
@@ -101,15 +110,11 @@ def document(raw: bytes, name: str) -> Document:
         raise
 
 
-def _quoted(text: str) -> str:
-    """Every cell between quotes, without the characters that no YAML may have."""
-    before, heading, answers = text.partition("\nanswers:")
-    return before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
-
-
 def _quoted_line(line: str) -> str:
     found = _CELL.fullmatch(line.rstrip())
-    return f"{found['name']} {json.dumps(found['said'], ensure_ascii=False)}" if found else line
+    if found:
+        return f"{found['name']} {json.dumps(found['said'], ensure_ascii=False)}"
+    return line
 
 
 def given_out(document: Document) -> GivenOut:
@@ -137,8 +142,9 @@ def _changed(data: dict[str, Any], given: GivenOut) -> str:
     found = changes(given.document.data, data)
     if found:
         return f"this file asks about something else: {listed(found)}"
-    is_suspect = not given.is_trusted and is_changed(data)
-    return "the model or the questions were changed after the file was written" if is_suspect else ""
+    if not given.is_trusted and is_changed(data):
+        return "the model or the questions were changed after the file was written"
+    return ""
 
 
 def _check_fields(data: dict[str, Any]) -> None:

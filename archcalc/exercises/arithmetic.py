@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SIGNS = {"x": "*", "X": "*", "^": "**"}
+FEWEST = 2  # digits; with one digit too much would pass for rounded
 
 
 class Number(NamedTuple):
@@ -92,7 +93,9 @@ def _other_reading(text: str, unit: int) -> Fraction | None:
     if not found:
         return None
     whole, sign, rest = found.groups()
-    return Fraction(whole + rest) * unit if sign == "." else Fraction(f"{whole}.{rest}") * unit
+    if sign == ".":
+        return Fraction(whole + rest) * unit
+    return Fraction(f"{whole}.{rest}") * unit
 
 
 def evaluated(text: str, named: Named) -> Fraction:
@@ -124,15 +127,12 @@ def _token(match: re.Match[str], named: Named) -> str | Fraction:
     if match["sign"]:
         return _SIGNS.get(match["sign"], match["sign"])
     if match["name"]:
-        return Fraction(_size(match["name"], named))
+        name = match["name"]
+        found = named.get(name, named.get(name.lower()))
+        if found is None:
+            raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
+        return Fraction(found)
     return _bounded(Fraction(match["number"].replace("_", "").rstrip(".")) * _factor(match["unit"] or ""))
-
-
-def _size(name: str, named: Named) -> int:
-    found = named.get(name, named.get(name.lower()))
-    if found is None:
-        raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
-    return found
 
 
 def _factor(unit: str) -> int:
@@ -205,3 +205,28 @@ def _combined(left: Fraction, sign: str, right: Fraction) -> Fraction:
     if right == 0:
         raise ValueError("a division by zero")
     return left / right if sign == "/" else Fraction(left // right)
+
+
+def is_rounded(given: Fraction, exact: Fraction, last_digit: Fraction | None = None) -> bool:
+    """Rounded to as many digits as `given` has, or cut off there; not the exact number itself.
+
+    `last_digit` is what its last digit counts, where the writing tells: 10⁶ in `2.00e8`.
+    """
+    unit = last_digit or _smallest_unit(given)
+    if unit is None or given == exact or given < unit * 10 ** (FEWEST - 1):
+        return False
+    return abs(exact - given) * 2 <= unit or given <= exact < given + unit
+
+
+def _smallest_unit(given: Fraction) -> Fraction | None:
+    """What one more in the last digit before the trailing zeros comes to; None where the decimals never end."""
+    if given <= 0:
+        return None
+    unit = Fraction(1)
+    while (given / unit).denominator != 1:
+        unit /= 10
+        if unit < Fraction(1, 10**12):
+            return None
+    while (given / (unit * 10)).denominator == 1:
+        unit *= 10
+    return unit

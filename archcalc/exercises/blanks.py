@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.shapes import Row
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import walk
 from archcalc.exercises.bytes import memory_steps
 from archcalc.exercises.labels import Label, listed, titles_of, told_apart, within
 from archcalc.exercises.parameters import parameter_steps, sums_of_parts
@@ -110,7 +110,9 @@ def _put(step: Step, groups: list[list[Step]]) -> None:
 def _title(group: list[Step], names: set[str]) -> str:
     first, titles = group[0], {step.title for step in group}
     several = f"{listed([step.title for step in group])}, each" if len(titles) > 1 else _whole(first, names)
-    return f"{several}, one of {first.copies:,}" if first.copies > 1 and len(group) == 1 else several
+    if first.copies > 1 and len(group) == 1:
+        return f"{several}, one of {first.copies:,}"
+    return several
 
 
 def _whole(step: Step, names: set[str]) -> str:
@@ -119,7 +121,9 @@ def _whole(step: Step, names: set[str]) -> str:
     if way.terms or len(way.children) != 1:
         return step.title
     times, inner = way.children[0]
-    return f"{step.title} ({times} × {inner.title})" if times > 1 and inner.name in names else step.title
+    if times > 1 and inner.name in names:
+        return f"{step.title} ({times} × {inner.title})"
+    return step.title
 
 
 def _shapes(model: Model, depth: int | None) -> list[Blank]:
@@ -129,18 +133,15 @@ def _shapes(model: Model, depth: int | None) -> list[Blank]:
     same = _equal_layers(rows)
     asked = [row for row in rows if _layer(row) in same and _within(row.path, depth)]
     labels = told_apart([_signal(row, same[_layer(row)], titles) for row in asked])
-    workings = _along_sides(model.build())
+    # How the sides of a map are worked out, by the module that convolves or pools.
+    root = model.build()
+    modules = [module for module, _ in walk(root)]
+    workings = {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
     numbered = enumerate(zip(asked, labels, strict=True), start=1)
     return [
         Blank("shapes", f"S{place}", row.path, label, row.shape, _worked(row, workings), axes=row.dims)
         for place, (row, label) in numbered
     ]
-
-
-def _along_sides(root: Module) -> dict[str, list[str]]:
-    """How the sides of a map are worked out, by the module that convolves or pools."""
-    modules = [module for module, _ in walk(root)]
-    return {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
 
 
 def _worked(row: Row, workings: Mapping[str, list[str]]) -> str:

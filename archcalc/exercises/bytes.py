@@ -56,7 +56,9 @@ def _cache(model: Model, precision: str) -> list[Step]:
     """Keys and values of all positions, where the model keeps them for the next token."""
     root = model.build(model.workload(mode="prefill"))
     whole = _cached(root, Count.named("bytes for each", BYTES[precision]), precision)
-    return list(in_order(whole)) if whole.value() else []
+    if not whole.value():
+        return []
+    return list(in_order(whole))
 
 
 def _cached(module: Module, each: Count, precision: str) -> Step:

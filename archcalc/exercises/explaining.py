@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,20 +10,85 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from archcalc.core.expression import Leaf
 from archcalc.core.windows import counted_by
+from archcalc.exercises.arithmetic import is_rounded
 from archcalc.exercises.blanks import Blank, Shape, figures
 from archcalc.exercises.expressions import Slip
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS, MISREMEMBERED
+from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
 from archcalc.exercises.mistakes.in_the_unit import factors, wrong_units
-from archcalc.exercises.plausible import Explained, at_most_two, both, one_of, two_mistakes
-from archcalc.exercises.rounding import is_rounded
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.exercises.steps import Key, Step, evaluated, in_order
 from archcalc.exercises.variation import data_of, rebuilt
 
+MOST_SINGLE = 400  # mistakes of which pairs are tried: with more, some pair would explain any number
+MOST_PAIRS = 2  # pairs that may explain an answer: where more do, none can be meant
 T = TypeVar("T")
 Known = Mapping[Key, int]
 NOTHING: Known = {}
+
+
+class Explained(NamedTuple):
+    """The name of a mistake, and a sentence about this answer."""
+
+    mistake: str
+    sentence: str
+
+
+def one_of(found: Sequence[Explained]) -> Explained:
+    """The first, and the next one that is as likely, without accusing of either."""
+    different = list({one.sentence: one for one in reversed(found)}.values())[::-1]
+    if len(different) == 1:
+        return different[0]
+    return Explained(different[0].mistake, f"could be: {different[0].sentence}; or: {different[1].sentence}")
+
+
+def two_mistakes(
+    given: Fraction,
+    right: int,
+    kinds: Iterable[Iterable[tuple[Any, Explained]]],
+    units: Sequence[tuple[str, Fraction, str]],
+) -> Explained | None:
+    """Two of one kind that add up, or one and another unit. Nothing where many pairs would do."""
+    found: list[Explained] = []
+    for single in kinds:
+        each = {(value - right, one): one for value, one in single if isinstance(value, int) and value != right}
+        if len(each) <= MOST_SINGLE:
+            found += [*_sums(given - right, each), *_in_units(given, right, each, units)]
+    return at_most_two(found)
+
+
+def at_most_two(found: Iterable[Explained]) -> Explained | None:
+    """The first of a few; none of many."""
+    pairs = list(dict.fromkeys(found))
+    if 0 < len(pairs) <= MOST_PAIRS:
+        return pairs[0]
+    return None
+
+
+Changes = dict[tuple[int, Explained], Explained]  # how far a mistake leads astray, and the mistake
+
+
+def _sums(apart: Fraction, each: Changes) -> Iterable[Explained]:
+    by_change: dict[int, list[Explained]] = {}
+    for (change, _), one in each.items():
+        by_change.setdefault(change, []).append(one)
+    for (change, _), one in each.items():
+        others = by_change.get(int(apart - change), []) if apart.denominator == 1 else []
+        yield from (both(one, other) for other in others if one < other)
+
+
+def _in_units(
+    given: Fraction, right: int, each: Changes, units: Iterable[tuple[str, Fraction, str]]
+) -> Iterable[Explained]:
+    for name, factor, sentence in units:
+        wanted = given / factor - right
+        yield from (both(one, Explained(name, sentence)) for (change, _), one in each.items() if change == wanted)
+
+
+def both(one: Explained, other: Explained) -> Explained:
+    """Two mistakes as one."""
+    words = f"could be two mistakes: {one.sentence}; and: {other.sentence}"
+    return Explained(" and ".join(dict.fromkeys((one.mistake, other.mistake))), words)
 
 
 Candidates = Iterator[tuple[Fraction | int | Shape, Explained]]  # wrong values, and what gives them
@@ -98,7 +163,9 @@ class Explanations:
     def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
         """A misread model that has such a shape there."""
         found = [explained for shape, explained in self._misreadings(blank) if shape == given]
-        return one_of(found) if found else None
+        if not found:
+            return None
+        return one_of(found)
 
     @cached_property
     def _working(self) -> tuple[Mistake, ...]:
@@ -118,7 +185,7 @@ class Explanations:
 
 def _misread(sheet: Sheet) -> Iterator[Misread]:
     data = data_of(sheet.model)
-    for misreading in MISREADINGS:
+    for misreading in misreadings().mistakes:
         for changed in misreading.changed(data):
             yield from _rebuilt(sheet, changed, Explained(misreading.name, misreading.sentence))
     for one in MISREMEMBERED:

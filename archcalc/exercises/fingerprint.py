@@ -57,4 +57,6 @@ def _flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def listed(found: list[str]) -> str:
     """The first of them, and how many more there are."""
     more = len(found) - MOST_NAMED
-    return "; ".join((*found[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])))
+    if more > 0:
+        found = [*found[:MOST_NAMED], f"and {more} more"]
+    return "; ".join(found)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from archcalc.core.ir import Module, walk
+from archcalc.core.words import enumeration
 
 MOST_NAMED = 4  # equal layers that a label names
 
@@ -61,5 +62,4 @@ def listed(titles: Sequence[str]) -> str:
     shown = list(dict.fromkeys(titles))
     if len(shown) > MOST_NAMED:
         shown = [*shown[: MOST_NAMED - 1], f"{len(shown) - MOST_NAMED + 1} others"]
-    *others, last = shown
-    return f"{', '.join(others)} and {last}" if others else last
+    return enumeration(shown)

@@ -8,13 +8,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from archcalc.exercises.answers import Filled
-from archcalc.exercises.arithmetic import Number
+from archcalc.exercises.arithmetic import Number, is_rounded
 from archcalc.exercises.blanks import Blank, Shape
 from archcalc.exercises.cells import OPEN, Cell
-from archcalc.exercises.explaining import Explanations
+from archcalc.exercises.explaining import Explained, Explanations
 from archcalc.exercises.mistakes.in_a_shape import wrong_shape
-from archcalc.exercises.plausible import Explained
-from archcalc.exercises.rounding import is_rounded
 from archcalc.exercises.steps import Key, derived
 
 ROUNDED = "right to the digits given; the exact number is asked"
@@ -122,7 +120,9 @@ def _how_read(number: Number, answer: int) -> str:
     """What a reader of a right answer should know of it."""
     if number.value != answer:
         return f"read as {answer:,}: the point or comma separates thousands"
-    return f"the working comes to {_plain(number.worked)}" if number.worked is not None else ""
+    if number.worked is None:
+        return ""
+    return f"the working comes to {_plain(number.worked)}"
 
 
 def _plain(value: Fraction) -> str:

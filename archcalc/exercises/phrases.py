@@ -63,14 +63,12 @@ class Phrases:
         found = next((text for text in (self._filled(one, english) for one in self.patterns) if text), None)
         if found:
             return found
-        if self._is_formula(english):
+        if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
         parts = _parts(english)
-        return _joined([self.said(part) for part in parts]) if len(parts) > 1 else None
-
-    def _is_formula(self, text: str) -> bool:
-        """Letters and signs, and no words but those that formulas have."""
-        return not set(_WORD.findall(text.lower())) - self.in_formulas
+        if len(parts) <= 1:
+            return None
+        return _joined([self.said(part) for part in parts])
 
     def _filled(self, pattern: Pattern, english: str) -> str | None:
         form, places, template = pattern
@@ -85,7 +83,9 @@ class Phrases:
     def _value(self, name: str, text: str) -> str | None:
         if name in "ab":
             return self.said(text)
-        return text.translate(str.maketrans(_LATIN + ",", self.digits + "٬")) if name in "nmo" else text
+        if name in "nmo":
+            return text.translate(str.maketrans(_LATIN + ",", self.digits + "٬"))
+        return text
 
 
 def _pattern(english: str, said: str) -> Pattern:
@@ -106,4 +106,6 @@ def _parts(text: str) -> list[str]:
 
 
 def _joined(parts: list[str | None]) -> str | None:
-    return None if any(part is None for part in parts) else ": ".join(part or "" for part in parts)
+    if any(part is None for part in parts):
+        return None
+    return ": ".join(part or "" for part in parts)

@@ -12,7 +12,9 @@ from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.core.ir import Module, walk
 from archcalc.core.tree import ops_in
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
-from archcalc.exercises.conventions import biases
+from archcalc.exercises.labels import Label, titles_of, within
+from archcalc.exercises.parameters import parameter_steps
+from archcalc.exercises.steps import in_order
 from archcalc.exercises.variation import data_of, varied, with_sizes
 from archcalc.model import Model
 from archcalc.spec.defaults import left_out
@@ -22,6 +24,8 @@ from archcalc.spec.node import Node
 USUAL = ("params", "shapes")  # the questions of the course's sheet
 NOT_GIVEN = frozenset({"name", "about", "source", "published", "notes", "family", "scope", "quantization"})
 NOT_GIVEN |= {"fused_qkv", "softmax", "spare"}  # how a file or a kernel keeps things, which no question is about
+
+Layers = dict[str, bool]  # by title: whether it has a bias
 
 
 class Given(NamedTuple):
@@ -148,3 +152,28 @@ def _words(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(str(one) if isinstance(one, int) else _words(one) for one in value)}]"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def biases(root: Module) -> list[str]:
+    """In a sentence, from the tensors themselves: a matrix with a vector beside it has a bias."""
+    titles = titles_of(root)
+    steps = [step for step in in_order(parameter_steps(root)) if not step.is_share]
+    axes = {step.name: [term.axes for term in step.ways[0].terms] for step in steps}
+    layers = [step for step in steps if max(axes[step.name], default=0) > 1]
+    labels = [Label(step.title, within(step.name, titles)).text(1) for step in layers]
+    if not layers:
+        return []
+    return [_biases({label: 1 in axes[step.name] for label, step in zip(labels, layers, strict=True)})]
+
+
+def _biases(layers: Layers) -> str:
+    """The shorter list is written out."""
+    biased = [title for title, has_one in layers.items() if has_one]
+    bare = [title for title, has_one in layers.items() if not has_one]
+    if not biased:
+        return "no layer has a bias"
+    if not bare:
+        return "every layer with a matrix has a bias"
+    if len(bare) <= len(biased):
+        return f"every layer with a matrix has a bias, except {', '.join(bare)}"
+    return f"no layer has a bias, except {', '.join(biased)}"

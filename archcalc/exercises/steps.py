@@ -97,8 +97,9 @@ class Step:
     def wraps(self) -> Step | None:
         """The one figure that it is, where it has no more than that."""
         way = self.ways[0]
-        only = not way.terms and len(way.children) == 1 and way.children[0][0] == 1
-        return way.children[0][1] if only else None
+        if not way.terms and len(way.children) == 1 and way.children[0][0] == 1:
+            return way.children[0][1]
+        return None
 
     @cached_property
     def every_way(self) -> tuple[Way, ...]:

@@ -124,4 +124,6 @@ def _mapped(value: Any, name: str, change: Change) -> Any:
         return change(name, value)
     if isinstance(value, dict):
         return {key: inner if key in STRUCTURE else _mapped(inner, key, change) for key, inner in value.items()}
-    return [_mapped(inner, name, change) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_mapped(inner, name, change) for inner in value]
+    return value

@@ -34,7 +34,9 @@ def _places(op: Op) -> int:
 
 
 def _name(module: Module) -> str:
-    return f"{module.path}.{_section(module)}" if module.is_section else module.path or "model"
+    if module.is_section:
+        return f"{module.path}.{_section(module)}"
+    return module.path or "model"
 
 
 def _section(module: Module) -> str:

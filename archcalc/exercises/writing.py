@@ -49,7 +49,9 @@ def _character(character: str) -> str:
     if character in _SIGNS or character.isascii():
         return _SIGNS.get(character, character)
     if unicodedata.category(character) in ("Zs", "Cf"):  # narrow spaces, marks of direction
-        return " " if unicodedata.category(character) == "Zs" else ""
+        if unicodedata.category(character) != "Zs":
+            return ""
+        return " "
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)
 

@@ -7,7 +7,7 @@ from math import pi
 import torch
 from torch import Tensor, cosine_similarity
 
-from archcalc.identities.finding import HUNDREDTH, Bound, Finding, Findings, Value, corrected, measured_at, right, wrong
+from archcalc.identities.finding import HUNDREDTH, Bound, Findings, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap
 from archcalc.identities.position import encoding, frequencies
 
@@ -61,16 +61,12 @@ def sinusoid_similarity() -> Findings:
     found = similarity(D, k)
     falling = wrong("the further apart, the less alike", float((found - found.cummin(0).values).max()))
     cosines = (k[:, None] * theta).cos().mean(1)
+    largest = [farthest_alike(d) for d in WIDTHS]
+    assert isinstance(largest[0].number, float)
+    alike = right(f"positions {FAR:,} and more apart look alike", 1 - largest[0].number, ALIKE).showing(*largest)
     return measured_at(
         f"d = {D}, k < {FAR:,}",
         falling,
         corrected("cos(E_t, E_{t+k}) = (2/d)·Σ_i cos(kθ_i)", gap(found, cosines), of=falling),
-        _far_positions(),
+        alike.only_if("d is small").at(f"d = {WIDTHS[0]}, {FAR:,} ≤ k < {FARTHEST:,}; largest cosine of each d"),
     )
-
-
-def _far_positions() -> Finding:
-    largest = [farthest_alike(d) for d in WIDTHS]
-    assert isinstance(largest[0].number, float)
-    alike = right(f"positions {FAR:,} and more apart look alike", 1 - largest[0].number, ALIKE).showing(*largest)
-    return alike.only_if("d is small").at(f"d = {WIDTHS[0]}, {FAR:,} ≤ k < {FARTHEST:,}; largest cosine of each d")

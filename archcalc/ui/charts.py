@@ -13,14 +13,15 @@ LAID_OUT = "icicle"  # as wide as there is room, by its script
 
 def chart(question: Question, report: Report) -> dict[str, str]:
     """The drawing of a report by its name, as wide as the page wants it; ids begin with the name."""
-    wide = None if report.chart == LAID_OUT else _wide(question)
-    return {report.chart: drawn(report, wide).svg(report.chart)}
+    wide = [] if report.chart == LAID_OUT else _wide(question)
+    return {report.chart: drawn(report, *wide).svg(report.chart)}
 
 
-def _wide(question: Question) -> float | None:
+def _wide(question: Question) -> list[float]:
+    """Nothing where no width is asked for."""
     found = question.asked.get("wide")
     if found is None:
-        return None
+        return []
     if isinstance(found, bool) or not isinstance(found, int | float) or not NARROWEST <= found <= WIDEST:
         raise InputError(f"expected a width from {NARROWEST} to {WIDEST} pixels", field="wide")
-    return float(found)
+    return [float(found)]

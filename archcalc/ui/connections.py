@@ -23,12 +23,9 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._start()
         if len(self.connections) > MOST:
-            self._longest_waiting().end()
-
-    def _longest_waiting(self) -> Connection:
-        """Of those whose clock runs; this one is the last of them."""
-        waiting = {one: one.clock.when() for one in self.connections if isinstance(one, Connection) and one.clock}
-        return min(waiting, key=waiting.__getitem__)
+            # Of those whose clock runs; this one is the last of them.
+            waiting = {one: one.clock.when() for one in self.connections if isinstance(one, Connection) and one.clock}
+            min(waiting, key=waiting.__getitem__).end()
 
     def end(self) -> None:
         """At once, and not again."""

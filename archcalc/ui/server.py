@@ -13,8 +13,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from archcalc.core.errors import InputError
+from archcalc.ui.ask import mistakes
 from archcalc.ui.lanes import Busy, Lanes, TooLong
-from archcalc.ui.mistakes import mistakes
 from archcalc.ui.pages import KINDS, files
 from archcalc.ui.questions import Desk, Place, question_of
 from archcalc.ui.rules import HEADERS, Refused, Rules
@@ -60,15 +60,11 @@ def _guarded(rules: Rules, endpoint: Endpoint) -> Endpoint:
             rules.check_place(request.headers)
             response = await endpoint(request)
         except Refused as refused:
-            response = _refusal(refused)
+            response = JSONResponse({"ok": False, **mistakes(InputError(refused.why))}, refused.status)
         response.headers.update(HEADERS)
         return response
 
     return guarded
-
-
-def _refusal(refused: Refused) -> Response:
-    return JSONResponse({"ok": False, **mistakes(InputError(refused.why))}, refused.status)
 
 
 async def _other(_: Request, error: Exception) -> Response:

@@ -165,9 +165,13 @@ def _option(name: str) -> str:
 
 def _translated(model: Model) -> str | None:
     """What a config.json or a weights file was read as; nothing where the source is a spec itself."""
-    return None if model.document.text else _short(model.yaml())
+    if model.document.text:
+        return None
+    return _short(model.yaml())
 
 
 def _short(text: str) -> str | None:
     """A spec that an editor can hold; a longer one lists tensors."""
-    return text if len(text) <= LONGEST_EDITED else None
+    if len(text) > LONGEST_EDITED:
+        return None
+    return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from archcalc.catalog.field_tables import missing_in, with_tables
+from tables import missing_in, with_tables
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "language.md").read_text(encoding="utf-8")
 

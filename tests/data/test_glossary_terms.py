@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer
+from tables import with_terms
 
 from archcalc.catalog.fields import explain
-from archcalc.catalog.glossary import Term, found, plain, terms, with_terms
+from archcalc.catalog.glossary import Term, found, plain, terms
 from archcalc.cli.app import app
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from archcalc.exercises.arithmetic import number
-from archcalc.exercises.rounding import is_rounded
+from archcalc.exercises.arithmetic import is_rounded, number
 
 
 @pytest.mark.parametrize(

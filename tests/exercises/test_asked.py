@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from archcalc.core.errors import InputError
-from archcalc.exercises.expect.asked import asked
+from archcalc.exercises.expect.answer import asked
 
 
 @pytest.mark.parametrize(

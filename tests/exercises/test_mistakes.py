@@ -13,7 +13,7 @@ from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.marking import Standing
 from archcalc.exercises.mistakes.in_a_shape import NAMES
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, another_size
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS, MISREMEMBERED
+from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
 from archcalc.exercises.mistakes.in_the_unit import ONE_SAMPLE, UNITS
 
 Q, OUT, BLOCK = "encoder.blocks.attention.q", "encoder.blocks.attention.out", "encoder.blocks"
@@ -121,7 +121,8 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
 ]  # fmt: skip
 DECLARED = {
     *(mistake.name for mistake in (*MISTAKES, *RARER_MISTAKES, FORGOTTEN_FACTOR, another_size(()))),
-    *(misreading.name for misreading in (*MISREADINGS, *MISREMEMBERED)),
+    *(misreading.name for misreading in misreadings().mistakes),
+    *(one.name for one in MISREMEMBERED),
     *(name for units in UNITS.values() for name, _, _ in units),
     *NAMES,
 }

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from archcalc.render.chart.drawing import Drawing, number
+from archcalc.render.chart.drawing import Drawing, attributes, number
 from archcalc.render.chart.scale import Linear, Log
 from archcalc.render.inks import SERIES
 
@@ -39,6 +39,11 @@ def test_ticks_are_round_and_within_the_scale(scale: Linear | Log, ticks: list[f
 
 def test_a_scale_of_one_value_has_a_place_for_it() -> None:
     assert Linear(7, 7, 10, 20).place(7) == Log(7, 7, 10, 20).place(7) == 10
+
+
+def test_attributes_that_say_nothing_are_left_out() -> None:
+    found = attributes(x=number(0), text_anchor=False, font_weight=600, stroke_dasharray="", rx=0)
+    assert found == ' x="0" font-weight="600"'
 
 
 def test_names_are_text_wherever_they_stand() -> None:

@@ -66,7 +66,10 @@ def part_of(module: Module, values: Mapping[str, int]) -> Part:
 def _with_paths(module: Module) -> Iterator[Module]:
     """Its children; those of a section, which has no path of its own, in the section's place."""
     for child in module.children:
-        yield from _with_paths(child) if child.is_section else (child,)
+        if child.is_section:
+            yield from _with_paths(child)
+        else:
+            yield child
 
 
 def aligned(models: Sequence[Part]) -> list[Row]:
@@ -76,19 +79,23 @@ def aligned(models: Sequence[Part]) -> list[Row]:
 
 
 def _rows(above: str, parts: Sequence[Part | None]) -> Iterator[Row]:
-    for name in _union([list(part.children) if part else [] for part in parts]):
-        path = f"{above}.{name}" if above else name
-        below = [part.children.get(name) if part else None for part in parts]
+    for name in _union([list(part.children) for part in parts if part]):
+        path = f"{above}.{name}".removeprefix(".")
+        below = [part and part.children.get(name) for part in parts]
         yield _row(path, below, parts if above else None)
         yield from _rows(path, below)
 
 
 def _row(path: str, parts: Sequence[Part | None], above: Sequence[Part | None] | None) -> Row:
     times = tuple(part.times if part else None for part in parts)
-    values = tuple(part.value if part else None for part in parts)
+    values = _values(parts)
     titles = dict.fromkeys(part.title for part in parts if part)
-    whole = above is not None and {*times} == {1} and values == tuple(part.value if part else None for part in above)
+    whole = above is not None and {*times} == {1} and values == _values(above)
     return Row(path, tuple(titles), times, values, all(part == parts[0] for part in parts), whole)
+
+
+def _values(parts: Sequence[Part | None]) -> tuple[int | None, ...]:
+    return tuple(part.value if part else None for part in parts)
 
 
 def _union(lists: Sequence[list[str]]) -> list[str]:

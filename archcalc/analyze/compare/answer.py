@@ -238,7 +238,9 @@ def _unequal(measured: Sequence[Measured]) -> str:
     ]
     each = (f"{letter} {words or 'none'}" for letter, words in zip(ascii_uppercase, told, strict=False))
     what = "sizes" if "batch" in differ else "lengths"
-    return f"at different {what}: {', '.join(each)}" if differ else ""
+    if not differ:
+        return ""
+    return f"at different {what}: {', '.join(each)}"
 
 
 def _not_by_part(measured: Sequence[Measured]) -> list[Assumption]:

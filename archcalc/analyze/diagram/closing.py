@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from archcalc.analyze.diagram.graph import Form, Graph, Node, PartKind
 from archcalc.analyze.diagram.sketch import BEFORE
-from archcalc.analyze.diagram.tidy import standing_for
+from archcalc.analyze.diagram.tidy import OPS, standing_for
 
 USUAL_DEPTH = 3  # the layers of a block
-_OPS = (Form.STEP, Form.SIGN)
 _BEHIND = (PartKind.NORM, PartKind.ACTIVATION)  # what stands behind a layer
 
 
@@ -31,7 +30,7 @@ def _is_closed(node: Node, depth: int | None) -> bool:
 def _is_single_layer(node: Node) -> bool:
     """Ops with one matrix among them, and at most norms and activations with weights besides: a convolution, a head."""
     own = [child for child in node.children if child.kind not in _BEHIND]
-    return bool(node.parent) and all(child.form in _OPS for child in own) and sum(map(_weighs, own)) <= 1
+    return bool(node.parent) and all(child.form in OPS for child in own) and sum(map(_weighs, own)) <= 1
 
 
 def _weighs(node: Node) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
-from archcalc.analyze.diagram.windows import windows
 from archcalc.core.count import product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
+from archcalc.core.windows import Along, Ends
 
 MOST_WIDTHS = 4  # a longer row of layers is told by its ends
 
@@ -29,10 +30,11 @@ def of_module(module: Module, kind: PartKind) -> str:
     told = {PartKind.ATTENTION: _attention, PartKind.EXPERTS: _experts, PartKind.NORM: _normalisation}
     if kind == PartKind.STACK:
         return ""
-    special = told[kind](module, ops) if kind in told else ""
+    if kind in told and (special := told[kind](module, ops)):
+        return special
     moved = windows(ops, with_size=kind == PartKind.POOLING)
     parts = (_pooling(ops), _widths(ops), moved, _norms(ops, kind), _activations(ops))
-    return special or ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, parts))
 
 
 def of_op(op: Op) -> str:
@@ -68,7 +70,9 @@ def _normalisation(module: Module, ops: Sequence[Op]) -> str:
 def _norms(ops: Iterable[Op], kind: PartKind) -> str:
     """Behind a convolution."""
     found = dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "norm")
-    return ", ".join(found) if kind == PartKind.CONVOLUTION and len(found) == 1 else ""
+    if kind == PartKind.CONVOLUTION and len(found) == 1:
+        return ", ".join(found)
+    return ""
 
 
 def _pooling(ops: Sequence[Op]) -> str:
@@ -84,12 +88,15 @@ def _widths(ops: Sequence[Op]) -> str:
             widths = [into]
         if widths[-1] == into:
             widths.append(out)
-    widths = widths if len(widths) <= MOST_WIDTHS else [widths[0], "…", widths[-1]]
+    if len(widths) > MOST_WIDTHS:
+        widths = [widths[0], "…", widths[-1]]
+    parts = [" → ".join(widths)]
     kernels = {_kernel(op) for op in products}
-    kernel = kernels.pop() if len(kernels) == 1 else ""
-    groups = _groups(products[0]) if len(products) == 1 and kernel else []
-    grouped = f"{_size(groups)} groups" if groups else ""
-    return ", ".join(part for part in (kernel, " → ".join(widths), grouped) if part)
+    if len(kernels) == 1:
+        parts.insert(0, kernel := kernels.pop())
+        if kernel and len(products) == 1 and (groups := _groups(products[0])):
+            parts.append(f"{_size(groups)} groups")
+    return ", ".join(filter(None, parts))
 
 
 def _in_and_out(op: Op) -> tuple[str, str]:
@@ -108,14 +115,17 @@ def _groups(op: Op) -> list[Dim]:
 
 def _taps(weight: Param) -> list[Dim]:
     """The dims of a filter: of a convolution's weights all but the channels, which come first."""
-    is_filter = weight.weight_role == Role.CONVOLUTION
-    return [dim for axis in weight.axes[2:] for dim in axis] if is_filter else []
+    if weight.weight_role != Role.CONVOLUTION:
+        return []
+    return [dim for axis in weight.axes[2:] for dim in axis]
 
 
 def _kernel(op: Op) -> str:
     """`7 × 7`, or along one side `kernel 7`."""
     taps = _taps(weights(op)[0])
-    return f"kernel {_size(taps)}" if len(taps) == 1 else " × ".join(f"{int(dim.size):,}" for dim in taps)
+    if len(taps) == 1:
+        return f"kernel {_size(taps)}"
+    return " × ".join(f"{int(dim.size):,}" for dim in taps)
 
 
 def _activations(ops: Iterable[Op]) -> str:
@@ -124,3 +134,34 @@ def _activations(ops: Iterable[Op]) -> str:
 
 def _size(dims: Iterable[Dim]) -> str:
     return f"{int(product(dim.size for dim in dims)):,}"
+
+
+def windows(ops: Iterable[Op], *, with_size: bool) -> str:
+    """Of the only op that moves over a map; nothing where several do. `with_size`: also how large its window is."""
+    moving = [op.windows for op in ops if op.windows and not isinstance(op.windows[0], Ends)]
+    if len(moving) != 1:
+        return ""
+    sides = moving[0]
+    if all(side.places == 1 for side in sides) and with_size:
+        return "over the whole map"
+    size = _each([str(side.reach) for side in sides]) if with_size else ""
+    return ", ".join(part for part in (size, _stride(sides)) if part)
+
+
+def _stride(sides: tuple[Along, ...]) -> str:
+    steps = {side.step for side in sides}
+    if steps == {Fraction(1)}:
+        return ""
+    if all(step < 1 for step in steps):
+        return f"{_same([str(1 / step) for step in steps])} × larger"
+    return f"stride {_same([str(side.step) for side in sides])}"
+
+
+def _each(sizes: list[str]) -> str:
+    """`3 × 3`; along one side `kernel 3`."""
+    return f"kernel {sizes[0]}" if len(sizes) == 1 else " × ".join(sizes)
+
+
+def _same(sizes: list[str]) -> str:
+    """One number where all are equal."""
+    return sizes[0] if len(set(sizes)) == 1 else " × ".join(sizes)

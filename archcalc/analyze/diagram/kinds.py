@@ -54,9 +54,13 @@ def of_op(op: Op, module: Module) -> PartKind:
         return by_weights[0]
     if part := picture(op.kind).part:
         return _BY_PART[part]
-    if _attends(op, module):
+    # Inside attention's core, or a softmax that weighs positions and not experts.
+    chooses = any(param.weight_role == Role.ROUTER for param in module.params.values())
+    if enclosing(module, Region.CORE) or (op.traits.softmax and not chooses):
         return PartKind.ATTENTION
-    return PartKind.POOLING if _pools(op) else PartKind.OTHER
+    if bool(op.over) and any(window.step > 1 for window in op.windows):
+        return PartKind.POOLING
+    return PartKind.OTHER
 
 
 def of_weight(role: Role, group: ModuleGroup | None) -> PartKind:
@@ -67,17 +71,6 @@ def of_weight(role: Role, group: ModuleGroup | None) -> PartKind:
 def weights(op: Op) -> list[Param]:
     """The parameters that it reads, seen along whatever axes."""
     return [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
-
-
-def _attends(op: Op, module: Module) -> bool:
-    """Inside attention's core, or a softmax that weighs positions and not experts."""
-    chooses = any(param.weight_role == Role.ROUTER for param in module.params.values())
-    return bool(enclosing(module, Region.CORE)) or bool(op.traits.softmax and not chooses)
-
-
-def _pools(op: Op) -> bool:
-    """Sums over windows of a map."""
-    return bool(op.over) and any(window.step > 1 for window in op.windows)
 
 
 def of_module(module: Module, parts: Collection[PartKind]) -> PartKind:

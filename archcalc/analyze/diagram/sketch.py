@@ -76,7 +76,7 @@ class _Opening:
 
     def _module(self, around: Node, module: Module) -> None:
         first = next((self.made.order[op] for op in ops_in(module)), len(self.made.order))
-        title = _title(module)
+        title = _TITLES[module.region] if module.is_section and module.region in _TITLES else module.full_name
         node = self._node(around, module.name, title, Form.FRAME, first)
         node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
         node.is_step = module.region == Region.STEP
@@ -104,7 +104,7 @@ class _Opening:
         self.made.module[op] = module
         if op.traits.enters:
             self.made.home[op] = self._at_the_root(op)
-        elif _is_seen(op):
+        elif not picture(op.kind).unseen or bool(op.name and op.inputs):
             self.made.home[op] = self._bias_of(module, op) or self._step(around, module, op)
 
     def _at_the_root(self, op: Op) -> Node:
@@ -119,7 +119,9 @@ class _Opening:
         if not op.traits.joins_product or len(before) != 1 or len(op.inputs) < 2:
             return None
         maker = self.made.made_by.get(before[0].within(self.made.made_by))
-        return self.made.home.get(maker) if maker and self.made.module.get(maker) is module else None
+        if maker and self.made.module.get(maker) is module:
+            return self.made.home.get(maker)
+        return None
 
     def _step(self, around: Node, module: Module, op: Op) -> Node:
         sign = picture(op.kind).sign
@@ -145,13 +147,6 @@ def _stacked(module: Module) -> int:
     params = [param for node, _ in walk(module) for param in node.params.values()]
     experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
     common = [dim for dim in experts if all(dim in param.dims for param in params)]
-    return int(common[0].size) if common else 1
-
-
-def _title(module: Module) -> str:
-    return _TITLES[module.region] if module.is_section and module.region in _TITLES else module.full_name
-
-
-def _is_seen(op: Op) -> bool:
-    """Whatever changes numbers, and whatever has a name and reads something."""
-    return not picture(op.kind).unseen or bool(op.name and op.inputs)
+    if not common:
+        return 1
+    return int(common[0].size)

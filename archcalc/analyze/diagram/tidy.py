@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from archcalc.analyze.diagram.graph import Edge, Form, Graph, Node, PartKind
 
-_OPS = (Form.STEP, Form.SIGN)
+OPS = (Form.STEP, Form.SIGN)
 
 
 def tidy(found: Graph) -> Graph:
@@ -64,7 +64,7 @@ def _without_lookups(found: Graph) -> Graph:
     fed = {edge.target for edge in found.edges}
     for node in list(found.root.leaves()):
         readers = [edge.target for edge in found.edges if edge.source is node]
-        if node.form in _OPS and node not in fed and readers and all(one.parent is node.parent for one in readers):
+        if node.form in OPS and node not in fed and readers and all(one.parent is node.parent for one in readers):
             others[node] = readers[0]
             readers[0].parameters += node.parameters
             _remove(node)

@@ -123,7 +123,9 @@ class Movement:
         """Of a cache, the positions that the one query of a decode step sees, where its kernel skips the others."""
         seen = next((op.sees for op in ops if op.sees), None)
         past = next((int(dim.size) for dim in storage.dims if dim.positions in GROWING), 0)
-        return elements // past * seen if self.decodes and seen and seen < past else elements
+        if self.decodes and seen and seen < past:
+            return elements // past * seen
+        return elements
 
     def _is_kept(self, storage: Tensor) -> bool:
         """From one step to the next."""

@@ -33,7 +33,9 @@ class NumberFormats:
     def of_weight(self, param: Param, elements: int, reader: Op) -> Fraction:
         """As it is stored; in training, and for adapters, in the format that its reader computes in."""
         if is_adapter(param) or (self.run.trains and not self.keeping.quantised(param)):
-            return Fraction(elements * BYTES[self._computed(reader)])
+            # Some recipes have a narrower format for matrix products.
+            narrow = self.run.recipe.products if self.run.recipe and reader.traits.matrix else ""
+            return Fraction(elements * BYTES[narrow or self.run.activations])
         held = self.share.elements(param)
         return self._stored[param] * elements / held if held else Fraction(0)  # a shared expert may have no width
 
@@ -47,11 +49,6 @@ class NumberFormats:
     def of_role(self, role: str, elements: int) -> Fraction:
         """Activations, masks, indices."""
         return Fraction(elements * self._policy.bytes_of(role))
-
-    def _computed(self, op: Op) -> str:
-        """Some recipes have a narrower format for matrix products."""
-        narrow = self.run.recipe.products if self.run.recipe and op.traits.matrix else ""
-        return narrow or self.run.activations
 
     @cached_property
     def _policy(self) -> Policy:

@@ -159,7 +159,9 @@ def _rows(alike: list[Place], width: int) -> list[Row]:
 
 def _limit(one: Measures, softmax: Measures) -> Fraction | None:
     """The length from which on its products cost less than softmax attention's."""
-    return None if one is softmax else Fraction(sum(one.products.factors), sum(softmax.products.factors))
+    if one is softmax:
+        return None
+    return Fraction(sum(one.products.factors), sum(softmax.products.factors))
 
 
 def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Held:

@@ -13,7 +13,6 @@ from archcalc.run.options import options_of
 from archcalc.spec.option import Option, other_names
 from archcalc.spec.option_checks import memory_size
 from archcalc.spec.overrides import is_field
-from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.analyze.plot.subject import Subject
@@ -36,11 +35,6 @@ class Axis:
     @property
     def numeric(self) -> bool:
         return numbered(self.values)
-
-    @property
-    def is_size(self) -> bool:
-        """A batch or a length, at which a model's memory is asked again without building anything anew."""
-        return self.option in Sizes.__dataclass_fields__
 
     def changed(self, subject: Subject, value: Value) -> Subject:
         """The same question with this value."""
@@ -67,8 +61,9 @@ def axis(written: Written, flag: str, subjects: Sequence[Subject]) -> Axis:
     if found is None:
         return _usual(name, option, flag, subjects[0])
     where = f"{flag} {name}"
-    listed = found if isinstance(found, str) else [_plain(each, where) for each in found]
-    taken = values(listed, where) if isinstance(listed, str) else in_order(listed, where)
+    if isinstance(found, str):
+        found = values(found, where)
+    taken = in_order([_plain(each, where) for each in found], where)
     if option:
         taken = in_order([_checked(value, known[option], where) for value in taken], where)
     if len(taken) < 2 and flag == "--x":
@@ -101,7 +96,9 @@ def _plain(value: Any, where: str) -> Value:
 def _as_option(name: str, known: Mapping[str, Option]) -> str:
     written = name.removeprefix("--").replace("-", "_")
     found = other_names(known.items()).get(written, written)
-    return found if found in known else ""
+    if found not in known:
+        return ""
+    return found
 
 
 def _checked(value: Value, one: Option, where: str) -> Value:
@@ -115,11 +112,10 @@ def _checked(value: Value, one: Option, where: str) -> Value:
 
 
 def _usual(name: str, option: str, flag: str, subject: Subject) -> Axis:
-    found = usual_values(option, subject) if flag == "--by" else None
-    if found:
+    if flag == "--by" and (found := usual_values(option, subject)):
         return Axis(name, option, found.values, found.as_it_is)
-    hint = f"write {flag} {name}=1k..128k" if flag == "--x" else f"write {flag} {name}=VALUE,VALUE"
-    raise InputError("its values are missing", hint, field=f"{flag} {name}")
+    example = "1k..128k" if flag == "--x" else "VALUE,VALUE"
+    raise InputError("its values are missing", f"write {flag} {name}={example}", field=f"{flag} {name}")
 
 
 def _unknown(name: str, flag: str, subjects: Sequence[Subject], known: Mapping[str, Option]) -> InputError:

@@ -38,7 +38,9 @@ def crossings(curve: Height, other: Height, places: Sequence[int], *, is_searche
 
     def above(place: int) -> Number | None:
         here, there = curve(place), other(place)
-        return None if here is None or there is None else here - there
+        if here is None or there is None:
+            return None
+        return here - there
 
     sides = [(place, height) for place in places if (height := above(place))]
     for (left, before), (right, after) in pairwise(sides):

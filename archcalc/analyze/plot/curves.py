@@ -32,12 +32,17 @@ class Family:
             try:
                 self.found[value] = self.x.changed(self.subject, value).answers(self.measures)
             except InputError as error:
-                self.found[value] = _as_typed(error, self.x, value)
+                # A change of a field is told as `--set`, which nobody typed here.
+                if error.file == f"--set {self.x.name}={value}":
+                    error.file = f"--x {self.x.name}={value}"
+                self.found[value] = error
         return self.found[value]
 
     def value(self, measure: Measure, value: Value) -> Number | None:
         found = self.at(value)
-        return None if isinstance(found, InputError) else found[measure.name]
+        if isinstance(found, InputError):
+            return None
+        return found[measure.name]
 
     @property
     def drawn(self) -> list[Value]:
@@ -50,13 +55,6 @@ class Family:
         return {value: each for value, each in found.items() if isinstance(each, InputError)}
 
 
-def _as_typed(error: InputError, x: Axis, value: Value) -> InputError:
-    """A change of a field is told as `--set`, which nobody typed here."""
-    if error.file == f"--set {x.name}={value}":
-        error.file = f"--x {x.name}={value}"
-    return error
-
-
 def families(
     subjects: Sequence[Subject], x: Axis, by: Axis | None, measures: tuple[Measure, ...]
 ) -> tuple[list[Family], list[tuple[str, InputError]]]:
@@ -67,12 +65,13 @@ def families(
     refused: list[tuple[str, InputError]] = []
     for one in subjects:
         for value in by.values if by else (None,):
+            family = Family(one, x, measures, value)
             try:
-                changed = by.changed(one, value) if by and value is not None else one
+                if by and value is not None:
+                    family.subject, family.told = by.changed(one, value), by.told(value)
             except InputError as error:
                 refused.append((_label(one, value), error))
                 continue
-            family = Family(changed, x, measures, value, by.told(value) if by and value is not None else "")
             if family.drawn:
                 made.append(family)
             else:

@@ -40,8 +40,9 @@ def _told(report: PlotReport) -> str:
 
 def _read(report: PlotReport) -> Iterator[Assumption]:
     kinds = {True: "log", False: "linear"}
-    x = [f"{report.x.name} {kinds[report.curves.log]}"] if report.x.numeric else []
-    axes = [*x, *(f"{panel.title} {kinds[panel.log]}" for panel in report.curves.panels)]
+    axes = [f"{panel.title} {kinds[panel.log]}" for panel in report.curves.panels]
+    if report.x.numeric:
+        axes.insert(0, f"{report.x.name} {kinds[report.curves.log]}")
     yield Assumption(Topic.TABLE, f"axes: {', '.join(axes)}; --log and --linear change it")
     same = [one.title for one in report.measures if report.by and _is_same(report, one)]
     if report.by and same:
@@ -79,8 +80,9 @@ def _reason(error: InputError) -> str:
 def _listed(report: PlotReport, places: list[int | str]) -> str:
     """`seq 2,048, 4,096`, or from the first to the last of many."""
     named = [f"{place:,}" if isinstance(place, int) else place for place in places]
-    shown = ", ".join(named) if len(named) <= MANY else f"{named[0]}, {named[1]} … {named[-1]}"
-    return f"{report.x.name} {shown}"
+    if len(named) > MANY:
+        return f"{report.x.name} {named[0]}, {named[1]} … {named[-1]}"
+    return f"{report.x.name} {', '.join(named)}"
 
 
 def _crossed(report: PlotReport) -> Iterator[Assumption]:
@@ -113,7 +115,7 @@ def _of_points(report: PlotReport) -> Iterator[Assumption]:
 
 
 def _label(family: Family) -> str:
-    return " · ".join([*family.subject.words, *([family.told] if family.told else [])])
+    return " · ".join(filter(None, [*family.subject.words, family.told]))
 
 
 def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:

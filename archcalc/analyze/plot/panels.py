@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from archcalc.analyze.plot.crossings import Crossing, Height, crossings
+from archcalc.analyze.plot.crossings import Crossing, crossings
 from archcalc.analyze.plot.curves import MOST, Family
 from archcalc.analyze.plot.measures import MEMORY, Measure, Number
+from archcalc.core.words import enumeration
 from archcalc.report.picture import Limit, Line, Meeting, Panel
 
 WIDE = 50  # times: an axis that starts at 0 shows nothing of what is so much lower than the highest
@@ -73,14 +74,17 @@ class Met:
         found = self.crossing
         if not found:
             return None, None, None
-        at_last = (found.last, found.at_last, found.at_next)
-        return at_last if self.at_last else (found.next, found.at_next, found.at_last)
+        if self.at_last:
+            return found.last, found.at_last, found.at_next
+        return found.next, found.at_next, found.at_last
 
     @property
     def told(self) -> str:
         """The whole sentence."""
         place, *_ = self.numbers
-        return f"{self.brief} {self.line.families[0].x.name} {place:,}" if place is not None else self.brief
+        if place is not None:
+            return f"{self.brief} {self.line.families[0].x.name} {place:,}"
+        return self.brief
 
 
 def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:
@@ -91,13 +95,8 @@ def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:
     for listed in units.values():
         together = _lines(families, listed)
         split = [listed] if len(together) <= MOST else [[one] for one in listed]
-        found += [(_title(each), _lines(families, each)) for each in split]
+        found += [(enumeration(one.title for one in each), _lines(families, each)) for each in split]
     return found
-
-
-def _title(measures: Sequence[Measure]) -> str:
-    *first, last = (one.title for one in measures)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _lines(families: Sequence[Family], measures: Sequence[Measure]) -> list[Drawn]:
@@ -112,16 +111,18 @@ def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) ->
         by_heights.setdefault((one.subject.label, heights), []).append(one)
     for same in by_heights.values():
         of_model = [one for one in families if one.subject.label == same[0].subject.label]
-        words = same[0].subject.words
-        words += _values(same, everything=len(same) == len(of_model) > 1)
-        words += [] if alone and words else [measure.title]
+        words = [*same[0].subject.words, *_values(same, everything=len(same) == len(of_model) > 1)]
+        if not (alone and words):
+            words.append(measure.title)
         yield Drawn(" · ".join(words), measure, tuple(same))
 
 
 def _values(same: Sequence[Family], *, everything: bool) -> list[str]:
     """No value where all are the same: a label says what makes a difference."""
     named = [one.told for one in same if one.by is not None]
-    return [", ".join(named)] if named and not everything else []
+    if named and not everything:
+        return [", ".join(named)]
+    return []
 
 
 def panels(
@@ -139,7 +140,9 @@ def panels(
             Panel(
                 title=title,
                 unit=lines[0].measure.unit,
-                lines=tuple(_drawn(line, numbers[_identity(line, lines)]) for line in lines),
+                lines=tuple(
+                    Line(line.label, numbers[_identity(line, lines)], line.heights, line.path) for line in lines
+                ),
                 limits=tuple(own),
                 meetings=tuple(_meeting(one, one.crossing) for one in found if one.crossing),
                 log=_is_wide(lines) if log is None else log,
@@ -152,10 +155,6 @@ def _identity(line: Drawn, lines: Sequence[Drawn]) -> object:
     """What has one colour in every panel: a model and a value of `--by`, the first time that a panel has them."""
     same = tuple((one.subject.label, one.by) for one in line.families)
     return same if line.measure is lines[0].measure else (same, line.measure.name)
-
-
-def _drawn(line: Drawn, number: int) -> Line:
-    return Line(line.label, number, line.heights, line.path)
 
 
 def _is_wide(lines: Sequence[Drawn]) -> bool:
@@ -173,14 +172,14 @@ def _meeting(met: Met, crossing: Crossing) -> Meeting:
 
 def _met(lines: Sequence[Drawn], limits: Sequence[Limit]) -> Iterator[Met]:
     """Of each line with the devices, then of lines with each other; none where the axis has names."""
-    x = lines[0].families[0].x
-    for line in lines if x.numeric else ():
-        for limit in limits if line.measure.name == MEMORY else ():
-            yield from _with_limit(line, limit)
-    pairs = [pair for pair in combinations(lines, 2) if pair[0].compares_with(pair[1])]
-    for one, other in pairs if x.numeric else ():
+    if not lines[0].families[0].x.numeric:
+        return
+    for line in lines:
+        if line.measure.name == MEMORY:
+            yield from (met for limit in limits for met in _with_limit(line, limit))
+    for one, other in (pair for pair in combinations(lines, 2) if pair[0].compares_with(pair[1])):
         dear = one.is_dear or other.is_dear
-        for found in crossings(_height(one), _height(other), _places(one), is_searched=not dear):
+        for found in crossings(one.at, other.at, _places(one), is_searched=not dear):
             more = "more" if found.rises else "less"
             told = f"{one.label} is {more} than {other.label} {_from(found)}"
             yield Met(one, other.label, False, found, told, is_alike=one.measure is other.measure)
@@ -188,14 +187,14 @@ def _met(lines: Sequence[Drawn], limits: Sequence[Limit]) -> Iterator[Met]:
 
 def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:
     x = line.families[0].x
-    found = list(crossings(_height(line), lambda place: limit.height, _places(line)))
+    found = list(crossings(line.at, lambda place: limit.height, _places(line)))
     for each in found:
         where = _up_to(each) if each.rises else _from(each)
         yield Met(line, limit.name, True, each, f"{line.label} fits on {limit.name} {where}")
     if not found:
         fits = max(height for height in line.heights if height is not None) <= limit.height
-        told = f"fits on {limit.name} at every {x.name} drawn" if fits else f"fits on {limit.name} at none"
-        yield Met(line, limit.name, True, None, f"{line.label} {told}")
+        where = f"at every {x.name} drawn" if fits else "at none"
+        yield Met(line, limit.name, True, None, f"{line.label} fits on {limit.name} {where}")
 
 
 def _from(found: Crossing) -> str:
@@ -204,10 +203,6 @@ def _from(found: Crossing) -> str:
 
 def _up_to(found: Crossing) -> str:
     return "up to" if found.solved else "up to at least"
-
-
-def _height(line: Drawn) -> Height:
-    return line.at
 
 
 def _places(line: Drawn) -> list[int]:

@@ -51,7 +51,9 @@ class PlotReport(Report):
         name = "" if isinstance(first, str) else f"{self.x.name} "
         start = f"{line.label}: {amount(low, panel)} at {name}{_plain(first)}"
         if len(points) == 1:
-            return f"{start}, the only value that is not refused" if len(self.x.values) > 1 else start
+            if len(self.x.values) > 1:
+                return f"{start}, the only value that is not refused"
+            return start
         return f"{start}, {amount(high, panel)} at {_plain(last)}"
 
     def table(self) -> Table:

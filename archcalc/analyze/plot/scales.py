@@ -37,7 +37,9 @@ class Scales:
 
 
 def _axes(written: str | Sequence[str] | None, flag: str) -> tuple[str, ...]:
-    found = tuple(name.lower() for name in names(written, flag) or ()) if written is not None else ()
+    if written is None:
+        return ()
+    found = tuple(name.lower() for name in names(written, flag) or ())
     for name in found:
         if name not in SCALES:
             raise InputError(f"no axis is called {name}", f"write {flag} x, {flag} y or {flag} x,y", field=flag)

@@ -9,6 +9,7 @@ from archcalc.analyze.plot.axes import Axis
 from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.subject import Subject
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.words import enumeration
 from archcalc.run.choice import MODE_WORDS
 from archcalc.run.options import options_of
 from archcalc.spec.option import flag_of
@@ -35,7 +36,9 @@ def check_effects(asked: Sequence[Measure], options: Mapping[str, Any], x: Axis,
         if x.option and x.option not in takes.get(one.command, ()):
             hint = "leave it out, or vary a field of the spec, such as --x d_model=256..4096"
             raise InputError(f"{one.title} do not depend on {x.name}", hint, field=f"--y {one.name}")
-    given = [*options, *([by.option] if by and by.option else [])]
+    given = [*options]
+    if by and by.option:
+        given.append(by.option)
     for name in given:
         if options.get(name, 0) is not None and not any(name in taken for taken in takes.values()):
             drawn = " and ".join(dict.fromkeys(one.name for one in asked))
@@ -44,16 +47,18 @@ def check_effects(asked: Sequence[Measure], options: Mapping[str, Any], x: Axis,
 
 def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subject) -> str:
     """`memory and cache over seq, by weights · inference · batch 4`."""
-    *first, last = (one.title for one in asked)
-    what = f"{', '.join(first)} and {last}" if first else last
-    apart = f", by {by.name}" if by else ""
+    what = f"{enumeration(one.title for one in asked)} over {x.name}"
+    if by:
+        what += f", by {by.name}"
     commands = dict.fromkeys(one.command for one in asked if one.command != "params")
-    varied = "mode" in (x.option, by.option if by else "")
+    varied = "mode" in (x.option, by and by.option)
     modes = dict.fromkeys(_mode(subject, command) for command in commands if not varied)
     sizes = (f"{name} {subject.given[name]}" for name in ("batch", "seq", "context") if subject.given.get(name))
-    return " · ".join((f"{what} over {x.name}{apart}", *modes, *sizes))
+    return " · ".join((what, *modes, *sizes))
 
 
 def _mode(subject: Subject, command: str) -> str:
     mode = subject.mode(command)
-    return "prefill" if command == "flops" and mode == "infer" else MODE_WORDS.get(mode, mode)
+    if command == "flops" and mode == "infer":
+        return "prefill"
+    return MODE_WORDS.get(mode, mode)

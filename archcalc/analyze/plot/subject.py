@@ -34,7 +34,9 @@ class Subject:
     @property
     def words(self) -> list[str]:
         """What a label of its curves begins with."""
-        return [self.label] if self.named else []
+        if not self.named:
+            return []
+        return [self.label]
 
     def with_option(self, name: str, value: Any) -> Subject:
         return replace(self, given={**self.given, name: value})

@@ -26,14 +26,16 @@ def usual_values(option: str, subject: Subject) -> Usual | None:
     """None where there is no such list."""
     choices = dict(options_of("plot"))[option].choices if option else ()
     if option == "weights":
-        return _from(
-            subject.deployment.run.format.name.lower(),
-            [one for one in _rungs(subject, "weights") if one.bits in HALVED],
-        )
+        now = subject.deployment.run.format.name.lower()
+        return _from(now, [one for one in _rungs(subject, "weights") if one.bits in HALVED])
     if option == "kv_dtype":
         kept = subject.deployment.run.cache_name
-        return _from(kept, _rungs(subject, "kv")) if kept else None
-    return Usual(choices) if choices else None
+        if not kept:
+            return None
+        return _from(kept, _rungs(subject, "kv"))
+    if not choices:
+        return None
+    return Usual(choices)
 
 
 def _rungs(subject: Subject, kind: str) -> Sequence[Rung]:

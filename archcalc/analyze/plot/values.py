@@ -65,7 +65,7 @@ def _empty(part: str, low: int, high: int, option: str) -> InputError:
 def _range(low: int, high: int, times: str, step: str | None, option: str) -> Iterator[int]:
     if step is not None:
         by = number(step.strip(), option)
-        if by < (2 if times else 1):
+        if by < 1 + bool(times):
             raise InputError(f"a step of {step.strip()} leads nowhere", "such as 512..4096:512", field=option)
         yield from _multiplied(low, high, by, option) if times else _stepped(low, high, by)
     elif low and high >= DOUBLED * low:

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from archcalc.core.tree import ops_in
-from archcalc.exercises.expect.answer import Candidate, Tier, expected
-from archcalc.exercises.expect.asked import asked
+from archcalc.exercises.expect.answer import Candidate, Tier, asked, expected
 from archcalc.report.expected import Expected
 
 if TYPE_CHECKING:

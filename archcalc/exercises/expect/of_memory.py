@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from archcalc.exercises.expect.answer import Candidate, Tier, expected
-from archcalc.exercises.expect.asked import asked
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS
+from archcalc.exercises.expect.answer import Candidate, Tier, asked, expected
+from archcalc.exercises.mistakes.in_the_model import misreadings
 from archcalc.exercises.variation import data_of, rebuilt
 from archcalc.report.expected import Expected
 
@@ -94,7 +93,7 @@ def _other_models(model: Model, report: MemoryReport, again: Again) -> Iterator[
     """The KV cache of a model that is read in another way: keys and values for every head."""
     if not report.parts.get(CACHE):
         return
-    for reading in (one for one in MISREADINGS if one.field in ("kv_heads", "head_dim")):
+    for reading in (one for one in misreadings().mistakes if one.field in ("kv_heads", "head_dim")):
         for changed in reading.changed(data_of(model)):
             other = rebuilt(model, changed)
             if other:

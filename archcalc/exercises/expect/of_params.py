@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 from archcalc.core.ir import Module, ModuleGroup, Param, walk
 from archcalc.core.roles import Role
 from archcalc.exercises.arithmetic import number
-from archcalc.exercises.expect.answer import Candidate, Tier, expected
-from archcalc.exercises.expect.asked import Asked, asked
-from archcalc.exercises.expect.conventions import conventions
+from archcalc.exercises.expect.answer import Asked, Candidate, Tier, asked, expected
 from archcalc.exercises.explaining import slips_of
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS
+from archcalc.exercises.mistakes.in_the_model import Misreading, misreadings
 from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.variation import data_of, rebuilt
+from archcalc.model import Model
 from archcalc.report.expected import Expected
 
 if TYPE_CHECKING:
     from archcalc.analyze.params import ParamsReport
-    from archcalc.model import Model
 
 MANY = 7  # digits of a number that mistakes in a calculation are looked for
 BYTES = (4, 2, 1)  # of a parameter in usual formats
+ROWS = (64, 128)  # that vocabularies are padded to a multiple of
 
 
 def expect_params(model: Model, report: ParamsReport, text: str) -> Expected:
@@ -85,7 +84,7 @@ def _params(root: Module) -> list[tuple[Param, int]]:
 def _other_models(model: Model) -> Iterator[Candidate]:
     """What the model would have if it were read in another way."""
     data = data_of(model)
-    for reading in (*conventions(model), *MISREADINGS):
+    for reading in (*conventions(model), *misreadings().mistakes):
         for changed in reading.changed(data):
             other = rebuilt(model, changed)
             if other:
@@ -102,3 +101,22 @@ def _rows(report: ParamsReport) -> Iterator[Candidate]:
         several = f", all {int(row.repeat):,} together" if row.total != row.each else ""
         yield Candidate(row.path, int(row.each), f"{row.path} alone")
         yield Candidate(row.path, int(row.total), f"{row.path} alone{several}")
+
+
+def conventions(model: Model) -> list[Misreading]:
+    """Layers for further tokens are counted in only where a spec says that it leaves something out."""
+    known = misreadings()
+    if model.scope.left_out:
+        return [*known.conventions, *known.left_out, *_padded(model)]
+    return [*known.conventions, *_padded(model)]
+
+
+def _padded(model: Model) -> list[Misreading]:
+    """Tables whose rows were rounded up, as for tensor cores: GPT-2 with 50,304 tokens."""
+    vocab = getattr(model.spec, "vocab", None)
+    if not isinstance(vocab, int):
+        return []
+    sizes = {-(-vocab // multiple) * multiple for multiple in ROWS} - {vocab}
+    return [
+        Misreading(name=f"with the vocabulary padded to {size:,}", field="vocab", value=size) for size in sorted(sizes)
+    ]

@@ -149,12 +149,11 @@ def _part_counted_twice(way: Way, value_of: ValueOf) -> Iterator[Slip]:
 
 def _forgotten_term(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     whole = total(way, value_of)
-    for term in way.terms if len(way.terms) > 1 else ():
-        yield Slip(whole - int(term.count), f"the term {term.count.worked()} is missing{_of(term.title)}")
-
-
-def _of(title: str) -> str:
-    return f" ({title})" if title else ""
+    if len(way.terms) == 1:
+        return
+    for term in way.terms:
+        title = term.title and f" ({term.title})"
+        yield Slip(whole - int(term.count), f"the term {term.count.worked()} is missing{title}")
 
 
 def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:

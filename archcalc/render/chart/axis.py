@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import floor, log
 
@@ -12,8 +12,11 @@ from archcalc.report.picture import Curves, Line, Panel
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 ABOVE = 1.04  # room above the highest
-_PREFIXES = {"flops": ("", "k", "M", "G", "T", "P", "E", "Z"), "count": ("", "k", "M", "B", "T", "P", "E", "Z")}
-_BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB")
+_UNITS = {  # base, and the names of its powers
+    "bytes": (1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB")),
+    "flops": (1000, ("", "k", "M", "G", "T", "P", "E", "Z")),
+    "count": (1000, ("", "k", "M", "B", "T", "P", "E", "Z")),
+}
 
 
 def heights(panel: Panel, start: float, end: float) -> Scale:
@@ -21,11 +24,13 @@ def heights(panel: Panel, start: float, end: float) -> Scale:
     found = [height for line in panel.lines for height in line.heights if height is not None]
     found += [limit.height for limit in panel.limits]
     high = max(found) * ABOVE
-    if not panel.log:
-        unit = 1024 ** floor(log(max(high, 1), 1024)) if panel.unit == "bytes" else 1
-        return Linear(0, high, start, end, unit)
-    low = min(height for height in found if height > 0) / ABOVE
-    return Log(low, high, start, end, base=2 if panel.unit == "bytes" else 10)
+    is_binary = panel.unit == "bytes"
+    if panel.log:
+        low = min(height for height in found if height > 0) / ABOVE
+        return Log(low, high, start, end, base=2 if is_binary else 10)
+    if is_binary:
+        return Linear(0, high, start, end, 1024 ** floor(log(max(high, 1), 1024)))
+    return Linear(0, high, start, end)
 
 
 def height_ticks(panel: Panel, scale: Scale, about: int) -> list[tuple[float, str]]:
@@ -36,10 +41,9 @@ def _short(value: float, panel: Panel) -> str:
     """`16 GiB`, `1.5 T`."""
     if not value:
         return "0"
-    base = 1024 if panel.unit == "bytes" else 1000
-    power = min(floor(log(value, base) + 1e-9), 7) if value >= 1 else 0
-    shown = f"{value / base**power:.4g}"
-    return f"{shown} {_BYTES[power] if panel.unit == 'bytes' else _PREFIXES[panel.unit][power]}".rstrip()
+    base, names = _UNITS[panel.unit]
+    power = min(floor(log(max(value, 1), base) + 1e-9), 7)
+    return f"{value / base**power:.4g} {names[power]}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -59,21 +63,27 @@ class Places:
 
     def at(self, index: int) -> float:
         place = self.chart.places[index]
-        return self.scale.place(place if self.chart.numeric and isinstance(place, int) else index)
+        if self.chart.numeric and isinstance(place, int):
+            return self.scale.place(place)
+        return self.scale.place(index)
 
     def of_value(self, value: float) -> float:
         return self.scale.place(value)
 
     def path(self, line: Line, heights: Scale) -> list[Point | None]:
         """The way of a line; None at its gaps."""
-        return [(self.of_value(x), heights.place(y)) if y is not None else None for x, y in line.path]
+        return _points(((self.of_value(x), y) for x, y in line.path), heights)
 
     def points(self, line: Line, heights: Scale) -> list[Point | None]:
         """The places of the axis alone."""
-        return [(self.at(i), heights.place(y)) if y is not None else None for i, y in enumerate(line.heights)]
+        return _points(((self.at(index), y) for index, y in enumerate(line.heights)), heights)
 
     def labels(self) -> list[str]:
         return place_labels(self.chart)
+
+
+def _points(ways: Iterable[tuple[float, float | None]], heights: Scale) -> list[Point | None]:
+    return [None if y is None else (x, heights.place(y)) for x, y in ways]
 
 
 def place_labels(chart: Curves) -> list[str]:
@@ -84,14 +94,14 @@ def place_labels(chart: Curves) -> list[str]:
     if chart.of_bytes:
         return [binary_bytes(size) if size % 1024 == 0 else decimal_bytes(size) for size in sizes]
     large = [size for size in sizes if size >= 1000]
-    for base, letters in ((1000, ("k", "M", "B", "T")), (1024, ("Ki", "Mi", "Gi", "Ti"))):
+    for base, letters in ((1000, ("", "k", "M", "B", "T")), (1024, ("", "Ki", "Mi", "Gi", "Ti"))):
         if large and max(large) >= 16 * base and all(size % base == 0 for size in large):
             return [_by(size, base, letters) for size in sizes]
     return [f"{size:,}" for size in sizes]
 
 
-def _by(size: int, base: int, letters: Sequence[str]) -> str:
+def _by(size: int, base: int, letters: tuple[str, ...]) -> str:
     power = 0
-    while size and size % base == 0 and power < len(letters):
+    while size and size % base == 0 and power < len(letters) - 1:
         size, power = size // base, power + 1
-    return f"{size:,}{letters[power - 1] if power else ''}"
+    return f"{size:,}{letters[power]}"

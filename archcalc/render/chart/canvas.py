@@ -9,6 +9,7 @@ from archcalc.render.style import dim, painted
 GLYPHS = "●○■□▲△◆◇"  # the points of curves, told apart without colour
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a character, by row and column (Unicode braille)
 BLANK = 0x2800
+RULE = "╌"
 PLAIN = -1  # the colour of what belongs to no curve
 
 
@@ -49,11 +50,11 @@ class Canvas:
         row, _ = self.cell(0, y)
         for column in range(self.wide):
             if self.is_free(row, column):
-                self.over[(row, column)] = ("╌", PLAIN)
+                self.over[(row, column)] = (RULE, PLAIN)
 
     def is_free(self, row: int, column: int) -> bool:
         inside = 0 <= row < self.high and 0 <= column < self.wide
-        return inside and (row, column) not in self.dots and self.over.get((row, column), ("╌",))[0] == "╌"
+        return inside and (row, column) not in self.dots and self.over.get((row, column), (RULE,))[0] == RULE
 
     def write(self, row: int, column: int, text: str) -> bool:
         """Words where there is room for them, and a blank around; whether there was."""
@@ -69,11 +70,9 @@ class Canvas:
         cell = (row, column)
         if cell in self.over:
             glyph, number = self.over[cell]
-            return painted(glyph, number) if number != PLAIN else _plain(glyph)
+            if number != PLAIN:
+                return painted(glyph, number)
+            return dim(glyph) if glyph == RULE else glyph
         if cell in self.dots:
             return painted(chr(BLANK + self.dots[cell]), self.owner[cell])
         return " "
-
-
-def _plain(glyph: str) -> str:
-    return dim(glyph) if glyph == "╌" else glyph

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import dist
+from math import copysign, dist
 from typing import TYPE_CHECKING
 
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
@@ -94,7 +94,10 @@ class _Area:
     def draw(self) -> None:
         if len(self.curves.panels) > 1:  # a single one is what the title says
             self.drawing.text(self.panel.title, MARGIN, self.top - 14, size=USUAL, bold=True)
-        self._grid()
+        for value, label in height_ticks(self.panel, self.scale, TICKS):
+            y = self.scale.place(value)
+            self.drawing.line([(self.left, y), (self.right, y)], RULE)
+            self.drawing.text(label, self.left - 8, y, size=SMALL, anchor="end", ink=MUTED)
         self._axis()
         self._limits()
         for line in self.panel.lines:
@@ -102,12 +105,6 @@ class _Area:
         for meeting in self.panel.meetings:
             self._meeting(meeting)
         self._labels()
-
-    def _grid(self) -> None:
-        for value, label in height_ticks(self.panel, self.scale, TICKS):
-            y = self.scale.place(value)
-            self.drawing.line([(self.left, y), (self.right, y)], RULE)
-            self.drawing.text(label, self.left - 8, y, size=SMALL, anchor="end", ink=MUTED)
 
     def _axis(self) -> None:
         """Ticks at the values that are drawn, with as many labels as there is room for."""
@@ -155,15 +152,14 @@ class _Area:
             self.drawing.line(piece, ink, width=2.2, dash=dash(line.number))
         for index, point in enumerate(self.places.points(line, self.scale)):
             if point:
-                self.drawing.open(hint=self._hint(line, index))
+                place, height = self.curves.places[index], line.heights[index]
+                where = f"{self.curves.axis} {place:,}" if isinstance(place, int) else str(place)
+                hint = f"{line.label} · {where}: {height:,}"
+                if self.panel.unit == "bytes":
+                    hint += f" bytes ({binary_bytes(round(height or 0))})"
+                self.drawing.open(hint=hint)
                 self.drawing.dot(*point, 3, ink)
                 self.drawing.close()
-
-    def _hint(self, line: Line, index: int) -> str:
-        place, height = self.curves.places[index], line.heights[index]
-        where = f"{self.curves.axis} {place:,}" if isinstance(place, int) else str(place)
-        rough = f" bytes ({binary_bytes(round(height or 0))})" if self.panel.unit == "bytes" else ""
-        return f"{line.label} · {where}: {height:,}{rough}"
 
     def _meeting(self, meeting: Meeting) -> None:
         """A ring, and the number beside it where it covers nothing."""
@@ -194,8 +190,8 @@ class _Area:
         """A thin line to a number that stands apart from its ring."""
         (x, y), (left, at) = ring, word
         if abs(at - y) > FAR:
-            side = 1 if at > y else -1
-            self.drawing.line([(x, y + side * 6), (min(max(x, left), left + wide), at - side * 6)], MUTED, width=0.8)
+            apart = copysign(6, at - y)
+            self.drawing.line([(x, y + apart), (min(max(x, left), left + wide), at - apart)], MUTED, width=0.8)
 
     def _labels(self) -> None:
         """At the ends of lines, moved apart."""
@@ -205,9 +201,8 @@ class _Area:
         for end, line in sorted(ends, key=lambda each: each[0]):
             y = max(end, y + ROW)
             places.append((y, line))
-        over = max(places[-1][0] - self.bottom + 4, 0)
         for index, (y, line) in enumerate(reversed(places)):
-            self._label(line, min(y, self.bottom - 4 - index * ROW) if over else y)
+            self._label(line, min(y, self.bottom - 4 - index * ROW))
 
     def _end(self, line: Line) -> float:
         return next(point[1] for point in reversed(self.places.points(line, self.scale)) if point)

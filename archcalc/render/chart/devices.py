@@ -55,7 +55,7 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, max(most, 1), layout.left, layout.right, unit=GIB)
     ground = 10 + layout.row * len(report.rows)
     keys = legend.placed(_entries(report), 0, ground + 46, wide)
-    drawing = Drawing(wide, ground + 36 + legend.height(keys), _title(report), _described(report))
+    drawing = Drawing(wide, ground + 36 + legend.height(keys), f"{report.title()}: devices", _described(report))
     _grid(drawing, scale, ground)
     for place, row in enumerate(report.rows):
         _row(drawing, report, row, layout, scale, 4 + layout.row * place)
@@ -67,13 +67,10 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
 
 def segment_ink(name: str) -> Ink:
     """That of its largest part, as a rule."""
-    parts = SEGMENTS.get(name, ())
-    chief = [part for part in parts if part == name] or parts
-    return ink(chief[0]) if chief else _BESIDES
-
-
-def _title(report: FitReport) -> str:
-    return f"{report.title()}: devices"
+    parts = SEGMENTS.get(name)
+    if not parts:
+        return _BESIDES
+    return ink(name if name in parts else parts[0])
 
 
 def _described(report: FitReport) -> str:
@@ -119,9 +116,10 @@ def _grid(drawing: Drawing, scale: Linear, ground: float) -> None:
 def _row(drawing: Drawing, report: FitReport, row: Row, layout: _Layout, scale: Linear, top: float) -> None:
     drawing.open(hint=f"{row.gpu}: needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}")
     middle = top + layout.bar
-    words = top + (10 if layout.is_narrow else layout.bar)
-    name = shortened(row.gpu, SIZE, (layout.wide / 2 if layout.is_narrow else layout.left) - 8)
-    drawing.text(name, 0, words, size=SIZE)
+    words, room = middle, layout.left
+    if layout.is_narrow:
+        words, room = top + 10, layout.wide / 2
+    drawing.text(shortened(row.gpu, SIZE, room - 8), 0, words, size=SIZE)
     drawing.text(_verdict(row), layout.wide, words, size=SIZE, anchor="end", ink=_VERDICTS[row.verdict])
     _bar(drawing, report, row, scale, middle)
     drawing.close()

@@ -50,19 +50,16 @@ class Drawing:
         marks: Marks = NONE,
     ) -> None:
         """Without an ink it is its edge alone."""
-        place = f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
-        rounded = f' rx="{number(radius)}"' if radius else ""
-        hollow = "" if ink else ' fill="none"'
-        self._add("rect", f"{place}{rounded}{hollow}", fill=ink, stroke=edge, marks=marks)
+        rest = attributes(rx=radius and number(radius), fill=ink is None and "none")
+        self._add("rect", f"{_box(x, y, wide, high)}{rest}", fill=ink, stroke=edge, marks=marks)
 
     def area(self, points: Sequence[Point], ink: Ink, *, marks: Marks = NONE) -> None:
         """A filled shape within these corners."""
         self._add("path", f'd="{_path(points)}Z"', fill=ink, marks=marks)
 
     def line(self, points: Sequence[Point], ink: Ink, *, width: float = 1, dash: str = "", marks: Marks = NONE) -> None:
-        dashed = f' stroke-dasharray="{dash}"' if dash else ""
-        drawn = f'd="{_path(points)}" fill="none" stroke-width="{number(width)}"{dashed}'
-        self._add("path", drawn, stroke=ink, marks=marks)
+        drawn = f'd="{_path(points)}" fill="none" stroke-width="{number(width)}"'
+        self._add("path", drawn + attributes(stroke_dasharray=dash), stroke=ink, marks=marks)
 
     def dot(self, x: float, y: float, radius: float, ink: Ink, *, marks: Marks = NONE) -> None:
         self._add("circle", f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"', fill=ink, marks=marks)
@@ -81,23 +78,23 @@ class Drawing:
     ) -> None:
         """`y` is the middle of the line, `anchor` the side of it that stands at `x`: start, middle or end."""
         place = f'x="{number(x)}" y="{number(y + size * 0.35)}"'
-        side = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        high = f' font-size="{number(size)}"' if size != SIZE else ""
-        weight = ' font-weight="600"' if bold else ""
-        self._add("text", f"{place}{side}{high}{weight}", fill=ink, marks=marks, inside=escape(visible(words)))
+        rest = attributes(
+            text_anchor=anchor != "start" and anchor, font_size=size != SIZE and number(size), font_weight=bold and 600
+        )
+        self._add("text", place + rest, fill=ink, marks=marks, inside=escape(visible(words)))
 
     def zones(self, found: Iterable[tuple[float, float, float, float, str]]) -> None:
         """Places (x, y, width, height) that a pointer reads something at, though nothing is drawn there."""
         self.open(marks={"fill": "none", "pointer-events": "all"})
         for x, y, wide, high, hint in found:
-            place = f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
-            self.parts.append(f"<rect {place}><title>{escape(visible(hint))}</title></rect>")
+            self.parts.append(f"<rect {_box(x, y, wide, high)}><title>{escape(visible(hint))}</title></rect>")
         self.close()
 
     def open(self, *, hint: str = "", marks: Marks = NONE) -> None:
         """Begin a group, ended by `close`; `hint` is what a pointer that rests on it reads."""
-        told = f"<title>{escape(visible(hint))}</title>" if hint else ""
-        self.parts.append(f"<g{_written(marks)}>{told}")
+        self.parts.append(f"<g{_written(marks)}>")
+        if hint:
+            self.parts[-1] += f"<title>{escape(visible(hint))}</title>"
 
     def close(self) -> None:
         self.parts.append("</g>")
@@ -122,16 +119,17 @@ class Drawing:
     def svg(self, name: str = "", *, alone: bool | None = None) -> str:
         """A file of its own; with a name, the element that a page holds under it, whose style the page has already,
         unless it is `alone` there too, as in a notebook."""
-        alone = not name if alone is None else alone
+        if alone is None:
+            alone = not name
         wide, high = number(self.width), number(self.height)
         title, described = f"{name}-title", f"{name}-described"
-        space = "" if name else 'xmlns="http://www.w3.org/2000/svg" '
+        space = attributes(xmlns=not name and "http://www.w3.org/2000/svg")
         lines = [
-            f'<svg {space}class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+            f'<svg{space} class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
             f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}" font-size="{SIZE:g}">',
             f'<title id="{title}">{escape(visible(self.title))}</title>',
             f'<desc id="{described}">{escape(visible(self.described))}</desc>',
-            *(self._coloured(wide, high) if alone else self._colourless()),
+            *(self._coloured(wide, high) if alone else [_COLOURS.sub("", part) for part in self.parts]),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
@@ -141,14 +139,19 @@ class Drawing:
         ground = f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>'
         return [style, ground, *(part.replace(_LIGHT, "") for part in self.parts)]
 
-    def _colourless(self) -> list[str]:
-        return [_COLOURS.sub("", part) for part in self.parts]
-
 
 def number(value: float) -> str:
     """With one decimal at the most: a tenth of a pixel is not seen."""
-    shown = f"{value:.1f}".removesuffix(".0")
-    return "0" if shown == "-0" else shown
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")  # no -0
+
+
+def _box(x: float, y: float, wide: float, high: float) -> str:
+    return f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
+
+
+def attributes(**values: str | float) -> str:
+    """Each behind a space; those that say nothing are left out."""
+    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in values.items() if value)
 
 
 def _path(points: Sequence[Point]) -> str:

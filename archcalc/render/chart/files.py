@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from archcalc.render import render
+from archcalc.render import images, render
 
 if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
@@ -15,18 +15,6 @@ def written(report: PlotReport, suffix: str) -> str | bytes:
     return WRITTEN[suffix](report)
 
 
-def _png(report: PlotReport) -> bytes:
-    from archcalc.render.images import png
-
-    return png(render(report, "svg"))
-
-
-def _pdf(report: PlotReport) -> bytes:
-    from archcalc.render.images import pdf
-
-    return pdf(render(report, "svg"))
-
-
 def _as(format: str) -> Callable[[PlotReport], str]:
     return lambda report: render(report, format) + "\n"
 
@@ -34,8 +22,8 @@ def _as(format: str) -> Callable[[PlotReport], str]:
 WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
     ".svg": _as("svg"),
     ".html": _as("html"),
-    ".png": _png,
-    ".pdf": _pdf,
+    ".png": lambda report: images.png(render(report, "svg")),
+    ".pdf": lambda report: images.pdf(render(report, "svg")),
     ".csv": _as("csv"),
     ".json": _as("json"),
     ".md": _as("markdown"),

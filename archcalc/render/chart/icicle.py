@@ -86,14 +86,8 @@ def _described(whole: Cell, left_out: int) -> str:
 def _entries(whole: Cell) -> list[Entry]:
     used = {cell.kind for cell in whole.walk()}
     kinds = (kind for kind in PartKind if kind in used and kind not in _UNNAMED)
-    named = [Entry(inks(kind)[0], kind, inks(kind)[1]) for kind in kinds]
-    several = [Entry(*_several())] if PartKind.STACK in used else []
-    return [*named, *several]
-
-
-def _several() -> tuple[Ink, str, Ink]:
-    fill, edge = inks(PartKind.STACK)
-    return fill, "parts of several kinds", edge
+    names = {**{kind: str(kind) for kind in kinds}, PartKind.STACK: "parts of several kinds"}
+    return [Entry(inks(kind)[0], words, inks(kind)[1]) for kind, words in names.items() if kind in used]
 
 
 def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int) -> None:
@@ -116,19 +110,12 @@ def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int)
 def _marks(place: Place) -> Marks:
     """One cell is reached by the tab key; a page leads from it to the others."""
     cell = place.cell
-    working = {"data-working": cell.working} if cell.working else {}
-    return {
-        "role": "treeitem",
-        "tabindex": -1 if place.level else 0,
-        "data-path": cell.path,
-        "data-title": cell.title,
-        "data-count": f"{cell.total:,}",
-        "data-short": rounded(cell.total),
-        **working,
-        "data-level": place.level,
-        "data-from": f"{place.start:.7f}",
-        "data-to": f"{place.end:.7f}",
-    }
+    marks: dict[str, str | int] = {"role": "treeitem", "tabindex": -1 if place.level else 0}
+    marks |= {"data-path": cell.path, "data-title": cell.title}
+    marks |= {"data-count": f"{cell.total:,}", "data-short": rounded(cell.total)}
+    if cell.working:
+        marks["data-working"] = cell.working
+    return {**marks, "data-level": place.level, "data-from": f"{place.start:.7f}", "data-to": f"{place.end:.7f}"}
 
 
 def _label(drawing: Drawing, cell: Cell, x: float, y: float, wide: float, high: float) -> None:

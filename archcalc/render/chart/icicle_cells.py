@@ -140,7 +140,8 @@ def _sum_up(cell: Cell, kept: set[Cell]) -> None:
 
 
 def _rest(cell: Cell, rest: list[Cell]) -> Cell:
+    path, total = f"{cell.path} …", sum(child.total for child in rest)
+    if len(rest) == 1:
+        return Cell(path, rest[0].title, total, rest[0].kind)
     kinds = {child.kind for child in rest}
-    title = f"{len(rest):,} smaller parts" if len(rest) > 1 else rest[0].title
-    total = sum(child.total for child in rest)
-    return Cell(f"{cell.path} …", title, total, kinds.pop() if len(kinds) == 1 else PartKind.STACK)
+    return Cell(path, f"{len(rest):,} smaller parts", total, kinds.pop() if len(kinds) == 1 else PartKind.STACK)

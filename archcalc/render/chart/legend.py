@@ -42,7 +42,9 @@ def placed(entries: Iterable[Entry], x: float, y: float, wide: float) -> list[Pl
 
 
 def height(places: list[Placed]) -> float:
-    return places[-1].y - places[0].y + ROW if places else 0.0
+    if not places:
+        return 0.0
+    return places[-1].y - places[0].y + ROW
 
 
 def draw(drawing: Drawing, places: Iterable[Placed]) -> None:

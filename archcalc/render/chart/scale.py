@@ -20,18 +20,17 @@ class Linear:
 
     def place(self, value: float) -> float:
         span = self.high - self.low
-        return self.start + (value - self.low) / span * (self.end - self.start) if span else self.start
+        if span:
+            return self.start + (value - self.low) / span * (self.end - self.start)
+        return self.start
 
     def ticks(self, about: int = 5) -> list[float]:
         """Round values within the scale, `about` as many as asked for."""
-        step = self._step(about)
-        first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return [step * index for index in range(first, last + 1)]
-
-    def _step(self, about: int) -> float:
         rough = max((self.high - self.low) / self.unit / about, 1e-300)
         power = 10.0 ** math.floor(math.log10(rough))
-        return self.unit * power * next(each for each in ROUND if each * power >= rough * 0.999)
+        step = self.unit * power * next(each for each in ROUND if each * power >= rough * 0.999)
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        return [step * index for index in range(first, last + 1)]
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,9 @@ class Log:
 
     def place(self, value: float) -> float:
         whole = math.log(self.high / self.low)
-        return self.start + math.log(value / self.low) / whole * (self.end - self.start) if whole else self.start
+        if whole:
+            return self.start + math.log(value / self.low) / whole * (self.end - self.start)
+        return self.start
 
     def ticks(self, about: int = 8) -> list[float]:
         """Powers of the base, every so many that they are not crowded."""

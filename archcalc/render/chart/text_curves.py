@@ -21,8 +21,8 @@ Labels = list[tuple[int, str, int]]  # row, words, colour
 
 def in_text(chart: Curves, width: int) -> list[str]:
     rows = ALONE if len(chart.panels) == 1 else BESIDE
-    drawn = [list(_panel(chart, panel, width, rows)) for panel in chart.panels]
-    return [line for index, lines in enumerate(drawn) for line in ([""] if index else []) + lines]
+    drawn = [["", *_panel(chart, panel, width, rows)] for panel in chart.panels]
+    return [line for lines in drawn for line in lines][1:]
 
 
 def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
@@ -31,10 +31,10 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
     left = max(map(len, ticks.values()), default=0)
     right = max((cells.width(visible(line.label)) + 3 for line in panel.lines), default=0)
     beside = width - left - 2 - right >= NARROW
-    wide = max(width - left - 2 - (right if beside else 0), 2)
+    wide = max(width - left - 2 - right * beside, 2)
     canvas, places = Canvas(wide, rows), Places.of(chart, 1, wide * 2 - 2)
     labels = _drawn(canvas, panel, places, scale)
-    ends = {row: painted(words, number) for row, words, number in _apart(labels, rows)} if beside else {}
+    ends = {row: painted(words, number) for row, words, number in _apart(labels, rows) if beside}
     if len(chart.panels) > 1:  # a single one is what the title says
         yield bold(visible(panel.title))
     for row in range(rows):
@@ -95,14 +95,11 @@ def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Non
 def _apart(labels: Labels, rows: int) -> Labels:
     """Each on a row of its own, as near to its line's end as the others leave it."""
     placed: Labels = []
+    taken = -1
     for row, words, number in sorted(labels):
-        taken = placed[-1][0] if placed else -1
-        placed.append((max(row, taken + 1), words, number))
-    over = max(placed[-1][0] - rows + 1, 0) if placed else 0
-    moved: Labels = []
-    for index, (row, words, number) in enumerate(reversed(placed)):
-        moved.append((min(row, rows - 1 - index) if over else row, words, number))
-    return moved
+        taken = max(row, taken + 1)
+        placed.append((taken, words, number))
+    return [(min(row, rows - 1 - at), words, number) for at, (row, words, number) in enumerate(reversed(placed))]
 
 
 def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) -> Iterator[str]:

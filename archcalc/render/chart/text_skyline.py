@@ -39,18 +39,13 @@ def _row(levels: Sequence[float], row: int, floor: int) -> str:
     """Counted from below."""
     if row < floor:
         return dim(THROUGHOUT * len(levels))
-    return coloured("".join(_block(level, row) for level in levels).rstrip())
+    return coloured("".join(EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels).rstrip())
 
 
 def _columns(stretches: Sequence[Stretch], wide: int) -> list[Sequence[Stretch]]:
     """What each column shows: one stretch, or several where there are more of them than columns."""
     number = len(stretches)
     return [stretches[c * number // wide : max((c + 1) * number // wide, c * number // wide + 1)] for c in range(wide)]
-
-
-def _block(level: float, row: int) -> str:
-    """A character, of which the level may fill a part."""
-    return EIGHTHS[min(max(round(level) - row * 8, 0), 8)]
 
 
 def _peak(skyline: Skyline, columns: list[Sequence[Stretch]], wide: int) -> str:
@@ -74,4 +69,4 @@ def _phases(columns: list[Sequence[Stretch]]) -> Iterator[str]:
     """Their names beneath, where there is room for them."""
     for phase, own in groupby(each[0].phase for each in columns):
         room, name = len(list(own)), visible(phase)
-        yield (name if len(name) < room else "").ljust(room)
+        yield name.ljust(room) if len(name) < room else " " * room

@@ -41,11 +41,15 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     """Of a training step, or of a forward pass."""
     columns = _columns(stages(report), LEFT, wide - RIGHT)
     ground = TOP + HIGH
-    scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=_unit(report.peak.bytes))
+    # The power of a thousand that the axis counts in.
+    unit = 1
+    while report.peak.bytes >= 1000 * unit:
+        unit *= 1000
+    scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
     _grid(drawing, scale, wide)
-    _areas(drawing, columns, scale, [part for part in ORDER if _is_used(part, columns)])
+    _areas(drawing, columns, scale, [part for part in ORDER if any(column.instant.parts[part] for column in columns)])
     _phases(drawing, columns, ground)
     _needed(drawing, report, scale, wide)
     _peak(drawing, report.peak, columns, scale)
@@ -75,18 +79,6 @@ def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
     if even >= ALONE or not copies or singles * ALONE > room / 2:
         return even, even
     return ALONE, (room - singles * ALONE) / copies
-
-
-def _unit(size: int) -> float:
-    """The power of a thousand that the axis counts in."""
-    unit = 1
-    while size >= 1000 * unit:
-        unit *= 1000
-    return unit
-
-
-def _is_used(part: str, columns: Sequence[Column]) -> bool:
-    return any(column.instant.parts[part] for column in columns)
 
 
 def _title(report: MemoryReport) -> str:
@@ -120,9 +112,10 @@ def _grid(drawing: Drawing, scale: Linear, wide: float) -> None:
 
 
 def _tick(value: float) -> str:
-    words = decimal_bytes(round(value))
-    number, unit = words.split(" ")
-    return f"{number.rstrip('0').rstrip('.')} {unit}" if "." in number else words
+    number, unit = decimal_bytes(round(value)).split(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return f"{number} {unit}"
 
 
 def _areas(drawing: Drawing, columns: Sequence[Column], scale: Linear, parts: Sequence[str]) -> None:
@@ -153,15 +146,17 @@ def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
         start, end = inside[0].start, inside[-1].end
         drawing.line([(start + 1, ground + 26), (end - 1, ground + 26)], MUTED, width=2)
         shown = shortened(phase, SIZE, max(end - start, 40), bold=True)
-        anchor, x = ("end", end) if end == columns[-1].end and end - start < 60 else ("middle", (start + end) / 2)
-        drawing.text(shown, x, ground + 38, anchor=anchor, bold=True)
+        if end == columns[-1].end and end - start < 60:
+            drawing.text(shown, end, ground + 38, anchor="end", bold=True)
+        else:
+            drawing.text(shown, (start + end) / 2, ground + 38, anchor="middle", bold=True)
 
 
 def _layer(drawing: Drawing, run: Sequence[Column], ground: float) -> None:
     start, end = run[0].start, run[-1].end
     name, runs = stretch_name(run[0].instant), run[0].instant.place.runs
-    named = f"{name} × {runs:,}" if runs > 1 else name
-    fitting = [words for words in (named, name) if width(words, SMALL) <= end - start - 4]
+    names = [f"{name} × {runs:,}", name][runs == 1 :]
+    fitting = [words for words in names if width(words, SMALL) <= end - start - 4]
     if fitting:
         drawing.text(fitting[0], (start + end) / 2, ground + 13, size=SMALL, anchor="middle", ink=MUTED)
 

@@ -9,7 +9,7 @@ from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
 from archcalc.render.chart.legend import Entry
 from archcalc.render.chart.scale import Linear
-from archcalc.render.inks import MUTED, RULE, SERIES, Ink
+from archcalc.render.inks import MUTED, RULE, SERIES
 from archcalc.render.text_width import width
 from archcalc.report.units import words
 from archcalc.spec.units import flops
@@ -34,7 +34,12 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
         top = 4 + layout.row * place
         drawing.text(kind, max(layout.left - 10, 0), top + layout.words, anchor=layout.anchor)
         drawing.text(figure, wide, top + layout.words, anchor="end", ink=MUTED)
-        _bar(drawing, amounts, scale, top + layout.bar)
+        middle = top + layout.bar
+        below = 0
+        for name, size in _passes(amounts).items():
+            start, end = scale.place(below), scale.place(below + size)
+            drawing.rectangle(start, middle - BAR / 2, end - start, BAR, INKS[name], marks={"data-pass": name})
+            below += size
     legend.draw(drawing, keys)
     return drawing
 
@@ -83,14 +88,3 @@ def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
 def _entries(report: FlopsReport) -> list[Entry]:
     passes = _passes(report.amounts)
     return [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]
-
-
-def _bar(drawing: Drawing, amounts: Amounts, scale: Linear, middle: float) -> None:
-    below = 0
-    for name, size in _passes(amounts).items():
-        _piece(drawing, scale.place(below), scale.place(below + size), middle, INKS[name], name)
-        below += size
-
-
-def _piece(drawing: Drawing, start: float, end: float, middle: float, ink: Ink, name: str) -> None:
-    drawing.rectangle(start, middle - BAR / 2, end - start, BAR, ink, marks={"data-pass": name})

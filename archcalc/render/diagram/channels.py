@@ -53,7 +53,7 @@ class Channel:
         for run in self.runs.values():
             run.y = run.y or first
         if not levels and (is_last or is_edge):
-            return LABEL if self.has_labels else 0.0
+            return LABEL * self.has_labels
         return first - self.top + max(0, len(levels) - 1) * APART + (END if is_last or is_edge else ARROW)
 
 

@@ -11,7 +11,7 @@ from archcalc.render.diagram.entries import bottom, edge, entry, entry_from_a_tr
 from archcalc.render.diagram.level import Level
 from archcalc.render.diagram.order import arrange
 from archcalc.render.diagram.rows import Slot, in_rows
-from archcalc.render.diagram.sizes import SMALL, STACKED
+from archcalc.render.diagram.sizes import SMALL, stacked
 from archcalc.render.diagram.tracks import TRACK, Tracks
 from archcalc.render.text_width import width
 
@@ -34,7 +34,9 @@ def column(level: Level, areas: dict[Node, Area], ways: Ways) -> Area:
 
 
 def label_width(text: str) -> float:
-    return width(text, SMALL) + BESIDE_LINE + 4 if text else 0.0
+    if not text:
+        return 0.0
+    return width(text, SMALL) + BESIDE_LINE + 4
 
 
 class _Column:
@@ -55,7 +57,9 @@ class _Column:
 
     def _trunks(self) -> float:
         """Room for wires that enter at the left: for arrows' heads, and a way to several boxes for each of them."""
-        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE if self._sides() else 0.0
+        if not self._sides():
+            return 0.0
+        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE
 
     def _shared_sides(self) -> list[Wire]:
         """Wires that enter at the left and go to several children."""
@@ -66,8 +70,7 @@ class _Column:
         area = self.areas[child]
         half = area.width / 2
         exits = [x - half + label_width(self.shown.get(wire, "")) for wire, x in area.bottoms.items()]
-        copies = STACKED if child.repeat > 1 else 0.0
-        return Slot(child.order, half, max([half + copies, *exits]), area.height, area, child)
+        return Slot(child.order, half, max([half + stacked(child), *exits]), area.height, area, child)
 
     def _widen_outs(self) -> None:
         """A label that stands outside needs its room there too."""
@@ -130,7 +133,9 @@ class _Column:
 
     def _side_entry(self, slot: Slot) -> float:
         """Where a wire from the left comes down to a slot: to the top of a box, or before a frame."""
-        return slot.x - (step_aside(slot) if is_box(slot) else half(slot) + TRACK)
+        if is_box(slot):
+            return slot.x - step_aside(slot)
+        return slot.x - half(slot) - TRACK
 
     # Heights.
 
@@ -182,17 +187,15 @@ class _Column:
     def _draw_sides(self) -> None:
         """From the left edge straight to the box, or over the row and down to it; several times from one trunk."""
         starts: dict[Wire, list[float]] = {}
-        shared = self._shared_sides()
+        trunks = {wire: self.left + TRACK * place for place, wire in enumerate(self._shared_sides(), start=1)}
         for wire, slot in self._sides():
             start, points = self._from_the_side(wire, slot)
-            trunk = self.left + (TRACK * (shared.index(wire) + 1) if wire in shared else 0.0)
-            self._line([(trunk, start), *points], arrow=is_box(slot))
+            self._line([(trunks.get(wire, self.left), start), *points], arrow=is_box(slot))
             starts.setdefault(wire, []).append(start)
         for wire, places in starts.items():
             self.lefts[wire] = min(places)
-            if wire in shared:
-                trunk = self.left + TRACK * (shared.index(wire) + 1)
-                self._line([(self.left, min(places)), (trunk, min(places)), (trunk, max(places))])
+            if wire in trunks:
+                self._line([(self.left, min(places)), (trunks[wire], min(places)), (trunks[wire], max(places))])
 
     def _from_the_side(self, wire: Wire, slot: Slot) -> tuple[float, list[Point]]:
         """At which height it starts, and its further points."""

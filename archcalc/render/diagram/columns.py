@@ -45,8 +45,12 @@ class _Columns:
         """Wires that further columns read; of a way up, also those that leave the level."""
         read = {wire for entering in self.crossing[index + 1 :] for wire in entering}
         own = {wire for _, wire in self.parts[index].outs}
-        goes_up = self.split.last_goes_up and index == len(self.parts) - 1
-        return frozenset(own & read) | (frozenset(own) if goes_up else frozenset())
+        if self._goes_up(index):
+            return frozenset(own)
+        return frozenset(own & read)
+
+    def _goes_up(self, index: int) -> bool:
+        return self.split.last_goes_up and index == len(self.parts) - 1
 
     def _column(self, index: int, lowered: dict[Node, float] | None = None) -> Area:
         beginning = self.split.beginning(self.level, index)
@@ -54,8 +58,9 @@ class _Columns:
         right = self.ways.right | self._leaving(index)
         ways = replace(self.ways, side=side, right=right, lowered=lowered or {})
         made = column(self.parts[index], self.areas, ways)
-        goes_up = self.split.last_goes_up and index == len(self.parts) - 1
-        return made.flipped() if goes_up else made
+        if self._goes_up(index):
+            return made.flipped()
+        return made
 
     def _facing(self) -> tuple[dict[Node, float], dict[Node, float]]:
         """Room for children of both ways, so that each reader faces what it reads: from the bottom of the fold up."""
@@ -68,13 +73,9 @@ class _Columns:
             read_at = LIFT + up.height - up.lefts[wire] + sum(for_up.values())
             if made_at > read_at:
                 for_up[readers[wire]] = for_up.get(readers[wire], 0.0) + made_at - read_at
-            elif after := self._after(wire):
+            elif after := next((link.target for link in self.parts[0].links if link.wire == wire), None):
                 for_down[after] = for_down.get(after, 0.0) + read_at - made_at
         return for_down, for_up
-
-    def _after(self, wire: Wire) -> Node | None:
-        """What comes next on the way down."""
-        return next((link.target for link in self.parts[0].links if link.wire == wire), None)
 
     def area(self) -> Area:
         places = self._places()
@@ -95,7 +96,8 @@ class _Columns:
         places: list[Point] = []
         x = 0.0
         for index, made in enumerate(self.made):
-            x += (GUTTER + TRACK * len(self.crossing[index])) if index else 0.0
+            if index:
+                x += GUTTER + TRACK * len(self.crossing[index])
             places.append((x, above))
             x += made.width
         if not self.split.last_goes_up:

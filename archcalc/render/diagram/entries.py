@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcalc.analyze.diagram.graph import Form
 from archcalc.render.diagram.area import Point
 from archcalc.render.diagram.rows import Hop, Rows, Slot
-from archcalc.render.diagram.sizes import STACKED
+from archcalc.render.diagram.sizes import stacked
 
 NEAR_SIGN = 12.0  # where a line turns to a circle's side
 ASIDE = 18.0  # between wires that enter a box from above
@@ -20,7 +20,9 @@ def is_box(slot: Slot) -> bool:
 
 
 def half(slot: Slot) -> float:
-    return slot.area.width / 2 if slot.area else 0.0
+    if not slot.area:
+        return 0.0
+    return slot.area.width / 2
 
 
 def bottom(slot: Slot) -> float:
@@ -60,7 +62,9 @@ def step_aside(slot: Slot) -> float:
 
 def entry_from_a_track(hop: Hop) -> float:
     """From above, where the side of the target is not open."""
-    return hop.target.x + step_aside(hop.target) if is_box(hop.target) else hop.target.entry(hop.wire)
+    if is_box(hop.target):
+        return hop.target.x + step_aside(hop.target)
+    return hop.target.entry(hop.wire)
 
 
 def into(slot: Slot, x: float) -> list[Point]:
@@ -75,4 +79,6 @@ def edge(slot: Slot, *, left: bool) -> float:
     """The side of a box, with the copies that look out behind it."""
     if left:
         return slot.x - half(slot)
-    return slot.x + half(slot) + (STACKED if slot.node and slot.node.repeat > 1 else 0.0)
+    if slot.node:
+        return slot.x + half(slot) + stacked(slot.node)
+    return slot.x + half(slot)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.render import as_json, images
+from archcalc.render.diagram import mermaid, svg
 
 USUAL = "mermaid"
 
@@ -19,53 +19,17 @@ def written(report: DiagramReport, suffix: str) -> str | bytes:
     return WRITTEN[suffix](report)
 
 
-def _svg(report: DiagramReport) -> str:
-    from archcalc.render.diagram.svg import render
-
-    return render(report)
-
-
-def _mermaid(report: DiagramReport) -> str:
-    from archcalc.render.diagram.mermaid import render
-
-    return render(report)
-
-
-def _markdown(report: DiagramReport) -> str:
-    from archcalc.render.diagram.mermaid import in_markdown
-
-    return in_markdown(report)
-
-
-def _json(report: DiagramReport) -> str:
-    from archcalc.render.as_json import render
-
-    return render(report, width=80) + "\n"
-
-
-def _png(report: DiagramReport) -> bytes:
-    from archcalc.render.images import png
-
-    return png(_svg(report))
-
-
-def _pdf(report: DiagramReport) -> bytes:
-    from archcalc.render.images import pdf
-
-    return pdf(_svg(report))
-
-
 PRINTED: dict[str, Callable[[DiagramReport], str]] = {
-    USUAL: _mermaid,
-    "svg": _svg,
-    "markdown": _markdown,
-    "json": _json,
+    USUAL: mermaid.render,
+    "svg": svg.render,
+    "markdown": mermaid.in_markdown,
+    "json": lambda report: as_json.render(report, width=80) + "\n",
 }
 WRITTEN: dict[str, Callable[[DiagramReport], str | bytes]] = {
-    ".svg": _svg,
-    ".mmd": _mermaid,
-    ".md": _markdown,
-    ".png": _png,
-    ".pdf": _pdf,
-    ".json": _json,
+    ".svg": svg.render,
+    ".mmd": mermaid.render,
+    ".md": mermaid.in_markdown,
+    ".png": lambda report: images.png(svg.render(report)),
+    ".pdf": lambda report: images.pdf(svg.render(report)),
+    ".json": PRINTED["json"],
 }

@@ -34,8 +34,11 @@ class _Layout:
     def contents(self, around: Node, side: frozenset[Wire], *, up: bool) -> Area:
         """What is inside a node; `side` wires enter at the left."""
         seen = level(around, self.graph.edges)
-        split = (splits.lanes(seen) if not around.parent else None) or splits.fold(seen)
-        areas = self._areas(seen, split, side, up=up)
+        split = None
+        if not around.parent:
+            split = splits.lanes(seen)
+        split = split or splits.fold(seen)
+        areas = self._areas(seen, split or splits.Split((tuple(seen.children),)), side, up=up)
         ways = Ways(side, labels=self.labels)
         if split:
             return side_by_side(seen, areas, ways, split)
@@ -46,14 +49,13 @@ class _Layout:
                 return wrapped
         return whole
 
-    def _areas(self, seen: Level, split: splits.Split | None, side: frozenset[Wire], *, up: bool) -> dict[Node, Area]:
-        columns = split.columns if split else (tuple(seen.children),)
+    def _areas(self, seen: Level, split: splits.Split, side: frozenset[Wire], *, up: bool) -> dict[Node, Area]:
         areas = {}
-        for index, children in enumerate(columns):
+        for index, children in enumerate(split.columns):
             own = set(children)
             crossing = {link.wire for link in seen.links if link.target in own and link.source not in own}
-            crossing -= split.beginning(seen, index) if split else frozenset()
-            turned = split is not None and split.last_goes_up and index == len(columns) - 1
+            crossing -= split.beginning(seen, index)
+            turned = split.last_goes_up and index == len(split.columns) - 1
             for child in children:
                 areas[child] = self._area(child, side | crossing, up=up != turned)
         return areas
@@ -64,7 +66,8 @@ class _Layout:
         wide, high = size(node)
         wires = self.outs.get(node, [])
         room = [label_width(self.labels[wire]) + 8 for wire in wires]
-        wide = max(wide, sum(room) + 16 if len(wires) > 1 else 0.0)
+        if len(wires) > 1:
+            wide = max(wide, sum(room) + 16)
         made = Area(wide, high, [Box(node, 0, 0, wide, high)], is_box=True)
         if len(wires) == 1:
             made.bottoms = {wires[0]: wide / 2}
@@ -105,5 +108,7 @@ class _Layout:
 def _header_widths(node: Node) -> tuple[float, float]:
     """Of the title with its badge, at the left, and of the count, at the right."""
     shown = badge_width(node)
-    title = Text(texts(node)[0].text, TITLE, "title").width + (shown + 6 if shown else 0)
+    title = Text(texts(node)[0].text, TITLE, "title").width
+    if shown:
+        title += shown + 6
     return title, Text(count(node), SMALL, "count").width

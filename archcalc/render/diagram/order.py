@@ -36,9 +36,9 @@ def _sort(made: Rows, above: Neighbours, below: Neighbours) -> None:
     for sweep in range(SWEEPS):
         if not fewest:
             break
-        near, rows = (above, made.rows) if sweep % 2 == 0 else (below, made.rows[::-1])
+        near, step = ((above, 1), (below, -1))[sweep % 2]
         place = {slot: index for row in made.rows for index, slot in enumerate(row)}
-        for row in rows:
+        for row in made.rows[::step]:
             row.sort(key=lambda slot: _mean([place[other] for other, _ in near[slot]], place[slot]))
             place.update({slot: index for index, slot in enumerate(row)})
         found = crossings(made.rows, made.hops)
@@ -64,11 +64,9 @@ def crossings(rows: list[list[Slot]], hops: list[Hop]) -> int:
 def _place(made: Rows, above: Neighbours, below: Neighbours) -> None:
     """Down, up and down again; the last pass decides, so that chains are straight."""
     for sweep in range(SWEEPS + 1):
-        down = sweep % 2 == 0
-        near = above if down else below
-        for row in made.rows if down else made.rows[::-1]:
-            wanted = [_wanted(slot, near[slot], down=down) for slot in row]
-            _settle(row, wanted)
+        near, step = ((above, 1), (below, -1))[sweep % 2]
+        for row in made.rows[::step]:
+            _settle(row, [_wanted(slot, near[slot], down=step > 0) for slot in row])
     _straighten(made, below)
 
 

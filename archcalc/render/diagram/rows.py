@@ -31,12 +31,15 @@ class Slot:
 
     def exit(self, wire: Wire) -> float:
         """Where a wire leaves."""
-        return self.x + (self.area.bottoms[wire] - self.area.width / 2 if self.area else 0)
+        if not self.area:
+            return self.x
+        return self.x + (self.area.bottoms[wire] - self.area.width / 2)
 
     def entry(self, wire: Wire) -> float:
         """Where a wire enters from above: a box has its middle for that."""
-        place = self.area.tops.get(wire) if self.area else None
-        return self.x if place is None or not self.area else self.x + place - self.area.width / 2
+        if not self.area or wire not in self.area.tops:
+            return self.x
+        return self.x + self.area.tops[wire] - self.area.width / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ def _main(hops: list[Hop]) -> dict[Slot, Hop]:
 def _rank(made: Rows, hops: list[Hop]) -> None:
     """One row below the lowest that it reads; what reads nothing stands just above its reader."""
     forward = [hop for hop in hops if not hop.is_back]
-    first = 1 if made.ins or any(hop.is_back for hop in hops) else 0
+    first = int(bool(made.ins) or any(hop.is_back for hop in hops))
     children = list(made.of.values())
     read = {slot: [hop.source for hop in forward if hop.target is slot] for slot in children}
     for slot in children:

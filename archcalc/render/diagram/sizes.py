@@ -27,28 +27,47 @@ class Text:
     style: str  # title, detail, count, badge
 
     @property
+    def is_bold(self) -> bool:
+        return self.style in ("title", "badge")
+
+    @property
     def width(self) -> float:
-        return width(self.text, self.size, bold=self.style in ("title", "badge"))
+        return width(self.text, self.size, bold=self.is_bold)
+
+
+def stacked(node: Node) -> float:
+    """How far its copies look out behind it."""
+    return STACKED * (node.repeat > 1)
 
 
 def badge(node: Node) -> str:
     """`× 12`; of a frame also how often it runs."""
-    copies = f"× {node.repeat:,}" if node.repeat > 1 else ""
-    return " · ".join(part for part in (copies, steps(node) if node.form == Form.FRAME else "") if part)
+    parts = []
+    if node.repeat > 1:
+        parts.append(f"× {node.repeat:,}")
+    if node.form == Form.FRAME and steps(node):
+        parts.append(steps(node))
+    return " · ".join(parts)
 
 
 def steps(node: Node) -> str:
     """How often it runs, or what it keeps for its next step."""
     if node.calls > 1:
         return f"↻ {node.calls:,} {'steps' if node.is_step else 'times'}"
-    return f"↻ keeps {' and '.join(node.keeps)}" if node.keeps else ""
+    if not node.keeps:
+        return ""
+    return f"↻ keeps {' and '.join(node.keeps)}"
 
 
 def count(node: Node) -> str:
     """The parameters of one copy, or whose weights it reads."""
+    if node.parameters and node.repeat > 1:
+        return f"{node.parameters:,} each"
     if node.parameters:
-        return f"{node.parameters:,}{' each' if node.repeat > 1 else ''}"
-    return f"weights of {node.reads_weights_of.replace('_', ' ').replace('.', ', ')}" if node.reads_weights_of else ""
+        return f"{node.parameters:,}"
+    if not node.reads_weights_of:
+        return ""
+    return f"weights of {node.reads_weights_of.replace('_', ' ').replace('.', ', ')}"
 
 
 def texts(node: Node) -> list[Text]:
@@ -56,14 +75,11 @@ def texts(node: Node) -> list[Text]:
     title = Text(_fitting(node.title, TITLE, bold=True), TITLE, "title")
     if node.form == Form.SIGN:
         return [title]
-    small = [Text(_fitting(text, SMALL), SMALL, style) for text, style in _beneath(node) if text]
+    beneath = ((node.detail, "detail"), (steps(node), "detail"), (count(node), "count"))
+    small = [Text(_fitting(text, SMALL), SMALL, style) for text, style in beneath if text]
     if node.form in (Form.BOX, Form.FRAME):
         return [title, *small]
     return [Text(_fitting(node.title, SMALL + 1), SMALL + 1, "step"), *small]
-
-
-def _beneath(node: Node) -> list[tuple[str, str]]:
-    return [(node.detail, "detail"), (steps(node), "detail"), (count(node), "count")]
 
 
 def _fitting(text: str, size: float, *, bold: bool = False) -> str:
@@ -72,7 +88,9 @@ def _fitting(text: str, size: float, *, bold: bool = False) -> str:
 
 def badge_width(node: Node) -> float:
     shown = badge(node)
-    return Text(shown, SMALL, "badge").width + 14 if shown else 0
+    if not shown:
+        return 0
+    return Text(shown, SMALL, "badge").width + 14
 
 
 def size(node: Node) -> tuple[float, float]:
@@ -80,8 +98,9 @@ def size(node: Node) -> tuple[float, float]:
     lines = texts(node)
     if node.form == Form.SIGN:
         return SIGN, SIGN
-    around_the_arrow = 2 * (badge_width(node) + OVER) if badge(node) else 0.0
-    wide = max([around_the_arrow, *(line.width + 2 * PADDING for line in lines)])
+    wide = max(line.width + 2 * PADDING for line in lines)
+    if badge(node):
+        wide = max(wide, 2 * (badge_width(node) + OVER))
     if node.form == Form.BOX:
         return max(wide, NARROWEST), LINE * len(lines) + 14
     return max(wide, 56.0), PILL + LINE * (len(lines) - 1)

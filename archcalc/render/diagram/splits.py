@@ -51,7 +51,9 @@ def lanes(level: Level) -> Split | None:
         if first[child] not in real:
             first[child] = next((first[link.target] for link in level.links if link.source is child), first[child])
     columns = tuple(tuple(child for child in level.children if first[child] is root) for root in _started(first, real))
-    return Split(columns) if _in_one_direction(level, columns) else None
+    if not _in_one_direction(level, columns):
+        return None
+    return Split(columns)
 
 
 def _main_links(level: Level) -> dict[Node, Link]:
@@ -103,7 +105,9 @@ def fold(level: Level) -> Split | None:
     middle = min(middle, end - 1)
     down = tuple(child for child in level.children if rows.of[child].rank <= middle)
     up = tuple(child for child in level.children if rows.of[child].rank > middle)
-    return Split((down, up), last_goes_up=True) if _in_one_direction(level, (down, up)) else None
+    if not _in_one_direction(level, (down, up)):
+        return None
+    return Split((down, up), last_goes_up=True)
 
 
 def pages(level: Level, whole: Area, areas: dict[Node, Area]) -> list[Split]:

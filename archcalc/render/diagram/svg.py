@@ -11,19 +11,20 @@ from html import escape
 from archcalc.analyze.diagram.graph import Form, Node, PartKind
 from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.core.visible import visible
+from archcalc.render.chart.drawing import FONT, attributes
 from archcalc.render.diagram.area import Area, Box, Label, Line, Point
 from archcalc.render.diagram.layout import HEADER, PADDING, layout
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
-from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, texts
+from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, stacked, texts
 from archcalc.render.text_width import width
 
 NAME = "archcalc-diagram"
 MARGIN = 24.0
 HEAD = 62.0  # the title above the picture
 ROW = 24.0  # of the legend
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 CORNER = 6.0  # of lines
 KEY = "in boxes: parameters · at arrows: shapes"
+_INKS = dict.fromkeys(("title", "step"), ("ink", INK[0]))  # by style; all others are muted
 _PLAIN = (PartKind.OTHER, PartKind.ACTIVATION, PartKind.STACK)
 
 
@@ -48,27 +49,26 @@ class _Svg:
     def lines(self) -> Iterator[str]:
         wide, high = round(self.width), round(self.height)
         title, described = (f"{self.name}-{part}".strip("-") for part in ("title", "desc"))
-        space = "" if self.name else 'xmlns="http://www.w3.org/2000/svg" '
+        space = attributes(xmlns=not self.name and "http://www.w3.org/2000/svg")
         yield (
-            f'<svg {space}viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+            f'<svg{space} viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
             f'class="{NAME}" role="img" aria-labelledby="{title} {described}" font-family="{FONT}">'
         )
         yield f'<title id="{title}">{escape(self.title)}</title>'
         yield f'<desc id="{described}">{escape(visible(self.report.described()))}</desc>'
-        yield from () if self.name else (f"<style>{style()}</style>", _ground(wide, high))
+        if not self.name:
+            yield f"<style>{style()}</style>"
+            yield f'<rect class="page" width="{wide}" height="{high}" fill="{PAGE[0]}"/>'
         yield _text(Text(self.title, 18, "title"), MARGIN, MARGIN + 12, "start")
         yield _text(Text(self.subtitle, 12, "detail"), MARGIN, MARGIN + 32, "start")
         yield f'<g transform="translate({_number(self.left)} {_number(HEAD + MARGIN / 2)})">'
-        yield from self._frames()
+        yield from (part for box in self.picture.boxes if _is_frame(box) for part in _frame(box))
         yield from (_line(line) for line in self.picture.lines)
         yield from (part for box in self.picture.boxes if not _is_frame(box) for part in _box(box))
         yield from (_label(label) for label in self.picture.labels)
         yield "</g>"
         yield from self._legend()
         yield "</svg>"
-
-    def _frames(self) -> Iterator[str]:
-        yield from (part for box in self.picture.boxes if _is_frame(box) for part in _frame(box))
 
     def _legend_places(self) -> Iterator[tuple[PartKind, float, float]]:
         """Every kind in the picture, in rows."""
@@ -86,17 +86,13 @@ class _Svg:
             top = self.legend_top + y
             yield _rectangle(f"k-{kind.name.lower()}", x, top, 16, 12, 3, *COLOURS[kind][:2])
             yield _text(Text(kind, 12, "detail"), x + 22, top + 6, "start")
-        last = self.legend[-1][2] + ROW if self.legend else 0.0
+        last = max((y + ROW for _, _, y in self.legend), default=0.0)
         yield _text(Text(KEY, SMALL, "detail"), MARGIN, self.legend_top + last + 6, "start")
 
 
 def style() -> str:
     """The dark colours of diagrams, on a screen."""
     return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(_dark())} }}"
-
-
-def _ground(wide: int, high: int) -> str:
-    return f'<rect class="page" width="{wide}" height="{high}" fill="{PAGE[0]}"/>'
 
 
 def _is_frame(box: Box) -> bool:
@@ -127,18 +123,21 @@ def _rectangle(classes: str, x: float, y: float, wide: float, high: float, radiu
 
 def _text(line: Text, x: float, y: float, anchor: str) -> str:
     """`y` is the middle of the line."""
-    strong = line.style in ("title", "badge")
-    ink = "ink" if line.style in ("title", "step") else "muted"
-    colour = INK[0] if ink == "ink" else MUTED[0]
-    weight = ' font-weight="600"' if strong else ""
+    ink, colour = _INKS.get(line.style, ("muted", MUTED[0]))
+    weight = attributes(font_weight=line.is_bold and 600)
     place = f'x="{_number(x)}" y="{_number(y + line.size * 0.35)}" text-anchor="{anchor}"'
     style = f'font-size="{_number(line.size)}"{weight} fill="{colour}"'
     return f'<text class="{ink}" {place} {style}>{escape(line.text)}</text>'
 
 
+def _offsets(node: Node) -> list[float]:
+    """Of the copies that look out behind it, and of itself."""
+    return sorted({stacked(node), 0.0}, reverse=True)
+
+
 def _frame(box: Box) -> Iterator[str]:
     node = box.node
-    for offset in (STACKED, 0.0) if node.repeat > 1 else (0.0,):
+    for offset in _offsets(node):
         yield _rectangle("frame", box.x + offset, box.y + offset, box.width, box.height, 12, FRAME[0], FRAME_EDGE[0])
     title = texts(node)[0]
     yield _text(title, box.x + PADDING, box.y + HEADER / 2 + 1, "start")
@@ -161,7 +160,7 @@ def _badge(node: Node, x: float, y: float) -> Iterator[str]:
 def _box(box: Box) -> Iterator[str]:
     node, colour = box.node, COLOURS[box.node.kind]
     radius = {Form.BOX: 8.0, Form.STEP: 6.0}.get(node.form, min(box.width, box.height) / 2)
-    for offset in (STACKED, 0.0) if node.repeat > 1 else (0.0,):
+    for offset in _offsets(node):
         kind = f"k-{node.kind.name.lower()}"
         yield _rectangle(kind, box.x + offset, box.y + offset, box.width, box.height, radius, *colour[:2])
     lines = texts(node)
@@ -174,9 +173,11 @@ def _box(box: Box) -> Iterator[str]:
 
 
 def _line(line: Line) -> str:
-    dashed = ' stroke-dasharray="4 3"' if line.dashed else ""
+    dashed = attributes(stroke_dasharray=line.dashed and "4 3")
     drawn = f'<path class="wire" d="{path(line.points)}" fill="none" stroke="{WIRE[0]}" stroke-width="1.4"{dashed}/>'
-    return drawn + _arrow(line.points) if line.arrow else drawn
+    if line.arrow:
+        drawn += _arrow(line.points)
+    return drawn
 
 
 def path(points: tuple[Point, ...]) -> str:

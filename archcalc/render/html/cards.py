@@ -23,8 +23,10 @@ class Card(NamedTuple):
 
 
 def cards(report: Overview) -> str:
+    params = report.params
+    active = (f"{params.active:,} active per token",) if params.active != params.total else ()
     found = [
-        _parameters(report),
+        Card("Parameters", rounded(int(params.total)), (f"{params.total:,}", *active)),
         *_memory(report),
         *_work(report),
         *(_devices(run.name, run.fit) for run in report.runs if run.fit),
@@ -34,15 +36,11 @@ def cards(report: Overview) -> str:
 
 
 def _html(card: Card) -> str:
-    big = f'<b class="{card.tone}">{escape(card.value)}</b>' if card.tone else escape(card.value)
+    big = escape(card.value)
+    if card.tone:
+        big = f'<b class="{card.tone}">{big}</b>'
     beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
     return f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
-
-
-def _parameters(report: Overview) -> Card:
-    params = report.params
-    active = (f"{params.active:,} active per token",) if params.active != params.total else ()
-    return Card("Parameters", rounded(int(params.total)), (f"{params.total:,}", *active))
 
 
 def _memory(report: Overview) -> Iterator[Card]:

@@ -23,9 +23,10 @@ class Figure:
     script: bool = False  # whether the page's script has something to do
 
 
-def drawn(report: Report, wide: float | None = None) -> Drawing:
+def drawn(report: Report, *wide: float) -> Drawing:
+    """As wide as is usual for such a chart, or as asked for."""
     draw = getattr(importlib.import_module(f"archcalc.render.chart.{report.chart}"), report.chart)
-    found = draw(report, wide) if wide else draw(report)
+    found = draw(report, *wide)
     assert isinstance(found, Drawing)
     return found
 

@@ -34,27 +34,20 @@ class Body:
 
 def document(body: Body) -> str:
     style = _style(body)
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, body.script)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f'<meta name="generator" content="archcalc {__version__}">',
-            f"<title>{escape(body.title)}</title>",
-            f"<style>{style}</style>",
-            "</head>",
-            "<body>",
-            body.main,
-            f"<footer>\n{body.foot}\n<p>archcalc {__version__}</p>\n</footer>",
-            *([f"<script>{body.script}</script>"] if body.script else []),
-            "</body>",
-            "</html>",
-        ]
-    )
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, body.script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f'<meta name="generator" content="archcalc {__version__}">',
+        f"<title>{escape(body.title)}</title>",
+        f"<style>{style}</style>\n</head>\n<body>",
+        body.main,
+        f"<footer>\n{body.foot}\n<p>archcalc {__version__}</p>\n</footer>",
+        body.script and f"<script>{body.script}</script>",
+        "</body>\n</html>",
+    ]
+    return "\n".join(filter(None, lines))
 
 
 def packaged(name: str) -> str:
@@ -68,7 +61,7 @@ def _style(body: Body) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    allowed = [f"style-src {_hash(style)}", *([f"script-src {_hash(script)}"] if script else [])]
+    allowed = [f"{kind}-src {_hash(text)}" for kind, text in (("style", style), ("script", script)) if text]
     return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from html import escape
 
 from archcalc.analyze.overview import Overview
+from archcalc.core.assumptions import Assumption, Topic, summed_up, without
 from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
-from archcalc.render.html.assumed import assumed
 from archcalc.render.html.cards import cards
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
@@ -19,14 +19,16 @@ from archcalc.render.page import page
 from archcalc.report.base import Report
 
 LINES = 60  # of a table; the command that prints all of them is named
+EVERYWHERE = "In several parts of the report"
 
 
 def render(report: Overview) -> str:
     made = _Page(report)
     sections = [part for part in made.sections() if part]
-    main = "\n".join([*made.head(), _contents(made.titles), *sections])
+    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
+    main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
-    foot = _command(report)
+    foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
     body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
     return document(body)
 
@@ -53,7 +55,7 @@ class _Page:
         report, scope = self.report, self.report.params.scope
         yield f'<header>\n<p class="kind">Architecture report · {escape(report.kind)}</p>'
         yield f"<h1>{escape(visible(report.model))}</h1>"
-        yield f'<p class="warning">{escape(visible(scope.headline()))}</p>' if scope.headline() else ""
+        yield scope.headline() and f'<p class="warning">{escape(visible(scope.headline()))}</p>'
         yield "</header>"
         yield cards(report)
 
@@ -108,14 +110,16 @@ class _Page:
 
     def _devices(self) -> Iterator[str]:
         found = [(run, run.fit) for run in self.report.runs if run.fit]
-        yield self._section("devices", "Devices") if found else ""
+        if not found:
+            return
+        yield self._section("devices", "Devices")
         for run, fit in found:
             shown = page(fit)
             yield f"<h3>{escape(run.name.capitalize())}</h3>"
             yield from (f"<p>{tables.sentence(line)}</p>" for line in shown.answer)
             yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
-        yield "</section>" if found else ""
+        yield "</section>"
 
     def _missing(self) -> Iterator[str]:
         if self.report.missing:
@@ -136,11 +140,6 @@ class _Page:
         return found.html
 
 
-def _contents(titles: dict[str, str]) -> str:
-    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in titles.items())
-    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
-
-
 def _muted(text: str) -> str:
     return f'<p class="muted">{escape(visible(text))}</p>'
 
@@ -149,5 +148,30 @@ def _details(title: str, inside: str) -> str:
     return f"<details>\n<summary>{escape(title)}</summary>\n{inside}\n</details>"
 
 
-def _command(report: Overview) -> str:
-    return f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>" if report.command else ""
+def assumed(report: Overview) -> str:
+    about: dict[Assumption, list[str]] = {}
+    for name, one in _reports(report):
+        for each in summed_up(without(one.assumptions, Topic.TABLE)):  # on columns that are not here
+            about.setdefault(each, []).append(name)
+    groups: dict[str, list[Assumption]] = {EVERYWHERE: []}
+    for each, names in about.items():
+        groups.setdefault(names[0] if len(set(names)) == 1 else EVERYWHERE, []).append(each)
+    return "\n".join(_group(name, found) for name, found in groups.items() if found)
+
+
+def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
+    yield "Parameters", report.params
+    if report.shapes:
+        yield "Shapes", report.shapes
+    for run in report.runs:
+        name = run.name.capitalize()
+        yield name, run.memory
+        if run.fit:
+            yield f"{name}, devices", run.fit
+        if run.flops:
+            yield f"{name}, FLOPs", run.flops
+
+
+def _group(name: str, found: list[Assumption]) -> str:
+    listed = "\n".join(f"<li>{tables.sentence(visible(str(each)))}</li>" for each in found)
+    return f'<h3>{escape(name)}</h3>\n<ul class="notes">\n{listed}\n</ul>'

@@ -24,10 +24,10 @@ def table(shown: Grid, most: int | None = None, more: str = "") -> str:
     heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in shown.columns)
     rows = "\n".join(_line(line, texts, shown.columns) for line, texts in kept)
     left_out = len(shown.lines) - len(kept)
-    rest = f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>' if left_out else ""
-    return (
-        f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{rest}'
-    )
+    made = f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+    if left_out:
+        made += f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>'
+    return made
 
 
 def _side(column: Column[Any]) -> str:
@@ -43,9 +43,11 @@ def _line(line: Line, texts: Sequence[str], columns: Sequence[Column[Any]]) -> s
 
 def _name(text: str, line: Line) -> str:
     """Indented by its depth, with the working beneath it; bold where it groups the lines under it."""
-    below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+    below = line.below and f"<br><code>{escape(line.below)}</code>"
     notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
-    named = f"d{min(line.depth, DEEPEST)}{' group' if line.heading else ''}"
+    named = f"d{min(line.depth, DEEPEST)}"
+    if line.heading:
+        named += " group"
     return f'<th scope="row" class="{named}">{escape(text)}{below}{notes}</th>'
 
 
@@ -71,7 +73,7 @@ def _note(note: str | Matrix) -> str:
 def figures(shown: Iterable[Amount]) -> str:
     """The value to the last digit, and what it comes to."""
     rows = "\n".join(map(_figure, shown))
-    return f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>' if rows else ""
+    return rows and f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>'
 
 
 def _figure(each: Amount) -> str:
@@ -83,7 +85,7 @@ def _figure(each: Amount) -> str:
 def notes(shown: Iterable[Assumption]) -> str:
     """A sentence each."""
     listed = "\n".join(f"<li>{sentence(str(note))}</li>" for note in shown)
-    return f'<ul class="notes">\n{listed}\n</ul>' if listed else ""
+    return listed and f'<ul class="notes">\n{listed}\n</ul>'
 
 
 def sentence(text: str) -> str:

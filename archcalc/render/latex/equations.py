@@ -24,7 +24,9 @@ class Sides(NamedTuple):
     @property
     def beside(self) -> float:
         """The room that the left side takes from the right one."""
-        return self.left.width if self.left.width <= LONGEST_LEFT else 0.0
+        if self.left.width > LONGEST_LEFT:
+            return 0.0
+        return self.left.width
 
     def latex(self, room: float) -> str:
         if self.beside:
@@ -43,8 +45,8 @@ class Aligned(NamedTuple):
         """It may go on over several pages."""
         room = points / EM - max(each.beside for each in self.equations) - OPERATOR
         lines = " \\\\\n".join(each.latex(room) for each in self.equations)
-        heading = [f"\\medskip\\noindent\\textit{{{text(self.title)}}}"] if self.title else []
-        return "\n".join([*heading, "{\\allowdisplaybreaks", "\\begin{align*}", lines, "\\end{align*}}"])
+        heading = self.title and f"\\medskip\\noindent\\textit{{{text(self.title)}}}\n"
+        return f"{heading}{{\\allowdisplaybreaks\n\\begin{{align*}}\n{lines}\n\\end{{align*}}}}"
 
 
 class Writer(NamedTuple):
@@ -71,8 +73,10 @@ class Writer(NamedTuple):
         """By symbols, by numbers, and what it comes to; a step that only repeats the one before it is left out."""
         working = equation.working
         steps = [written(equation.expression, Maths(lambda leaf: self._symbol(leaf, equation)))]
-        by_numbers = [] if working.names else [written(equation.expression, AS_NUMBERS)]
-        for step in (*by_numbers, (number(int(working.number)),)):
+        further: list[Formula] = [(number(int(working.number)),)]
+        if not working.names:
+            further.insert(0, written(equation.expression, AS_NUMBERS))
+        for step in further:
             if latex(step).replace("{,}", "") != latex(steps[-1]).replace("{,}", ""):
                 steps.append(step)
         return steps
@@ -83,7 +87,9 @@ class Writer(NamedTuple):
         if not leaf.subtotal:
             return self.symbols.symbol(leaf.name)
         label = self.labels.of_subtotal(leaf, within, self.group)
-        return subscripted(within.working.quantity, label) if label else None
+        if not label:
+            return None
+        return subscripted(within.working.quantity, label)
 
 
 def aligned(groups: Sequence[Group], symbols: Symbols) -> list[Aligned]:
@@ -95,7 +101,8 @@ def aligned(groups: Sequence[Group], symbols: Symbols) -> list[Aligned]:
         each_named = [(each, writer.names(each)) for each in writer.group.equations]
         new = [(each, names) for each, names in each_named if any(known.get(name) != each.expression for name in names)]
         known |= {name: each.expression for each, names in new for name in names}
-        title = writer.title if any(path not in labels.of_parts for each, _ in new for path in each.paths) else ""
+        is_own = any(path not in labels.of_parts for each, _ in new for path in each.paths)
+        title = writer.title if is_own else ""
         if title or not made or made[-1].title:
             made.append(Aligned(title, []))
         made[-1].equations.extend(writer.sides(each) for each, _ in new)

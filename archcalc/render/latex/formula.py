@@ -121,4 +121,6 @@ def _place(formula: Formula, room: float) -> int:
 
 def _least(formula: Formula) -> int:
     """One piece, or one behind the indentation."""
-    return 2 if formula[0] is INDENT else 1
+    if formula[0] is not INDENT:
+        return 1
+    return 2

@@ -28,7 +28,9 @@ NOTHING = Cell("", 0)
 
 def packages(body: str) -> list[str]:
     """Those that the text needs."""
-    return [*PACKAGES, *(["pdflscape"] if "\\begin{landscape}" in body else [])]
+    if "\\begin{landscape}" in body:
+        return [*PACKAGES, "pdflscape"]
+    return [*PACKAGES]
 
 
 def sheet(report: Report, paper: Paper) -> str:
@@ -46,7 +48,8 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield "\\noindent " + " \\\\\n".join(said) if said else ""
     yield _figures(figures).in_one_piece(paper) if figures else ""
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
-    yield _legend(given, symbols).in_one_piece(paper) if given else ""
+    if given:
+        yield _legend(given, symbols).in_one_piece(paper)
     yield from (each.latex(paper.width) for each in aligned(equations, symbols))
     yield _notes(shown)
 
@@ -83,9 +86,10 @@ def _row(line: Line, cells: list[Cell]) -> Row:
     """A working stands among the equations; any other words, and notes, stand beneath their line."""
     if line.heading:
         cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
-    words = [] if line.working or not line.below else [line.below]
-    indent = INDENT * line.depth
-    return Row(cells, [_beneath(each, indent + INDENT) for each in (*words, *line.notes)], indent)
+    indent, beneath = INDENT * line.depth, [*line.notes]
+    if line.below and not line.working:
+        beneath.insert(0, line.below)
+    return Row(cells, [_beneath(each, indent + INDENT) for each in beneath], indent)
 
 
 def _beneath(note: str | Matrix, indent: float) -> str:
@@ -137,4 +141,6 @@ def _legend_row(name: str, found: Sequence[int], symbols: Symbols) -> Row:
 def _notes(shown: Page) -> str:
     start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
     items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
-    return "\n".join([start, *items, "\\end{itemize}"]) if items else ""
+    if not items:
+        return ""
+    return "\n".join([start, *items, "\\end{itemize}"])

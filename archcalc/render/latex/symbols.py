@@ -61,7 +61,9 @@ class Symbols:
         return Piece("\\,".join(factor.latex for factor in factors), sum(factor.width for factor in factors) + spaces)
 
     def _single(self, name: str) -> Piece:
-        return Piece(name, width(name)) if name.isdecimal() else subscripted(*self._of[name])
+        if name.isdecimal():
+            return Piece(name, width(name))
+        return subscripted(*self._of[name])
 
 
 def parts(name: str) -> list[str]:
@@ -78,7 +80,9 @@ def subscripted(letter: str, words: str) -> Piece:
 def _upright(words: str) -> str:
     if words.isdecimal():
         return words
-    return f"\\mathrm{{{words}}}" if words.isascii() and words.isalnum() else f"\\text{{{text(words)}}}"
+    if words.isascii() and words.isalnum():
+        return f"\\mathrm{{{words}}}"
+    return f"\\text{{{text(words)}}}"
 
 
 def _symbol(name: str) -> tuple[str, str]:

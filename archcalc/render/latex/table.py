@@ -30,7 +30,9 @@ class Head(NamedTuple):
 
     def give(self, wide: float) -> float:
         """By how much it may be narrowed."""
-        return max(wide - self.least, 0.0) if self.least else 0.0
+        if not self.least:
+            return 0.0
+        return max(wide - self.least, 0.0)
 
 
 class Row(NamedTuple):
@@ -92,12 +94,16 @@ class Grid:
             return "\n\n".join(half.over_pages(paper) for half in layout.grid.halves()) + self._told(layout)
         start = ["\\toprule", *layout.heading(), "\\endhead", "\\bottomrule", "\\endfoot"]
         table = layout.set("longtable", "[l]", [*start, *layout.body()]) + self._told(layout)
-        return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}" if layout.size.across else table
+        if layout.size.across:
+            return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}"
+        return table
 
     def _told(self, layout: Layout) -> str:
         """Which columns a table is without."""
         heads = [head.cell.latex for head in self.heads if head not in layout.grid.heads]
-        return f"\n\\noindent {', '.join(heads)} left out: the page is too narrow" if heads else ""
+        if not heads:
+            return ""
+        return f"\n\\noindent {', '.join(heads)} left out: the page is too narrow"
 
     def in_one_piece(self, paper: Paper) -> str:
         """For a few lines, which no page's end should part."""
@@ -153,7 +159,9 @@ class Layout:
 
     def heading(self) -> list[str]:
         heads = [head.cell.latex for head in self.grid.heads]
-        return [_joined(heads), "\\midrule"] if any(heads) else []
+        if not any(heads):
+            return []
+        return [_joined(heads), "\\midrule"]
 
     def body(self) -> list[str]:
         whole = CERTAIN * (sum(self.widths) + self.gaps)
@@ -169,11 +177,13 @@ class Layout:
 
 
 def _lines(row: Row, across: str) -> list[str]:
-    first, *others = (cell.latex for cell in row.cells)
-    indented = f"\\hspace*{{{row.indent:g}em}}{first}" if row.indent else first
-    spread = f"{across}{{{indented_as_a_whole(first, row.indent)}}} \\\\"
-    line = spread if row.is_heading else _joined([indented, *others])
-    return [line, *(f"{across}{{{words}}} \\\\" for words in row.below)]
+    cells = [cell.latex for cell in row.cells]
+    spread = [f"{across}{{{words}}} \\\\" for words in row.below]
+    if row.is_heading:
+        return [f"{across}{{{indented_as_a_whole(cells[0], row.indent)}}} \\\\", *spread]
+    if row.indent:
+        cells[0] = f"\\hspace*{{{row.indent:g}em}}{cells[0]}"
+    return [_joined(cells), *spread]
 
 
 def indented_as_a_whole(words: str, indent: float) -> str:
@@ -183,7 +193,9 @@ def indented_as_a_whole(words: str, indent: float) -> str:
 
 def _side(head: Head, width: float, natural: float) -> str:
     """A column that is narrower than its contents breaks them into lines."""
-    return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}" if width < natural else head.side
+    if width < natural:
+        return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}"
+    return head.side
 
 
 def _joined(cells: Iterable[str]) -> str:

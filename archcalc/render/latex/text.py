@@ -67,7 +67,9 @@ def _greek(character: str) -> str:
     kind, _, letter = unicodedata.name(character, "").partition(" LETTER ")
     if kind == "GREEK CAPITAL" and letter in GREEK_CAPITALS:
         return f"$\\{GREEK[letter].capitalize()}$"
-    return f"$\\{GREEK[letter]}$" if kind == "GREEK SMALL" and letter in GREEK else ""
+    if kind == "GREEK SMALL" and letter in GREEK:
+        return f"$\\{GREEK[letter]}$"
+    return ""
 
 
 def _composed(character: str) -> str:

@@ -64,13 +64,9 @@ def _of_lines(table: Grid) -> Iterator[Equation]:
         above = [(depth, term) for depth, term in above if depth < line.depth]
         if not line.working:
             continue
-        if not _is_bare(line.working.number.expression):
+        if not (isinstance(line.working.number.expression, Leaf) and not line.working.number.expression.name):
             yield Equation(line.working, tuple(term for _, term in above))
         above.append((line.depth, line.working.terms[0]))
-
-
-def _is_bare(expression: Expression) -> bool:
-    return isinstance(expression, Leaf) and not expression.name
 
 
 def _groups(equations: Sequence[Equation]) -> list[Group]:
@@ -89,7 +85,7 @@ def _once(equations: Iterable[Equation]) -> list[Equation]:
     for equation in equations:
         if any(_is_repeated(equation, other) for other in found):
             continue
-        last = found[-1] if found else None
+        last = next(reversed(found), None)
         if last and last.above == equation.above and last.expression == equation.expression:
             terms = (*last.working.terms, *equation.working.terms)
             found[-1] = Equation(last.working._replace(terms=terms), last.above)
@@ -139,7 +135,9 @@ class Labels:
             return self.label((*(inside or known)[0].above, leaf.name), group)
         if not group.part:
             return self._anywhere(leaf)
-        return "" if self._is_of_another(leaf) else leaf.name
+        if self._is_of_another(leaf):
+            return ""
+        return leaf.name
 
     def _is_of_another(self, leaf: Leaf) -> bool:
         """Whether its name is the label of an equation, in whatever group, that comes to another number."""
@@ -151,7 +149,9 @@ class Labels:
         """In the sum of the whole: with the name of the part, where several have another number of this name."""
         named = [each for group in self.groups for each in group.equations if leaf.name in each.working.terms]
         own = [each for each in named if each.is_for(leaf)]
-        return f"{own[0].above[0]}, {leaf.name}" if own and len(own) < len(named) else leaf.name
+        if own and len(own) < len(named):
+            return f"{own[0].above[0]}, {leaf.name}"
+        return leaf.name
 
 
 def _shortest(path: Path, others: Sequence[Path], taken: Iterable[str]) -> str:

@@ -2,14 +2,20 @@ r"""A worksheet as a complete LaTeX document on A4: for pdflatex, or for xelatex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.exercises.language import Language
+from archcalc.exercises.phrases import CLOSE, OPEN
 from archcalc.render.latex.sheet import PACKAGES
 from archcalc.render.latex.text import breaking, sentence, text
-from archcalc.render.worksheet.latex_rtl import packages_of, said
-from archcalc.render.worksheet.page import Cells, Grid, Page, Part
+from archcalc.render.worksheet.page import Cells, Grid, Page
+
+_PIECE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
+_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
+_SPECIAL |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 
 Writer = Callable[[str], str]
 START = ["\\documentclass[a4paper,10pt]{article}", "\\usepackage[margin=20mm]{geometry}"]
@@ -20,15 +26,56 @@ COLUMNS = [
     "\\setlength{\\LTpre}{4pt}",
     "\\newcolumntype{Q}[1]{>{\\raggedright\\arraybackslash}p{#1\\linewidth}}",
 ]
-OPEN, SOLVED = 1.9, 1.15  # the height of rows: people write into open ones
 GIVENS = (0.2, 0.2, 0.52)  # shares of the line, for each column
 WIDTHS = {3: (0.06, 0.5, 0.36), 4: (0.06, 0.3, 0.36, 0.2)}
 
 
+def said(words: str) -> str:
+    """A sentence; its pieces from left to right as pdflatex would have them."""
+    parts = _PIECE.split(words)
+    return "".join(f"\\lr{{{sentence(part)}}}" if at % 2 else _escaped(part) for at, part in enumerate(parts))
+
+
+def packages_of(language: Language) -> list[str]:
+    """xepersian comes last; of the fonts that a language names, the first that is installed."""
+    fonts = language.data["latex"]
+    return [
+        "\\vfuzz=4pt  % letters with marks above and below are taller than TeX's lines",
+        "\\usepackage{xepersian}  % needs xelatex",
+        _first(fonts["font"], "\\settextfont"),
+        _first(fonts["latin"], "\\setlatintextfont"),
+    ]
+
+
+def _first(fonts: list[str], command: str) -> str:
+    *others, last = fonts
+    choices = "".join(f"\\IfFontExistsTF{{{font}}}{{{command}{{{font}}}}}{{" for font in others)
+    return f"{choices}{command}{{{last}}}{'}' * len(others)}"
+
+
+def _escaped(words: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in words)
+
+
+class _Look(NamedTuple):
+    """Of a table that people write into, or of one that is filled in."""
+
+    stretch: float  # the height of rows
+    between: str  # columns
+    under: str  # rows
+    rules: tuple[str, str, str]
+
+
+TO_FILL_IN = _Look(1.9, "|", "\n\\hline\n", ("\\hline",) * 3)
+FILLED_IN = _Look(1.15, "", "\n", ("\\toprule", "\\midrule", "\\bottomrule"))
+
+
 def render(page: Page) -> str:
-    is_plain = page.language.direction == "ltr"
-    packages = [] if is_plain else packages_of(page.language)
-    body = _Body(page.language, *((breaking, sentence, text) if is_plain else (said, said, said))).lines(page)
+    packages: list[str] = []
+    written = _Body(page.language, breaking, sentence, text)
+    if page.language.direction != "ltr":
+        packages, written = packages_of(page.language), _Body(page.language, said, said, said)
+    body = written.lines(page)
     return "\n".join([*START, *COLUMNS, *packages, "\\begin{document}", *body, "\\end{document}"]) + "\n"
 
 
@@ -52,22 +99,20 @@ class _Body:
             items = "\n".join(f"\\item {self.sentence(line)}" for line in page.conventions)
             yield f"\\begin{{itemize}}\\setlength{{\\itemsep}}{{0pt}}\n{items}\n\\end{{itemize}}"
         for part in page.parts:
-            yield from self._part(part)
-
-    def _part(self, part: Part) -> Iterator[str]:
-        yield f"\\section*{{{self.title(part.title)}}}"
-        yield f"{self.sentence(part.task)}\\par"
-        yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
+            yield f"\\section*{{{self.title(part.title)}}}"
+            yield f"{self.sentence(part.task)}\\par"
+            yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
 
     def _table(self, grid: Grid, shares: tuple[float, ...]) -> str:
-        line = "|" if grid.roomy else ""  # between the columns that people write into
-        columns = "".join(f"{line if place > 1 else ''}Q{{{share}}}" for place, share in enumerate(shares))
-        rules = ["\\hline"] * 3 if grid.roomy else ["\\toprule", "\\midrule", "\\bottomrule"]
-        heads = f"{rules[0]}\n{self._row(grid.heads)}\n{rules[1]}\\endhead\n{rules[2]}\\endlastfoot"
+        look = TO_FILL_IN if grid.roomy else FILLED_IN
+        number, *others = (f"Q{{{share}}}" for share in shares)
+        columns = number + look.between.join(others)
+        top, middle, bottom = look.rules
+        heads = f"{top}\n{self._row(grid.heads)}\n{middle}\\endhead\n{bottom}\\endlastfoot"
         written = self._given if shares is GIVENS else self._row
-        rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(written, grid.rows))
+        rows = look.under.join(map(written, grid.rows))
         table = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{heads}\n{rows}\n\\end{{longtable}}"
-        return f"{{\\small\\renewcommand{{\\arraystretch}}{{{OPEN if grid.roomy else SOLVED}}}\n{table}}}"
+        return f"{{\\small\\renewcommand{{\\arraystretch}}{{{look.stretch}}}\n{table}}}"
 
     def _given(self, cells: Cells) -> str:
         """A value without a meaning beside it has that room too."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from archcalc.exercises.language import Language
 from archcalc.exercises.phrases import AS_BEFORE, CLOSE, FROM_LEFT, OPEN
 from archcalc.render.worksheet.page import Grid, Page, Part
 
@@ -16,7 +15,7 @@ def render(page: Page) -> str:
     conventions = [f"- {_plain(line)}" for line in page.conventions]
     blocks = [
         [f"# {_plain(page.kind)}: {_plain(page.title)}"],
-        _sign(page.language) if page.to_sign else [],
+        _sign(page),
         [_plain(page.described)],
         _grid(page.givens),
         conventions,
@@ -25,7 +24,10 @@ def render(page: Page) -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _sign(language: Language) -> list[str]:
+def _sign(page: Page) -> list[str]:
+    if not page.to_sign:
+        return []
+    language = page.language
     return [f"{language.text('name')}: ____________________ {language.text('date')}: ____________"]
 
 
@@ -34,7 +36,8 @@ def _part(part: Part) -> list[list[str]]:
 
 
 def _grid(grid: Grid) -> list[str]:
-    rows = [[_plain(cell) or (ROOM if grid.roomy else "") for cell in row] for row in grid.rows]
+    empty = ROOM if grid.roomy else ""
+    rows = [[_plain(cell) or empty for cell in row] for row in grid.rows]
     return [_row(list(map(_plain, grid.heads))), _row([":---"] * len(grid.heads)), *map(_row, rows)]
 
 

@@ -112,11 +112,15 @@ def _named(blank: Blank, language: Language) -> Cells:
 def _working(blank: Blank, language: Language, names: Names) -> str:
     """By the names of the sizes, where that says more than the numbers, and in numbers; names of layers are English."""
     lines = blank.working.split("\n")
-    words = blank.step.count.worked(names=True) if blank.step else blank.working
+    words = blank.working
+    if blank.step:
+        words = blank.step.count.worked(names=True)
     if words != blank.working and (language.is_source or names.issuperset(_NAME.findall(words))):
         lines = [words, f"= {blank.working}"]
     return "\n".join(language.code_piece(visible(line)) for line in lines)
 
 
 def _answer(blank: Blank) -> str:
-    return f"{blank.answer:,}" if isinstance(blank.answer, int) else " × ".join(map(str, blank.answer))
+    if isinstance(blank.answer, int):
+        return f"{blank.answer:,}"
+    return " × ".join(map(str, blank.answer))

@@ -1,4 +1,4 @@
-"""Tables of a family's fields for the docs: a row for each field, in the words of its declaration."""
+"""Tables of the docs that come from the code: fields in the words of their declarations, and terms of the glossary."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Callable
 
 from archcalc.archs import families, family_module
 from archcalc.catalog.fields import Meaning, meanings_of
+from archcalc.catalog.glossary import terms
 from archcalc.spec.examples import example_of
 from archcalc.spec.fields import places
 
-_MARKER = re.compile(r"^(<!-- fields: (\w+)\.(\w+) -->\n)(?:\|.*\n)*", re.MULTILINE)
+_FIELDS = re.compile(r"^(<!-- fields: (\w+)\.(\w+) -->\n)(?:\|.*\n)*", re.MULTILINE)
+_TERMS = re.compile(r"^(<!-- terms: (.+) -->\n)(?:\|.*\n)*", re.MULTILINE)
 
 
 def with_tables(page: str) -> str:
     """A page of Markdown with the table under each marker `<!-- fields: transformer.Norm -->` as the code has it."""
-    return _MARKER.sub(lambda found: found[1] + _table(found[2], found[3]), page)
+    return _FIELDS.sub(lambda found: found[1] + _table(found[2], found[3]), page)
 
 
 def missing_in(page: str) -> list[str]:
     """The nodes whose fields a page lists nowhere, by the marker that would list them."""
-    shown = {one.place.owner for found in _MARKER.finditer(page) for one in _fields(found[2], found[3])}
+    shown = {one.place.owner for found in _FIELDS.finditer(page) for one in _fields(found[2], found[3])}
     every = {place.owner: family for family in families() for place in places(family_module(family).Spec)}
     return sorted(f"{family}.{owner.__name__}" for owner, family in every.items() if owner not in shown)
 
@@ -45,3 +47,14 @@ def _example(one: Meaning) -> str:
 
 def _escaped(cell: str) -> str:
     return cell.replace("|", "\\|")
+
+
+def with_terms(page: str) -> str:
+    """A page of Markdown with the table under each marker `<!-- terms: Counting -->` as the data has it."""
+    return _TERMS.sub(lambda found: found[1] + _terms(found[2]), page)
+
+
+def _terms(section: str) -> str:
+    listed = [(", ".join(term.names), term.means, term.worked) for term in terms() if term.section == section]
+    rows = [("term", "meaning", "worked"), ("---", "---", "---"), *listed]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
