@@ -1,23 +1,14 @@
 """AFMoE (Trinity): MoE with gated attention outputs; most blocks use sliding windows, and only those use RoPE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, window
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
 from archcalc.importers.hf._helpers.moe import first_dense, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("afmoe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "route_scale",
-    inert.SCALING: "mup_enabled",
-    inert.USUAL_LAYERS: "global_attn_every_n_layers",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,10 @@
 """ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("albert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor",
-}
+INERT = {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"}
 
 
 def translate(c: Config, task: str) -> Fields:

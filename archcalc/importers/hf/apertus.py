@@ -1,14 +1,8 @@
 """Apertus: Llama with QK norm, and a non-gated FFN with a learned activation (xIELU)."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("apertus",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

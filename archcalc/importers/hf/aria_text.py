@@ -1,15 +1,8 @@
 """Text model of Aria: routed and shared experts in every block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("aria_text",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

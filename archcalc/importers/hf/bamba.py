@@ -1,22 +1,16 @@
 """Bamba: Mamba 2 layers with a few attention layers, and an FFN in every block."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim, where_used
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("bamba",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "mamba_d_head attn_rotary_emb",
-    inert.SCALING: "time_step_limit",
     inert.USUAL_LAYERS: "layers_block_type layer_types",
     inert.NOT_HERE: "partial_rotary_factor",
-    inert.RUNNING: "num_logits_to_keep",
 }
 
 

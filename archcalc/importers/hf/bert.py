@@ -1,18 +1,11 @@
 """BERT and ERNIE: post-norm, token type embeddings, a pooler; ERNIE has optional task type embeddings."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("bert", "ernie")
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.NOT_HERE: "task_type_vocab_size",
-    inert.SUMMARY: "summary_proj_to_labels pooler_fc_size pooler_type",
-}
+INERT = {inert.NOT_HERE: "task_type_vocab_size", inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:

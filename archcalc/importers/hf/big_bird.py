@@ -1,18 +1,11 @@
 """BigBird: BERT with optional block-sparse attention, which changes no parameters."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("big_bird",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "rescale_embeddings",
-    inert.APPROXIMATE: "block_size num_random_blocks",
-}
+INERT = {inert.APPROXIMATE: "block_size"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,10 @@
 """Command R: attention and FFN in parallel after one LayerNorm without bias."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("cohere",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "logit_scale",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
 def translate(c: Config, task: str) -> Fields:

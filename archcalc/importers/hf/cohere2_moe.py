@@ -1,20 +1,14 @@
 """Command A MoE: attention and FFN in parallel after one norm, dense blocks first, sliding windows in most blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
 from archcalc.importers.hf._helpers.moe import listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("cohere2_moe",)
-USUAL = "causal"
 INERT = {
-    inert.ROUTING: "shared_expert_combination_strategy expert_selection_fn norm_topk_prob",
-    inert.SCALING: "logit_scale",
     inert.USUAL_LAYERS: "first_k_dense_replace prefix_dense_sliding_window_pattern sliding_window_pattern",
     inert.NOT_HERE: "sliding_window prefix_dense_intermediate_size",
 }

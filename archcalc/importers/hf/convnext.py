@@ -1,12 +1,8 @@
 """ConvNeXt: depthwise convolutions of 7 × 7, layer norms, and a learned factor for each channel of a block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.convnext_like import CONVNEXT_INERT, convnext_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("convnext",)
 USUAL = "image"
 INERT = CONVNEXT_INERT
 

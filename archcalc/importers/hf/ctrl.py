@@ -1,17 +1,10 @@
 """CTRL: sinusoidal positions, a non-gated FFN, biases everywhere, also on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("ctrl",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads n_ctx",
-    inert.SUMMARY: "predict_special_tokens",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,10 @@
 """DeBERTa v2 and v3: disentangled attention, bucketed relative positions, optional convolution in the first block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bert_like, deberta_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, deberta_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("deberta-v2",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-    inert.TRAINING: "pooler_dropout",
-    inert.SUMMARY: "pooler_hidden_act",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

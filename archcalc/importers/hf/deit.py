@@ -1,12 +1,10 @@
 """DeiT: ViT with a distillation token beside the class token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import (
     VIT_INERT,
     classes_of_image,
@@ -18,7 +16,6 @@ from archcalc.importers.hf._helpers.vit_like import (
 )
 from archcalc.importers.hf._helpers.weights import Weights
 
-TYPES = ("deit",)
 USUAL = "image"
 INERT = VIT_INERT
 WEIGHTS = Weights(together=("cls_token", "distillation_token"))

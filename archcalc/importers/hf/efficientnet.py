@@ -1,13 +1,10 @@
 """EfficientNet: blocks that widen, convolve each channel alone, weigh the channels, and narrow again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     MOST_BLOCKS,
     NORMED,
@@ -20,11 +17,10 @@ from archcalc.importers.hf._helpers.conv_like import (
     number,
     sizes,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("efficientnet",)
 USUAL = "image"
-INERT = {inert.TRAINING: "batch_norm_momentum", inert.NO_SUCH_SIZE: "num_hidden_layers"}
+INERT = {inert.NO_SUCH_SIZE: "num_hidden_layers"}
 FIRST = 32  # channels of the stem, before they are scaled
 LAST = 1280  # channels that are pooled, before they are scaled
 SHRINKS = 2  # the stride of blocks that halve the map

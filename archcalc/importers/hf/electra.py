@@ -1,22 +1,13 @@
 """ELECTRA: BERT with embeddings that may be narrower; its discriminator predicts which tokens were replaced."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("electra",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: (
-        "summary_type summary_use_proj summary_activation summary_proj_to_labels pooler_fc_size pooler_type"
-    ),
-}
+INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,10 @@
 """ERNIE 4.5 MoE: biases everywhere or nowhere, the LM head included."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture, used
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("ernie4_5_moe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "moe_norm_min",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,22 +1,13 @@
 """ESM-2 and ESM-1b: pre-norm protein language models with learned or rotary positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope_of
 
-TYPES = ("esm",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "token_dropout",
-    inert.NOT_HERE: "rope_theta",
-    inert.TOKENS: "vocab_list",
-}
+INERT = {inert.NOT_HERE: "rope_theta"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,19 +1,12 @@
 """EuroBERT: Llama with bidirectional attention."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("eurobert",)
 USUAL = "masked"
-INERT = {
-    inert.RUNNING: "pretraining_tp",
-    inert.SUMMARY: "classifier_pooling",
-}
+INERT = {inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,11 @@
 """EXAONE 4: norms after each sublayer and QK norm; full-attention blocks have no RoPE where others have a window."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("exaone4",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
 def translate(c: Config, task: str) -> Fields:

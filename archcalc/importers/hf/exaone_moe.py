@@ -1,20 +1,12 @@
 """EXAONE MoE: QK norm; most blocks use sliding windows, and only those use RoPE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("exaone_moe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,11 @@
 """Falcon: multi-query or grouped-query attention, parallel sublayers after one or two norms, RoPE or ALiBi."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("falcon",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_embed",
-    inert.ORDER: "apply_residual_connection_post_layernorm",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_embed", inert.ORDER: "apply_residual_connection_post_layernorm"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,23 +1,14 @@
 """Falcon-H1: attention and Mamba 2 in parallel in every block, then an FFN."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("falcon_h1",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "mamba_d_head mamba_expand",
-    inert.SCALING: (
-        "time_step_limit lm_head_multiplier embedding_multiplier mlp_multipliers key_multiplier "
-        "attention_out_multiplier attention_in_multiplier ssm_multipliers ssm_in_multiplier ssm_out_multiplier"
-    ),
     inert.ORDER: "mamba_norm_before_gate",
     inert.USUAL_LAYERS: "layers_block_type",
-    inert.RUNNING: "num_logits_to_keep",
 }
 
 

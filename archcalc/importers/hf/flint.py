@@ -1,19 +1,12 @@
 """Flint: attention sinks, QK norm, sliding windows in most blocks, MoE in some blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("flint",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

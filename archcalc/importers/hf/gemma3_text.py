@@ -1,21 +1,13 @@
 """Text model of Gemma 3, and EmbeddingGemma: five sliding-window blocks to one full block, with separate RoPE bases."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, head_dim
+from archcalc.importers.hf._helpers.blocks import head_dim
 from archcalc.importers.hf._helpers.gemma_like import gemma_like
 from archcalc.importers.hf._helpers.layer_types import FULL, every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import local_theta, rope
 
-TYPES = ("gemma3_text",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-    inert.RUNNING: "use_bidirectional_attention",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.RUNNING: "use_bidirectional_attention"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,13 +1,8 @@
 """GLM-5: DeepSeek V3.2 whose blocks may reuse the top-k token selection of an earlier block's indexer."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import INDEXED_INERT, indexed_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("glm_moe_dsa",)
-USUAL = "causal"
 INERT = INDEXED_INERT
 
 _LETTERS = {"F": "full", "S": "shared"}

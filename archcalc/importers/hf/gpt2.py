@@ -1,20 +1,11 @@
 """GPT-2 and GPT-SW3: learned positions, a non-gated FFN, biases everywhere."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gpt2_like import gpt2_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("gpt2", "gpt-sw3")
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
-    inert.SCALING: "scale_attn_weights scale_attn_by_inverse_layer_idx",
-    inert.RUNNING: "reorder_and_upcast_attn",
-    inert.SUMMARY: "summary_type summary_use_proj summary_activation summary_proj_to_labels",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,19 +1,10 @@
 """StarCoder (GPT BigCode): GPT-2 with optional multi-query attention (one KV head)."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gpt2_like import gpt2_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("gpt_bigcode",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
-    inert.SCALING: "scale_attn_weights",
-    inert.RUNNING: "attention_softmax_in_fp32",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:

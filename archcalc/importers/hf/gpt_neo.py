@@ -1,20 +1,11 @@
 """GPT-Neo: GPT-2 with alternating local attention; in attention only the output projection has a bias."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("gpt_neo",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 _USUAL_TYPES: Any = [[["global", "local"], 12]]
 

@@ -1,17 +1,12 @@
 """GPT-J and CodeGen: attention and FFN in parallel after one norm, no biases in attention, a bias on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope_of
 
 TYPES = ("gptj", "codegen")
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,8 @@
 """Granite MoE with attention sinks and sliding windows; each block has its RoPE base, where 0 means no RoPE."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.granite_like import granite_windows
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("granitemoe_swa",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "embedding_multiplier logits_scaling residual_multiplier attention_multiplier",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

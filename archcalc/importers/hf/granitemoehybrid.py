@@ -1,22 +1,14 @@
 """Granite 4: Mamba 2 layers with a few attention layers; a shared FFN in every block, plus experts in MoE models."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("granitemoehybrid",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "mamba_d_head",
-    inert.SCALING: ("embedding_multiplier logits_scaling residual_multiplier attention_multiplier time_step_limit"),
-    inert.NOT_HERE: "position_embedding_type",
-}
+INERT = {inert.NO_SUCH_SIZE: "mamba_d_head"}
 
 _MIXERS = {LINEAR: "mamba", FULL: "attention"}
 

@@ -1,17 +1,10 @@
 """GTE: BERT with rotary positions and a gated FFN that has a bias only on its down projection."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("gte",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

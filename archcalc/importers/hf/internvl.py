@@ -1,18 +1,13 @@
 """Vision encoder of InternVL and Qianfan-OCR: a ViT with layer scale, with or without a final norm."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import patches, plain_ffn
 
 TYPES = ("internvl_vision", "qianfan_ocr_vision")
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.STARTING: "layer_scale_init_value",
-}
+INERT = {inert.STARTING: "layer_scale_init_value"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,14 @@
 """Jamba: Mamba layers with a few attention layers, MoE in some blocks, no position embeddings."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("jamba",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "layers_block_type layer_types",
-    inert.RUNNING: "use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep",
-}
+INERT = {inert.USUAL_LAYERS: "layers_block_type layer_types"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,10 @@
 """Jina embeddings v3: BERT with rotary positions."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("jina_embeddings_v3",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,12 @@
 """Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert, kimi_like
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import latent
 from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR
 from archcalc.importers.hf._helpers.moe import listed, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("kimi_linear",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.NOT_HERE: "max_position_embeddings",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"}
 
 
 def translate(c: Config, task: str) -> Fields:

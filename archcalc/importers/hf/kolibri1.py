@@ -1,19 +1,12 @@
 """Kolibri 1: MoE with norms before and after each sublayer; most blocks have a sliding window, and only those RoPE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import all_sparse, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("kolibri1",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

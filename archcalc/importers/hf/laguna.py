@@ -1,21 +1,14 @@
 """Laguna: MoE with gated attention outputs, head counts that vary by block, a router with frozen correction biases."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, kv_heads, window
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, kv_heads, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, full, layer_types
 from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("laguna",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "moe_routed_scaling_factor moe_router_logit_softcapping",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

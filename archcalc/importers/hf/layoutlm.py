@@ -1,16 +1,9 @@
 """LayoutLM: BERT with additional 2-D position embeddings for the bounding box of each word."""
 
-from __future__ import annotations
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("layoutlm",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,13 @@
 """LED: BART with Longformer attention in its encoder; encoder and decoder position tables differ in length."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers import bart_like, heads
 from archcalc.importers.hf._helpers.longformer_like import windows
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("led",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.TOKENS: "decoder_start_token_id",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,15 @@
 """LFM2: short gated convolutions with a few attention layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, paired
 from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("lfm2",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
-    inert.SCALING: "block_norm_eps",
-    inert.STARTING: "conv_use_xavier_init block_mlp_init_scale block_out_init_scale block_use_xavier_init",
     inert.USUAL_LAYERS: "full_attn_idxs",
     inert.NOT_HERE: (
         "block_use_swiglu block_multiple_of block_ffn_dim_multiplier block_auto_adjust_ff_dim tie_embedding"

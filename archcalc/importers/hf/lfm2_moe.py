@@ -1,23 +1,16 @@
 """LFM2 MoE: short gated convolutions with a few attention layers; dense blocks first, then MoE."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, top, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, top, where_used
 from archcalc.importers.hf._helpers.layer_types import full, paired
 from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions
 from archcalc.importers.hf._helpers.moe import first_dense
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("lfm2_moe",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
-    inert.ROUTING: "routed_scaling_factor norm_topk_prob",
-    inert.SCALING: "block_norm_eps",
-    inert.STARTING: "conv_use_xavier_init block_mlp_init_scale block_out_init_scale block_use_xavier_init",
     inert.NOT_HERE: "use_expert_bias block_use_swiglu tie_embedding",
 }
 

@@ -1,21 +1,11 @@
 """Text model of Llama 4: routed experts and a shared expert in some blocks, chunked attention with RoPE in most."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types, paired
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("llama4_text",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "attn_temperature_tuning floor_scale attn_scale",
-    inert.RUNNING: "for_llm_compressor",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _CHUNKED = "chunked_attention"
 _WORDS = {  # by whether a block looks at chunks, and whether it has positions

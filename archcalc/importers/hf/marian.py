@@ -1,14 +1,10 @@
 """Marian translation models: BART with sinusoidal positions stored as parameters, optional separate vocabularies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bart_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("marian",)
 USUAL = "seq2seq"
 INERT = bart_like.INERT
 

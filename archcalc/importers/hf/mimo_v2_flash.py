@@ -1,22 +1,14 @@
 """MiMo-V2-Flash: MoE; sliding-window blocks have attention sinks and twice the KV heads; v_head_dim is separate."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, head_dim, kv_heads, window
+from archcalc.importers.hf._helpers.blocks import biased, decoder, head_dim, kv_heads, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
 from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("mimo_v2_flash",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "routed_scaling_factor n_group topk_group norm_topk_prob",
-    inert.SCALING: "attention_value_scale",
-    inert.NOT_HERE: "sliding_window sliding_window_size",
-}
+INERT = {inert.NOT_HERE: "sliding_window sliding_window_size"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,19 +1,11 @@
 """MiniCPM 3: dense model with multi-head latent attention (MLA); v_head_dim defaults to hidden_size / heads."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, even_heads, ffn
+from archcalc.importers.hf._helpers.blocks import even_heads, ffn
 from archcalc.importers.hf._helpers.latent import latent, latent_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("minicpm3",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.SCALING: "scale_emb scale_depth dim_model_base",
-    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
 def translate(c: Config, task: str) -> Fields:

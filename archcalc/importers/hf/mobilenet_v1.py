@@ -1,13 +1,9 @@
 """MobileNetV1: a depthwise convolution and one of 1 × 1, thirteen times."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import NORMED, Items, network, number
 from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mobilenet_v1",)
 USUAL = "image"
 INERT = MOBILENET_INERT
 FIRST = 32  # channels of the stem

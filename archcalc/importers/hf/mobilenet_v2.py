@@ -1,13 +1,9 @@
 """MobileNetV2: blocks that widen, convolve each channel alone, and narrow again."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import NORMED, Items, divisible, network, number
 from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mobilenet_v2",)
 USUAL = "image"
 INERT = MOBILENET_INERT
 FIRST = 32  # channels of the stem

@@ -1,26 +1,15 @@
 """ModernBERT: a gated FFN, alternating sliding-window and full attention, no attention norm in the first block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, local_theta, rope
 
-TYPES = ("modernbert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "layer_norm_eps",
-    inert.TRAINING: "sparse_prediction sparse_pred_ignore_index repad_logits_with_grad embedding_dropout",
-    inert.USUAL_LAYERS: "global_attn_every_n_layers",
-    inert.RUNNING: "deterministic_flash_attn compile reference_compile",
-    inert.SUMMARY: "classifier_pooling classifier_activation",
-}
+INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config, task: str) -> Fields:

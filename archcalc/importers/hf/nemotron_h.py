@@ -1,28 +1,16 @@
 """Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, attention, top
+from archcalc.importers.hf._helpers.blocks import attention, top
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("nemotron_h",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",
-    inert.ROUTING: "moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob",
-    inert.SCALING: "time_step_limit mamba_dt_limit",
-    inert.STARTING: (
-        "time_step_min time_step_max time_step_floor mamba_dt_min mamba_dt_max mamba_dt_init_floor "
-        "rescale_prenorm_residual"
-    ),
     inert.NOT_HERE: (
         "attention_bias mamba_proj_bias mamba_hidden_act max_position_embeddings n_shared_experts sliding_window"
     ),
-    inert.PREDICTING: "num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern",
-    inert.RUNNING: "use_mamba_kernels mamba_ssm_cache_dtype residual_in_fp32 num_logits_to_keep",
 }
 
 _SET_LAST = {"n_groups": "n_groups", "conv_kernel": "d_conv", "use_conv_bias": "conv_bias", "chunk_size": "chunk_size"}

@@ -1,24 +1,13 @@
 """NLLB-MoE: M2M-100 with MoE blocks at a fixed interval, which route each token to two experts."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers import bart_like, heads
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("nllb-moe",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.ROUTING: (
-        "router_dtype router_ignore_padding_tokens expert_capacity second_expert_policy "
-        "normalize_router_prob_before_dropping batch_prioritized_routing moe_eval_capacity_token_fraction"
-    ),
-    inert.SCALING: "scale_embedding",
-}
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 

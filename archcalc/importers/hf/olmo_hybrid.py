@@ -1,19 +1,9 @@
 """OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("olmo_hybrid",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "linear_allow_neg_eigval",
-    inert.STARTING: "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,11 @@
 """OLMoE: QK norm over all heads together, MoE in every block."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, even_heads, head_dim, kv_heads
+from archcalc.importers.hf._helpers.blocks import even_heads, head_dim, kv_heads
 from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("olmoe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob scoring_func",
-    inert.SCALING: "clip_qkv",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

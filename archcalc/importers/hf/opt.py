@@ -1,18 +1,8 @@
 """OPT: learned positions offset by two rows, pre- or post-norm, an embedding that may be narrower than hidden_size."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("opt",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.TOKENS: "prefix",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,14 +1,8 @@
 """Persimmon: a non-gated FFN, LayerNorm also on queries and keys, biases everywhere except on the LM head."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
-
-TYPES = ("persimmon",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,14 +1,8 @@
 """Phi 1 and 2: attention and FFN in parallel after one LayerNorm, biases everywhere, also on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn, head_dim
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("phi",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn, head_dim
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

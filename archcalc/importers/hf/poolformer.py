@@ -1,13 +1,9 @@
 """PoolFormer: blocks that mix places by average pooling, and channels by two convolutions of 1 × 1."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import POOLED, Items, act, classifier, network, number, sizes, stages
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("poolformer",)
 USUAL = "image"
 INERT = {inert.STARTING: "layer_scale_init_value", inert.UNREAD: "patch_size stride"}
 NORM = {"norm": "group", "groups": 1}

@@ -1,20 +1,12 @@
 """Qwen 2 MoE: routed experts and a gated shared expert; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
+from archcalc.importers.hf._helpers.blocks import biased, decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types, sliding
 from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, gated_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("qwen2_moe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.USUAL_LAYERS: "max_window_layers",
-    inert.NOT_HERE: "use_sliding_window sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

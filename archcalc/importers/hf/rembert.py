@@ -1,18 +1,11 @@
 """RemBERT: BERT with a narrow input embedding and a wider, untied output embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("rembert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

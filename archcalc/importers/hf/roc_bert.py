@@ -1,18 +1,11 @@
 """RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("roc_bert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

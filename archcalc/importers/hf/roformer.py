@@ -1,20 +1,12 @@
 """RoFormer: BERT with rotary position embeddings, whose sines and cosines are stored as a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("roformer",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "rotary_value",
-    inert.SUMMARY: "summary_type summary_activation summary_proj_to_labels summary_use_proj",
-}
+INERT = {inert.SUMMARY: "summary_type summary_proj_to_labels summary_use_proj"}
 
 
 def translate(c: Config, task: str) -> Fields:

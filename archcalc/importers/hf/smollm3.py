@@ -1,15 +1,9 @@
 """SmolLM3: Llama without position embeddings (NoPE) in every fourth block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("smollm3",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

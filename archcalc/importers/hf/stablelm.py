@@ -1,18 +1,10 @@
 """StableLM: LayerNorm with bias, optional biases on q, k and v, optional parallel attention and FFN."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("stablelm",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim",
-}
 WEIGHTS = Weights(numbered=r"\.norms\.\d+\.weight$")  # norms of queries and keys, one for each head
 
 

@@ -1,24 +1,16 @@
 """Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, where_used
+from archcalc.importers.hf._helpers.blocks import where_used
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("switch_transformers",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.ROUTING: ("expert_capacity router_dtype router_ignore_padding_tokens add_router_probs router_jitter_noise"),
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "add_cross_attention",
-}
+INERT = {inert.NOT_HERE: "add_cross_attention"}
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 

@@ -1,21 +1,15 @@
 """T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, ffn, finished, head_dim
+from archcalc.importers.hf._helpers.blocks import ffn, finished, head_dim
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("t5gemma",)
 USUAL = "seq2seq"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder",
-}
+INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}
 
 _SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 

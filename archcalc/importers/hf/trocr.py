@@ -1,19 +1,10 @@
 """Decoder of TrOCR: BART's decoder with cross-attention to the output of a vision encoder."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("trocr",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "scale_embedding",
-    inert.NOT_HERE: "is_decoder",
-}
+INERT = {inert.NOT_HERE: "is_decoder"}
 
 
 def translate(c: Config, task: str) -> Fields:

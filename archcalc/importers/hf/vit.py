@@ -1,12 +1,10 @@
 """ViT: a vision encoder over image patches with a class token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import (
     VIT_INERT,
     classes_of_image,
@@ -17,7 +15,6 @@ from archcalc.importers.hf._helpers.vit_like import (
     pooled,
 )
 
-TYPES = ("vit",)
 USUAL = "image"
 INERT = VIT_INERT
 

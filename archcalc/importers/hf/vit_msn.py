@@ -1,18 +1,12 @@
 """ViT MSN: ViT without a pooler."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
 
-TYPES = ("vit_msn",)
 USUAL = "image"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.FEATURES: "stage_names out_features",
-}
+INERT = {inert.FEATURES: "out_features"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,13 @@
 """XLM and FlauBERT: BERT-like encoders with optional language embeddings and a plain linear LM head."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("xlm", "flaubert")
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: "start_n_top end_n_top summary_type summary_activation",
-    inert.TOKENS: "unk_index mask_index bos_index eos_index pad_index lang_id",
-    inert.UNREAD: "is_encoder",
-}
+INERT = {inert.SUMMARY: "start_n_top end_n_top summary_type", inert.UNREAD: "is_encoder"}
 
 
 def translate(c: Config, task: str) -> Fields:

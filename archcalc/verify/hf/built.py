@@ -117,9 +117,9 @@ def class_named(config: dict[str, Any]) -> str:
     """The class that archcalc counts: the first known one in `architectures`, else the default."""
     model_type = config["model_type"]
     classes: dict[str, str] = described(model_type)["classes"]
-    module = translator(model_type)
+    family = translator(model_type)
     named = [name for name in config.get("architectures") or () if name in classes]
-    return named[0] if named else next(name for name, task in classes.items() if module and task == module.USUAL)
+    return named[0] if named else next(name for name, task in classes.items() if family and task == family.usual)
 
 
 def _as_run(config: Any) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Fields
 
 
 def attentions(blocks: list[Fields], parts: list[str]) -> Fields:

@@ -6,17 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
-    inert.SCALING: "scale_embedding",
+    inert.NO_SUCH_SIZE: "extra_pos_embeddings",
     inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
-    inert.TRAINING: "classif_dropout",
     inert.NOT_HERE: "is_decoder",
-    inert.TOKENS: "force_bos_token_to_be_generated",
     inert.UNREAD: "add_bias_logits",
 }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
 
 

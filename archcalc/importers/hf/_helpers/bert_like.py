@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, attention, divided, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import attention, divided, ffn, head_dim
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
 POST_NORM = {"place": "post"}

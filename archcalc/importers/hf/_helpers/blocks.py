@@ -7,10 +7,8 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
-
-Fields = dict[str, Any]
 
 
 def decoder(c: Config, task: str, **changes: Any) -> Fields:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 Items = list[Any]

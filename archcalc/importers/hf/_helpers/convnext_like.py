@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     FEATURES,
     POOLED,
@@ -15,7 +14,7 @@ from archcalc.importers.hf._helpers.conv_like import (
     sides,
     stages,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 CONVNEXT_INERT = FEATURES
 NORM = {"norm": "layer"}

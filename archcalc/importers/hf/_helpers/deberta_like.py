@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def deberta(c: Config, task: str, sizes: Fields, relative: list[Fields], **own: Any) -> Fields:

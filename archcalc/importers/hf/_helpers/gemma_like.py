@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def gemma_like(c: Config, task: str, *, qk_norm: str = "", **more: Any) -> Fields:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, divided
+from archcalc.importers.hf._helpers.blocks import decoder, divided
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim
 from archcalc.importers.hf._helpers.layer_types import SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-Fields = dict[str, Any]
 Table = Mapping[str, Callable[[], Any]]  # a task, and what makes its head
 
 

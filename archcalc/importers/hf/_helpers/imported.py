@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf import translator
+from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
@@ -23,15 +22,15 @@ def document(said: dict[str, Any], file: str) -> Document:
     """The spec of a config, as a document for `from_document`."""
     text, whole = text_of(said), said
     said = text.said if text else said
-    said, module, note = _read_as(said)
+    said, family, note = _read_as(said)
     config = Config(said["model_type"], said)
     config.notes += [said for said in (text.note if text else "", note) if said]
-    translated = with_dropout(config, _translated(module, config, text))
+    translated = with_dropout(config, _translated(family, config, text))
     translated["scope"] = scope(config, text, translated)
     stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
-    config.check_all_read(module.INERT)
+    config.check_all_read(family.inert)
     counted = _counted(said, config, text.task) if text else said
     return Document(
         file,
@@ -43,16 +42,16 @@ def document(said: dict[str, Any], file: str) -> Document:
     )
 
 
-def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], ModuleType, str]:
+def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
     """The config with the type that it is read as, and a note where the file calls it something else."""
     model_type, like = said.get("model_type"), readable_type(said)
-    module = translator(like)
-    if module is None:
+    family = translator(like)
+    if family is None:
         raise unknown_type(said)
     if like == model_type:
-        return said, module, ""
+        return said, family, ""
     note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
-    return {**said, "model_type": like}, module, note
+    return {**said, "model_type": like}, family, note
 
 
 def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
@@ -78,11 +77,11 @@ def _quantization(config: Config) -> dict[str, Any] | None:
     return dict(said)
 
 
-def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:
+def _translated(family: Family, config: Config, text: Text | None) -> dict[str, Any]:
     """Turns a failure caused by a value of the wrong type into an error message."""
     try:
-        task = text.task if text else heads.task(config, module.USUAL)
-        fields: dict[str, Any] = module.translate(config, task)
+        task = text.task if text else heads.task(config, family.usual)
+        fields: dict[str, Any] = family.translate(config, task)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _MIXERS = {FULL: "attention", LINEAR: "delta"}
 

@@ -6,18 +6,16 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
 INDEXED_INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
+    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
     inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
     inert.NOT_HERE: "mlp_bias",
-    inert.PREDICTING: "num_nextn_predict_layers",
 }
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 WINDOWS = (FULL, SLIDING)

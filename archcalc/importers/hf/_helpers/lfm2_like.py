@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, where_used
+from archcalc.importers.hf._helpers.blocks import where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 CONV = "conv"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, window
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder, ffn, window
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def llama_like(

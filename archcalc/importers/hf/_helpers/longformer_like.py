@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:

@@ -5,18 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-INERT_IN_FIRST_MAMBA = {
-    inert.NO_SUCH_SIZE: "rms_norm",
-    inert.SCALING: "time_step_scale",
-    inert.STARTING: "time_step_min time_step_max time_step_floor rescale_prenorm_residual",
-    inert.USUAL_LAYERS: "layer_types",
-    inert.NOT_HERE: "hidden_act",
-    inert.RUNNING: "residual_in_fp32 use_mambapy use_falcon_mambapy use_associative_scan",
-}
+INERT_IN_FIRST_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
 def mamba_model(c: Config, task: str, layer: Fields) -> Fields:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def mixtral_like(c: Config, task: str, moe: Fields, **more: Any) -> Fields:

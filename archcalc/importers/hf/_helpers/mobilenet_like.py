@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import POOLED, Items, act, classifier, dropout
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 MOBILENET_INERT = {inert.SEGMENTING: "semantic_loss_ignore_index"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, ffn, top
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import ffn, top
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 _PARTS = {"dense": "ffn", "sparse": "moe"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, top, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim, top, where_used
 from archcalc.importers.hf._helpers.layer_types import (
     FULL,
     HYBRID,
@@ -13,7 +13,7 @@ from archcalc.importers.hf._helpers.layer_types import (
     sliding,
     sliding_from,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
 _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")

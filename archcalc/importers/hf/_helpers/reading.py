@@ -11,9 +11,11 @@ from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of, listed
 from archcalc.spec.paths import data_root
 from archcalc.spec.units import LARGEST
+
+Fields = dict[str, Any]  # of a spec
 
 SHOWN = 8  # keys in a note
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
@@ -132,7 +134,8 @@ class Config:
 
     def check_all_read(self, inert: Inert) -> None:
         """Refuses declared keys that the translator did not read, and notes undeclared ones as ignored."""
-        self.was_read.update(map(self.named, keys_of(inert)))
+        self.skip(*keys_of(inert), *listed("uncounted"))
+        self.skip(*(key for key in listed("undeclared") if key not in self.declared))
         left = {key: value for key, value in self.said.items() if key not in self.was_read and not is_inert(key)}
         for key, value in left.items():
             if key in MATTERS and value:

@@ -9,7 +9,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator, translators
-from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.importers.hf._helpers.reading import described
 from archcalc.spec.paths import data_root
 
@@ -58,10 +58,11 @@ def readable_type(said: Said) -> str:
 
 def _is_spelled_out(said: Said, like: str) -> bool:
     """Whether a file says all of a type's sizes, by their names, and nothing else: its class may have any default."""
-    about, module = described(like), translators()[like]
+    about = described(like)
     named = {about["aliases"].get(key, key) for key in said}
     sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
-    others = {key for key in said if _tells(key)} - _declared()[like] - set(keys_of(module.INERT))
+    inert = {*keys_of(translators()[like].inert), *listed("uncounted"), *listed("undeclared")}
+    others = {key for key in said if _tells(key)} - _declared()[like] - inert
     return {about["aliases"].get(key, key) for key in sizes} <= named and not others
 
 
@@ -128,8 +129,8 @@ def _overlap(told: frozenset[str], fields: frozenset[str]) -> float:
 
 def _for_task(task: str) -> dict[str, frozenset[str]]:
     """Complete models for the same task: a causal LM is not similar to an encoder or to a part of a model."""
-    alone = {like: module for like, module in translators().items() if not like.endswith(PARTS)}
-    return {like: _declared()[like] for like, module in alone.items() if task == module.USUAL}
+    alone = {like: family for like, family in translators().items() if not like.endswith(PARTS)}
+    return {like: _declared()[like] for like, family in alone.items() if task == family.usual}
 
 
 def _weight(keys: frozenset[str]) -> float:

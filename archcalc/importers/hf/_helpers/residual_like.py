@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     NORMED,
     POOLED,
@@ -16,7 +15,7 @@ from archcalc.importers.hf._helpers.conv_like import (
     note_features,
     stages,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 SHORTCUT: Items = [{"conv": "out", "kernel": 1, "stride": "stride"}]
 

@@ -10,17 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "scale_decoder_outputs",
-    inert.RUNNING: "output_past",
-    inert.UNREAD: "n_positions",
-}
+INERT = {inert.NOT_HERE: "scale_decoder_outputs", inert.UNREAD: "n_positions"}
 
 UNTOLD = (
     "transformers 5 writes tie_word_embeddings: true whatever the checkpoint contains: the head is counted as the token"

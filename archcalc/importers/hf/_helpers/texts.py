@@ -91,8 +91,8 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
 
 def _check_generates(model_type: str, outer: Any) -> None:
     """Refuses a text encoder beside a vision encoder, which is not a language model."""
-    module = translator(model_type)
-    if module is not None and module.USUAL != "causal":
+    family = translator(model_type)
+    if family is not None and family.usual != "causal":
         fact = f"{outer} is more than its text_config ({model_type}), which is not a language model by itself"
         raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
 

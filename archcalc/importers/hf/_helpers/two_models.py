@@ -6,8 +6,8 @@ from typing import Any
 
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, finished
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import finished
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.resembling import unknown_type
 
 _WHOLE = ("head", "spare", "encoder", "decoder")  # what no stack can say
@@ -34,12 +34,12 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     said = c.get(name) if c.get(name) is not None else usual
     if not isinstance(said, dict) or not isinstance(said.get("model_type"), str):
         raise c.wrong(name, "a nested config with its model_type")
-    module = translator(said["model_type"])
-    if module is None:
+    family = translator(said["model_type"])
+    if family is None:
         raise unknown_type(said)
     inner = Config(said["model_type"], said)
-    found = finished({**module.translate(inner, task), "softmax": inner.softmax})
-    inner.check_all_read(module.INERT)
+    found = finished({**family.translate(inner, task), "softmax": inner.softmax})
+    inner.check_all_read(family.inert)
     c.notes.extend(inner.notes)
     return found
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-VIT_INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.NOT_HERE: "encoder_stride pooler_output_size",
-    inert.SUMMARY: "pooler_act",
-    inert.FEATURES: "stage_names out_features",
-}
+VIT_INERT = {inert.NOT_HERE: "encoder_stride pooler_output_size", inert.FEATURES: "out_features"}
 
 
 def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:

@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.reading import Config
-
-Fields = dict[str, Any]
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _ACTIVATIONS = {
     **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
