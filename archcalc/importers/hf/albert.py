@@ -1,7 +1,7 @@
 """ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 USUAL = "masked"
 INERT = {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"}
@@ -10,8 +10,8 @@ INERT = {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale
 def translate(c: Config, task: str) -> Fields:
     each, groups, layers = c.size("inner_group_num"), c.size("num_hidden_groups"), c.size("num_hidden_layers")
     width = c.size("embedding_size")
-    projected = {"always_project": True} if width == c.size("hidden_size") else {}
-    distinct = {"distinct": groups * each} if groups != layers else {}
+    projected = when(width == c.size("hidden_size"), always_project=True)
+    distinct = when(groups != layers, distinct=groups * each)
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,

@@ -6,10 +6,8 @@ from archcalc.importers.hf._helpers.words import activation
 
 
 def translate(c: Config, task: str) -> Fields:
-    learned = c.text("hidden_act") == "xielu"
-    return decoder(
-        c,
-        task,
-        attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
-        ffn={"width": c.size("intermediate_size"), "act": "xielu" if learned else activation(c)},
-    )
+    act = c.text("hidden_act")
+    if act != "xielu":
+        act = activation(c)
+    attention = {"bias": c.flag("attention_bias"), "qk_norm": "head"}
+    return decoder(c, task, attention=attention, ffn={"width": c.size("intermediate_size"), "act": act})

@@ -3,7 +3,7 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import beit_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import backbone
 
 USUAL = "image"
@@ -19,7 +19,7 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     averaged = c.flag("use_mean_pooling")
     table: heads.Table = {
-        "base": lambda: beit_like.averaged() if averaged else "none",
+        "base": c.choose("use_mean_pooling", beit_like.averaged, heads.none),
         "image": lambda: beit_like.classes(c),
         "backbone": lambda: _backbone(c),
         "masked_image": lambda: _visual_words(c),
@@ -30,7 +30,7 @@ def translate(c: Config, task: str) -> Fields:
 
 def _visual_words(c: Config) -> Fields:
     """The masked-image head: a visual token of the vocabulary for each patch."""
-    normed = {} if c.flag("use_mean_pooling") else {"norm": True}
+    normed = when(not c.flag("use_mean_pooling"), norm=True)
     return heads.classifier(c.size("vocab_size"), pool="patches", **normed)
 
 

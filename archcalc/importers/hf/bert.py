@@ -1,5 +1,7 @@
 """BERT and ERNIE: post-norm, token type embeddings, a pooler; ERNIE has optional task type embeddings."""
 
+from typing import Any
+
 from archcalc.importers.hf._helpers import bert_like, inert
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
@@ -9,12 +11,13 @@ INERT = {inert.NOT_HERE: "task_type_vocab_size", inert.SUMMARY: "summary_proj_to
 
 
 def translate(c: Config, task: str) -> Fields:
-    kinds = c.count("type_vocab_size")
-    tasks = c.size("task_type_vocab_size") if c.flag("use_task_id") else 0
+    types: Any = c.count("type_vocab_size")
+    if c.flag("use_task_id"):
+        types = [types, c.size("task_type_vocab_size")]
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True, "types": [kinds, tasks] if tasks else kinds},
+        "embedding": {"norm": True, "types": types},
         **bert_like.blocks(c),
         "head": bert_like.head(c, task, bert_like.POOLER),
     }

@@ -21,4 +21,6 @@ def translate(c: Config, task: str) -> Fields:
 def _head(c: Config, task: str) -> Any:
     """When untied, the class has a second bias."""
     head = heads.of_decoder(c, task, bias=True)
-    return {"kind": "lm", "bias": "twice"} if task == "causal" and head["kind"] == "lm" else head
+    if task == "causal" and head["kind"] == "lm":
+        return {"kind": "lm", "bias": "twice"}
+    return head

@@ -26,4 +26,4 @@ def _head(c: Config, task: str) -> Fields:
     if task == "answer":
         raise heads.refuse(c, task)
     found: Fields = bert_like.head(c, task, {"hidden": c.size("hidden_size"), "act": "gelu"})
-    return found if "pooler" in found or "beside" in found else {**found, "beside": bert_like.pooled()}
+    return bert_like.with_pooler(found)

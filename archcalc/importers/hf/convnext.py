@@ -11,4 +11,4 @@ def translate(c: Config, task: str) -> Fields:
     scaled = c.get("layer_scale_init_value")
     if isinstance(scaled, bool) or not isinstance(scaled, int | float):
         raise c.wrong("layer_scale_init_value", "a number")
-    return convnext_like(c, task, before_last=[], behind_last=["scale"] if scaled > 0 else [])
+    return convnext_like(c, task, before_last=[], behind_last=["scale"] * (scaled > 0))

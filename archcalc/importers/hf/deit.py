@@ -4,7 +4,7 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import (
     VIT_INERT,
     classes_of_image,
@@ -22,7 +22,7 @@ WEIGHTS = Weights(together=("cls_token", "distillation_token"))
 
 
 def translate(c: Config, task: str) -> Fields:
-    hides = {"mask": True} if task == "masked_image" else {}
+    hides = when(task == "masked_image", mask=True)
     return image_encoder(
         c,
         bias=biased(qkv=c.flag("qkv_bias"), o=True),

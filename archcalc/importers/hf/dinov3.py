@@ -2,7 +2,7 @@
 
 from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import patches
 from archcalc.importers.hf._helpers.words import activation
 
@@ -31,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
             "bias": c.flag("mlp_bias"),
         },
         "layer_scale": True,
-        "position": {"kind": "rope", "theta": float(c.get("rope_theta"))} if d_model // number % 2 == 0 else None,
+        **when(d_model // number % 2 == 0, position={"kind": "rope", "theta": float(c.get("rope_theta"))}),
         "embedding": patches(c, registers=c.count("num_register_tokens"), mask=True),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",

@@ -22,8 +22,10 @@ def _head(c: Config, task: str) -> Any:
     width = c.count("projection_dim")
     if task == "reader" and width:
         raise heads.refuse(c, task)
+    if task == "base" and width:
+        return heads.classifier(width, pool="class")
     table: heads.Table = {
-        "base": lambda: heads.classifier(width, pool="class") if width else "none",
+        "base": heads.none,
         "reader": lambda: heads.classifier(heads.SPAN, beside=heads.classifier(1, pool="class")),
     }
     return heads.for_task(c, task, table)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
 USUAL = "masked"
@@ -12,7 +12,7 @@ INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 def translate(c: Config, task: str) -> Fields:
     width, d_model = c.size("embedding_size"), c.size("hidden_size")
-    narrow = {"width": width} if width != d_model else {}
+    narrow = when(width != d_model, width=width)
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,
@@ -41,4 +41,4 @@ def _summary(c: Config) -> Fields:
     """The sequence summary has its own dense layer, unless it is switched off."""
     if c.given("summary_proj_to_labels"):
         raise c.refused("summary_proj_to_labels")
-    return {"hidden": c.size("hidden_size")} if c.flag("summary_use_proj") else {}
+    return when(c.flag("summary_use_proj"), hidden=c.size("hidden_size"))

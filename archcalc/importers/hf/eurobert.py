@@ -28,4 +28,4 @@ def _head(c: Config, task: str) -> Any:
 
 def _language(c: Config) -> Any:
     kind = heads.tied_or_own(c)
-    return {"kind": kind, "bias": True} if c.flag("mlp_bias") else kind  # one key for both, in its class
+    return c.choose("mlp_bias", {"kind": kind, "bias": True}, kind)  # one key for both, in its class

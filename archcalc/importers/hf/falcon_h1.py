@@ -10,6 +10,7 @@ INERT = {
     inert.ORDER: "mamba_norm_before_gate",
     inert.USUAL_LAYERS: "layers_block_type",
 }
+_SIDES = {(False, False): False, (True, False): ["in"], (False, True): ["out"], (True, True): True}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -25,8 +26,8 @@ def translate(c: Config, task: str) -> Fields:
 
 def _mamba(c: Config) -> Fields:
     """The gated norm is optional; it normalises each group separately."""
-    sides = [side for side, key in (("in", "mamba_proj_bias"), ("out", "projectors_bias")) if c.flag(key)]
+    bias = _SIDES[c.flag("mamba_proj_bias"), c.flag("projectors_bias")]
     fields = bamba_layer(c)
-    normed = {"norm_groups": fields["groups"]} if c.flag("mamba_rms_norm") else {"gate_norm": False}
+    normed: Fields = c.choose("mamba_rms_norm", {"norm_groups": fields["groups"]}, {"gate_norm": False})
     inner = c.size_or("mamba_d_ssm", fields["inner"])
-    return {**fields, "inner": inner, **normed, "bias": sides if len(sides) == 1 else bool(sides)}
+    return {**fields, "inner": inner, **normed, "bias": bias}

@@ -1,7 +1,7 @@
 """FSMT (fairseq translation models): a vocabulary for each language, sinusoidal positions stored as parameters."""
 
 from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
 USUAL = "seq2seq"
@@ -22,7 +22,7 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": {"act": activation(c, "activation_function")},
         "norm": bart_like.POST_NORM,
         "position": {"kind": "sinusoidal", "length": length, "stored": True},
-        "embedding": {"shared": True} if tied else None,
+        "embedding": when(tied, shared=True),
         "encoder": {"vocab": c.size("src_vocab_size"), **bart_like.stack_of(c, "encoder")},
         "decoder": {"vocab": c.size("tgt_vocab_size"), **bart_like.stack_of(c, "decoder")},
         "head": heads.tied_or_own(c),  # of the bare model too, which has one

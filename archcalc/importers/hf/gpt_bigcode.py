@@ -8,7 +8,6 @@ INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    one = c.flag("multi_query")
-    if one and c.flag("add_cross_attention"):
+    if c.flag("multi_query") and c.flag("add_cross_attention"):
         raise c.refused("add_cross_attention", "the class does not support cross-attention with multi_query")
-    return gpt2_like(c, task, kv_heads=1 if one else c.size("n_head"))
+    return gpt2_like(c, task, kv_heads=c.choose("multi_query", 1, c.size("n_head")))

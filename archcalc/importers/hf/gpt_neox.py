@@ -20,5 +20,5 @@ def translate(c: Config, task: str) -> Fields:
         norm="layer",
         bias=True,
         position=rope(c, width // number, fraction=c.given("rotary_pct") or None),
-        parallel="separate" if c.flag("use_parallel_residual") else None,
+        parallel=c.choose("use_parallel_residual", "separate", None),
     )

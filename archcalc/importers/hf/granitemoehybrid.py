@@ -17,14 +17,17 @@ def translate(c: Config, task: str) -> Fields:
     usual = [LINEAR] * c.size("num_hidden_layers")
     mixers = [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
     number = c.count("num_local_experts")
-    part = "moe" if number else "ffn"
-    turned = "attention" in mixers and c.given("position_embedding_type") == "rope"
+    part, position = "ffn", None
+    if number:
+        part = "moe"
+    if "attention" in mixers and c.given("position_embedding_type") == "rope":
+        position = rope(c, head_dim(c))
     fields = decoder(
         c,
         task,
         **where_used(mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: bamba_layer(c)),
         **where_used([part], ffn=lambda: _ffn(c), moe=lambda: _experts(c, number)),
-        position=rope(c, head_dim(c)) if turned else None,
+        position=position,
         decoder=paired(mixers, [part] * len(mixers)),
     )
     c.skip("intermediate_size", "num_experts_per_tok")

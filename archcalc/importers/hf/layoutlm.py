@@ -30,4 +30,4 @@ def _head(c: Config, task: str) -> Fields:
         **bert_like.classifiers(c, bert_like.POOLER),
     }
     found: Fields = heads.for_task(c, task, table)
-    return found if "pooler" in found else {**found, "beside": bert_like.pooled()}
+    return bert_like.with_pooler(found)

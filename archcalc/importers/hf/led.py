@@ -4,7 +4,8 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import bart_like, heads
 from archcalc.importers.hf._helpers.longformer_like import windows
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.patterns import spelled_out
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
 USUAL = "seq2seq"
@@ -12,15 +13,14 @@ USUAL = "seq2seq"
 
 def translate(c: Config, task: str) -> Fields:
     attention, variants, blocks = windows(c, c.size("encoder_layers"))
-    narrow: Fields = {"attention": attention, **({"variants": variants} if variants else {})}
-    stack = blocks if isinstance(blocks, dict) else {"blocks": blocks}
+    narrow = {"attention": attention, **when(variants, variants=variants)}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "ffn": {"act": activation(c, "activation_function")},
         "norm": bart_like.POST_NORM,
         "embedding": {"norm": True, **bart_like.shared_table(c)},
-        "encoder": {**_stack(c, "encoder"), **narrow, **stack},
+        "encoder": {**_stack(c, "encoder"), **narrow, **spelled_out(blocks)},
         "decoder": {**_stack(c, "decoder"), "blocks": c.size("decoder_layers")},
         "head": _head(c, task),
     }

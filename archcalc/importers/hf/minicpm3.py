@@ -9,6 +9,6 @@ INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS:
 
 
 def translate(c: Config, task: str) -> Fields:
-    v_dim = even_heads(c) if c.given("v_head_dim") is None else None
     wide = ffn(c, bias=c.flag("mlp_bias"))
-    return latent_decoder(c, task, latent(c, v_dim), ["ffn"] * c.size("num_hidden_layers"), ffn=wide)
+    attention = latent(c, c.size_or("v_head_dim", even_heads(c)))
+    return latent_decoder(c, task, attention, ["ffn"] * c.size("num_hidden_layers"), ffn=wide)

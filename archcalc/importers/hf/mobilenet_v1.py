@@ -2,7 +2,7 @@
 
 from archcalc.importers.hf._helpers.conv_like import NORMED, Items, network, number
 from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 USUAL = "image"
 INERT = MOBILENET_INERT
@@ -24,8 +24,9 @@ def _calls(c: Config) -> Items:
     calls: Items = []
     width = FIRST
     for index, stride in enumerate(STRIDES):
-        width *= 2 if stride == 2 or index == 0 else 1
-        calls.append({"block": "separable", "out": _scaled(c, width), **({"stride": 2} if stride == 2 else {})})
+        if stride == 2 or index == 0:
+            width *= 2
+        calls.append({"block": "separable", "out": _scaled(c, width), **when(stride == 2, stride=2)})
     return calls
 
 

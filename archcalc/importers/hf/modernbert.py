@@ -5,7 +5,7 @@ from typing import Any
 from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation, local_theta, rope
 
 USUAL = "masked"
@@ -37,17 +37,17 @@ def _words(c: Config, layers: list[str]) -> tuple[list[str], Fields]:
     """The first block has no attention norm, since the embedding already has one."""
     theta = local_theta(c, older="local_rope_theta")
     local = {"window": c.size("local_attention"), "position": {"kind": "rope", "theta": theta}}
-    words = ["local" if layer == SLIDING else "attention" for layer in layers]
-    first = {"like": "attention", **(local if words[0] == "local" else {}), "norm": "none"}
-    words[0] = "first"
-    return words, {"first": first, **({"local": {"like": "attention", **local}} if "local" in words else {})}
+    known = {SLIDING: "local", FULL: "attention"}
+    first = {"like": "attention", **when(layers[0] == SLIDING, **local), "norm": "none"}
+    words = ["first", *(known[layer] for layer in layers[1:])]
+    return words, {"first": first, **when("local" in words, local={"like": "attention", **local})}
 
 
 def _head(c: Config, task: str) -> Any:
     """A dense layer and a norm come before every head."""
     kind, bias = heads.tied_or_own(c), c.flag("decoder_bias")
     dense = {"transform": True, "transform_bias": c.flag("classifier_bias")}
-    pool = "mean" if c.given("classifier_pooling") == "mean" else "class"
+    pool = {"mean": "mean", "cls": "class"}.get(c.given("classifier_pooling"), "class")
     table: heads.Table = {
         "base": heads.none,
         "masked": lambda: {"kind": kind, "bias": bias, **dense},

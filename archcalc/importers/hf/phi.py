@@ -9,7 +9,7 @@ def translate(c: Config, task: str) -> Fields:
     return decoder(
         c,
         task,
-        attention=_qk_norm(c) if c.flag("qk_layernorm") else {},
+        attention=_qk_norm(c),
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
@@ -20,6 +20,8 @@ def translate(c: Config, task: str) -> Fields:
 
 def _qk_norm(c: Config) -> Fields:
     """The norms have the default head size; with another head_dim the model can be built but not run."""
+    if not c.flag("qk_layernorm"):
+        return {}
     if head_dim(c) == even_heads(c):
         return {"qk_norm": "head"}
     c.notes.append(

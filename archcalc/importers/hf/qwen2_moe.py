@@ -2,7 +2,7 @@
 
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import biased, decoder
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types, sliding
+from archcalc.importers.hf._helpers.layer_types import full_where, layer_types, sliding
 from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, gated_experts, sparse_parts
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
@@ -13,7 +13,7 @@ def translate(c: Config, task: str) -> Fields:
     moe = gated_experts(c)
     parts = sparse_parts(c, moe["experts"])
     slides = c.flag("use_sliding_window")
-    window = c.given("sliding_window") if slides else None
+    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     return decoder(
         c,
         task,
@@ -25,5 +25,5 @@ def translate(c: Config, task: str) -> Fields:
 
 def _usual(c: Config, slides: bool) -> list[str]:
     """Sliding windows in every other block, up to max_window_layers."""
-    last, blocks = c.get("max_window_layers"), range(c.size("num_hidden_layers"))
-    return [SLIDING if slides and block % 2 == 0 and block < last else FULL for block in blocks]
+    last = c.get("max_window_layers")
+    return full_where(c, lambda block: not (slides and block % 2 == 0 and block < last))

@@ -3,14 +3,14 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 USUAL = "masked"
 
 
 def translate(c: Config, task: str) -> Fields:
     width, d_model = c.size("input_embedding_size"), c.size("hidden_size")
-    always = {"always_project": True} if width == d_model else {}
+    always = when(width == d_model, always_project=True)
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,
@@ -32,9 +32,9 @@ def _head(c: Config, task: str, width: int) -> Any:
 
 
 def _language(c: Config, width: int) -> Fields:
-    wide = c.size("output_embedding_size")
-    if not c.flag("tie_word_embeddings"):
-        return {"kind": "lm", "bias": True, "transform": True if wide == width else wide}
-    if wide != width:
+    wide, kind = c.size("output_embedding_size"), heads.tied_or_own(c)
+    if wide == width:
+        return {"kind": kind, "bias": True, "transform": True}
+    if kind == "tied":
         raise c.refused("tie_word_embeddings", "the table that comes out is not as wide as the one that goes in")
-    return {"kind": "tied", "bias": True, "transform": True}
+    return {"kind": "lm", "bias": True, "transform": wide}

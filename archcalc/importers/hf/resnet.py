@@ -29,5 +29,5 @@ def _branch(c: Config) -> Items:
         raise c.wrong("layer_type", "basic or bottleneck")
     inner: Fields = {"conv": f"out // {NARROWER}"}
     first, second = {**inner, **narrow}, {**inner, **wide}
-    (first if c.flag("downsample_in_bottleneck") else second).update(strided)
+    c.choose("downsample_in_bottleneck", first, second).update(strided)
     return [{**first, "act": "relu"}, {**second, "act": "relu"}, {"conv": "out", **narrow}]

@@ -3,14 +3,14 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 USUAL = "masked"
 
 
 def translate(c: Config, task: str) -> Fields:
     joined, spare = _tables(c)
-    beside = {"joined": list(joined.values())} if joined else {}
+    beside = when(joined, joined=list(joined.values()))
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 USUAL = "masked"
 INERT = {inert.SUMMARY: "summary_type summary_proj_to_labels summary_use_proj"}
@@ -12,7 +12,7 @@ INERT = {inert.SUMMARY: "summary_type summary_proj_to_labels summary_use_proj"}
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size_or("embedding_size", d_model)
-    narrow = {"width": width} if width != d_model else {}
+    narrow = when(width != d_model, width=width)
     if d_model // number % 2:
         raise c.refused(
             "num_attention_heads",

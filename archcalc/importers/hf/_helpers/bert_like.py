@@ -21,6 +21,13 @@ def pooled() -> Fields:
     return {"kind": "none", **POOLER}
 
 
+def with_pooler(head: Fields) -> Fields:
+    """A head of a class that has the pooler in any case; most heads have it already."""
+    if "pooler" in head or "beside" in head:
+        return head
+    return {**head, "beside": pooled()}
+
+
 def encoder(c: Config) -> Fields:
     """Sizes, a non-gated FFN, and learned positions."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
@@ -44,12 +51,12 @@ def positions_behind_padding(c: Config) -> Fields:
 
 def blocks(c: Config) -> Fields:
     """Bidirectional blocks; with is_decoder they are causal, with optional cross-attention."""
-    causal = c.flag("is_decoder")
-    crossed = causal and c.flag("add_cross_attention")
-    line = "attention cross ffn" if crossed else "attention ffn"
-    name = "decoder" if causal else "encoder"
-    cross = {"memory": c.size("hidden_size")} if crossed else None
-    return {"cross": cross, name: stack([line] * c.size("num_hidden_layers"))}
+    blocks = c.size("num_hidden_layers")
+    if not c.flag("is_decoder"):
+        return {"encoder": blocks}
+    if not c.flag("add_cross_attention"):
+        return {"decoder": blocks}
+    return {"cross": {"memory": c.size("hidden_size")}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
 def typed(c: Config, **more: Any) -> Fields:
@@ -59,9 +66,7 @@ def typed(c: Config, **more: Any) -> Fields:
 
 def language(c: Config, *, twice: bool = True) -> Fields:
     """The masked-LM head: dense layer, norm, tied decoder with bias; `twice`: untied classes have a second bias."""
-    if c.flag("tie_word_embeddings"):
-        return {"kind": "tied", "bias": True, "transform": True}
-    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+    return _transformed(c.flag("tie_word_embeddings"), twice)
 
 
 def language_and_pair(c: Config, classes: int = 2) -> Fields:
@@ -97,15 +102,15 @@ def rotary_head(
     c: Config, task: str, dense: Fields, *, twice: bool = True, base: Callable[[], Any] = heads.none
 ) -> Any:
     """Heads of BERT models with RoPE: tied unless the file says otherwise, though not every class declares that."""
-    c.skip("tie_word_embeddings")
-    table = {"base": base, "masked": lambda: _tied_unless_said(c, twice), **classifiers(c, dense)}
+    tied = c.given("tie_word_embeddings") is not False
+    table = {"base": base, "masked": lambda: _transformed(tied, twice), **classifiers(c, dense)}
     return heads.for_task(c, task, table)
 
 
-def _tied_unless_said(c: Config, twice: bool) -> Fields:
-    if c.given("tie_word_embeddings") is not False:
+def _transformed(tied: bool, twice: bool) -> Fields:
+    if tied:
         return {"kind": "tied", "bias": True, "transform": True}
-    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+    return {"kind": "lm", "bias": {True: "twice", False: True}[twice], "transform": True}
 
 
 def llama_encoder(c: Config) -> Fields:

@@ -26,15 +26,22 @@ def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
 
 def first_mamba(c: Config) -> Fields:
     """intermediate_size in the file takes precedence over expand × hidden_size."""
-    width, rank = c.size("hidden_size"), c.get("time_step_rank")
+    width = c.size("hidden_size")
     return {
         "inner": c.size_or("intermediate_size", int(c.get("expand") * width)),
         "state": c.size("state_size"),
         "conv": c.size("conv_kernel"),
-        "dt_rank": ceil(width / 16) if rank == "auto" else c.size("time_step_rank"),
+        "dt_rank": dt_rank(c, "time_step_rank"),
         "bias": c.flag("use_bias"),
         "conv_bias": c.flag("use_conv_bias"),
     }
+
+
+def dt_rank(c: Config, key: str) -> int:
+    """The rank of the time step's projection; `auto` is a sixteenth of the width."""
+    if c.get(key) == "auto":
+        return ceil(c.size("hidden_size") / 16)
+    return c.size(key)
 
 
 def bamba_layer(c: Config) -> Fields:
