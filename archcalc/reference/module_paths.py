@@ -29,11 +29,9 @@ class ModulePaths:
         if self.inside:
             return self.inside[-1]
         node = torch._C._current_autograd_node()
-        return self._of(node) if node is not None else ""
-
-    def _of(self, node: Any) -> str:
-        place = bisect_right(self.starts, node._sequence_nr()) - 1
-        return self.paths[place] if place >= 0 else ""
+        if node is None:
+            return ""
+        return ["", *self.paths][bisect_right(self.starts, node._sequence_nr())]
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -60,4 +58,4 @@ class ModulePaths:
 
     def _mark(self) -> None:
         self.starts.append(torch._C._autograd._get_sequence_nr())
-        self.paths.append(self.inside[-1] if self.inside else "")
+        self.paths.append(["", *self.inside][-1])

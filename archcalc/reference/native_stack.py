@@ -27,8 +27,8 @@ class _Symbol(ctypes.Structure):
 @cache
 def _library() -> Any:
     try:
-        found = ctypes.CDLL(None)
-        return found if found.backtrace else None
+        library = ctypes.CDLL(None)
+        return library.backtrace and library
     except (TypeError, AttributeError):  # Windows, and C libraries such as musl
         raise RuntimeError("the stack of PyTorch's C++ can be walked with glibc and on macOS only") from None
 
@@ -47,4 +47,7 @@ def _named(address: int) -> str:
     """The exported function around an address, or nothing."""
     symbol = _Symbol()
     found = _library().dladdr(ctypes.c_void_p(address), ctypes.byref(symbol))
-    return (symbol.name or b"").decode() if found else ""
+    if not found or not symbol.name:
+        return ""
+    name: bytes = symbol.name
+    return name.decode()

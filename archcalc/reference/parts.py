@@ -74,7 +74,9 @@ def _attention(part: Config) -> type[nn.Module]:
         return ShawAttention
     if segments(part):
         return SegmentAttention
-    return DisentangledAttention if disentangled(part) else Attention
+    if disentangled(part):
+        return DisentangledAttention
+    return Attention
 
 
 def parts_of(config: Config) -> list[Config]:

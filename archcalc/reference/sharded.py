@@ -100,4 +100,6 @@ class ShardedLifetimes(Lifetimes):
 
 
 def _shard(tensor: Tensor) -> Tensor:
-    return tensor._local_tensor if isinstance(tensor, DTensor) else tensor
+    if isinstance(tensor, DTensor):
+        return tensor._local_tensor
+    return tensor

@@ -14,8 +14,8 @@ Sizes = dict[str, Callable[[Config, int], Any]]  # by field: the size in a layer
 
 def _rotated(part: Config, d_model: int) -> int:
     """As GPT-NeoX: the share of a head, rounded down."""
-    turned = [settings["fraction"] for settings in part["positions"] if settings["kind"] == "rope"]
-    return int(part["head_dim"] * turned[0]) if turned else 0
+    share = next((settings["fraction"] for settings in part["positions"] if settings["kind"] == "rope"), 0)
+    return int(part["head_dim"] * share)
 
 
 DELTA: Sizes = {"v_heads": lambda layer, d_model: layer["heads"], "v_dim": lambda layer, d_model: layer["head_dim"]}
@@ -51,9 +51,9 @@ def _stack(stack: Config) -> Config:
 
 def _on_image(settings: Config, patches: Config) -> Config:
     """A table has a row for each patch and for each token in front."""
-    has_table = settings["kind"] == "learned" or settings["stored"]
-    rows = math.prod(grid(patches)) + patches["tokens"] if has_table else None
-    return {**settings, "length": settings["length"] or rows}
+    if settings["kind"] != "learned" and not settings["stored"]:
+        return settings
+    return {**settings, "length": settings["length"] or math.prod(grid(patches)) + patches["tokens"]}
 
 
 def _filled(value: Any, d_model: int) -> Any:
@@ -64,5 +64,6 @@ def _filled(value: Any, d_model: int) -> Any:
         return value
     made = {name: _filled(each, d_model) for name, each in value.items()}
     for name, size in UNSAID.get(str(made.get("type")), {}).items():
-        made[name] = size(made, d_model) if made[name] is None else made[name]
+        if made[name] is None:
+            made[name] = size(made, d_model)
     return made

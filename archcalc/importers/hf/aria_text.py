@@ -6,6 +6,6 @@ from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    several = {"shared": "moe_num_shared_experts", "shared_bias": c.flag("mlp_bias"), "per_token": "moe_topk"}
-    moe = experts(c, "moe_num_experts", "intermediate_size", **several)
+    keys = {"number": "moe_num_experts", "width": "intermediate_size", "shared": "moe_num_shared_experts"}
+    moe = experts(c, **keys, shared_bias=c.flag("mlp_bias"), per_token="moe_topk")
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias")})

@@ -14,10 +14,5 @@ def translate(c: Config, task: str) -> Fields:
     types: Any = c.count("type_vocab_size")
     if c.flag("use_task_id"):
         types = [types, c.size("task_type_vocab_size")]
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True, "types": types},
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, bert_like.POOLER),
-    }
+    embedding = {"norm": True, "types": types}
+    return bert_like.bert(c, embedding=embedding, head=bert_like.head(c, task, bert_like.POOLER))

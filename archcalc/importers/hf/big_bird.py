@@ -11,14 +11,8 @@ INERT = {inert.APPROXIMATE: "block_size"}
 def translate(c: Config, task: str) -> Fields:
     if c.text("attention_type") != "original_full":
         c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
-    return {
-        **bert_like.encoder(c),
-        "attention": {"bias": biased(qkv=c.flag("use_bias"), o=True)},
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    attention = {"bias": biased(qkv=c.flag("use_bias"), o=True)}
+    return bert_like.bert(c, attention=attention, head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Fields:

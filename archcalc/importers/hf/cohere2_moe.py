@@ -33,10 +33,6 @@ def _experts(c: Config) -> Fields:
     return experts(c, "num_experts", "intermediate_size", shared="num_shared_experts")
 
 
-def _experts(c: Config) -> Fields:
-    return experts(c, "num_experts", "intermediate_size", shared="num_shared_experts")
-
-
 def _dense(c: Config) -> Fields:
     width = c.size_or("prefix_dense_intermediate_size", c.size("intermediate_size"))
     return {**ffn(c), "width": width}

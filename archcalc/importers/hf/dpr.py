@@ -9,13 +9,7 @@ USUAL = "base"
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    return bert_like.bert(c, head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

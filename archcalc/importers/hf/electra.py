@@ -11,15 +11,9 @@ INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, d_model = c.size("embedding_size"), c.size("hidden_size")
-    narrow = when(width != d_model, width=width)
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, **narrow),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    width = c.size("embedding_size")
+    narrow = when(width != c.size("hidden_size"), width=width)
+    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

@@ -7,13 +7,7 @@ USUAL = "masked"
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True, "types": _tables(c)},
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=_head(c, task))
 
 
 def _tables(c: Config) -> list[int]:

@@ -9,9 +9,5 @@ INERT = {inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "embedding": {"types": c.count("type_vocab_size")},
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, bert_like.POOLER),
-    }
+    embedding, head = {"types": c.count("type_vocab_size")}, bert_like.head(c, task, bert_like.POOLER)
+    return bert_like.bert(c, norm=None, embedding=embedding, head=head)

@@ -9,15 +9,9 @@ USUAL = "masked"
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, d_model = c.size("input_embedding_size"), c.size("hidden_size")
-    always = when(width == d_model, always_project=True)
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, width=width, **always),
-        **bert_like.blocks(c),
-        "head": _head(c, task, width),
-    }
+    width = c.size("input_embedding_size")
+    always = when(width == c.size("hidden_size"), always_project=True)
+    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=_head(c, task, width))
 
 
 def _head(c: Config, task: str, width: int) -> Any:

@@ -9,11 +9,5 @@ INERT = {inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "position": bert_like.positions_behind_padding(c),
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
-    }
+    head = bert_like.head(c, task, {"hidden": c.size("hidden_size")})
+    return bert_like.bert(c, position=bert_like.positions_behind_padding(c), head=head)

@@ -10,15 +10,8 @@ USUAL = "masked"
 
 def translate(c: Config, task: str) -> Fields:
     joined, spare = _tables(c)
-    beside = when(joined, joined=list(joined.values()))
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, **beside),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-        "spare": spare or None,
-    }
+    embedding = bert_like.typed(c, **when(joined, joined=list(joined.values())))
+    return bert_like.bert(c, embedding=embedding, head=_head(c, task), spare=spare or None)
 
 
 def _tables(c: Config) -> tuple[Fields, Fields]:

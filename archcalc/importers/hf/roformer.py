@@ -18,14 +18,8 @@ def translate(c: Config, task: str) -> Fields:
             "num_attention_heads",
             "RoPE rotates pairs of numbers, so the head size must be even: such a model cannot run",
         )
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "position": {"kind": "rope", "length": c.size("max_position_embeddings"), "stored": True},
-        "embedding": bert_like.typed(c, **narrow),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    position = {"kind": "rope", "length": c.size("max_position_embeddings"), "stored": True}
+    return bert_like.bert(c, position=position, embedding=bert_like.typed(c, **narrow), head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

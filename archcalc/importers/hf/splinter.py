@@ -8,10 +8,4 @@ USUAL = "base"
 
 def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": "none",
-    }
+    return bert_like.bert(c, head="none")

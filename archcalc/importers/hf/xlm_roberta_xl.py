@@ -9,10 +9,6 @@ INERT = {inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "position": bert_like.positions_behind_padding(c),
-        "embedding": {"types": c.count("type_vocab_size")},
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
-    }
+    head, embedding = bert_like.head(c, task, {"hidden": c.size("hidden_size")}), {"types": c.count("type_vocab_size")}
+    position = bert_like.positions_behind_padding(c)
+    return bert_like.bert(c, norm=None, position=position, embedding=embedding, head=head)

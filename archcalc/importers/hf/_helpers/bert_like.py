@@ -28,6 +28,19 @@ def with_pooler(head: Fields) -> Fields:
     return {**head, "beside": pooled()}
 
 
+def bert(c: Config, *, embedding: Fields | None = None, **changes: Any) -> Fields:
+    """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top."""
+    return {**encoder(c), "norm": POST_NORM, "embedding": embedding or typed(c), **blocks(c), **changes}
+
+
+def rotary_bert(c: Config, **changes: Any) -> Fields:
+    """BERT with RoPE in the place of learned positions; its head size may be given."""
+    fields = encoder(c)
+    width = c.size_or("head_dim", fields["head_dim"])
+    usual = {"norm": POST_NORM, "embedding": typed(c), "encoder": c.size("num_hidden_layers")}
+    return {**fields, **usual, "head_dim": width, "position": rope(c, width), **changes}
+
+
 def encoder(c: Config) -> Fields:
     """Sizes, a non-gated FFN, and learned positions."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")

@@ -45,7 +45,8 @@ def _stages(c: Config, found: list[tuple[int, int]]) -> Items:
             items += [NORM, {"conv": out, "kernel": 2, "stride": 2}]
         else:
             items += [{"conv": out, "kernel": patch, "stride": patch, **NORM}]
-        items += [{"block": "mixed", "repeat": depth}] if depth else []
+        if depth:
+            items.append({"block": "mixed", "repeat": depth})
     return items
 
 

@@ -28,9 +28,9 @@ def gpt2_like(c: Config, task: str, *, kv_heads: int, **more: Any) -> Fields:
 
 def crossed(c: Config, d_model: int, blocks: int) -> Fields:
     """The stack, with cross-attention to what another model read where the file asks for it."""
-    looks = c.flag("add_cross_attention")
-    line = "attention cross ffn" if looks else "attention ffn"
-    return {"cross": {"memory": d_model} if looks else None, "decoder": stack([line] * blocks)}
+    if not c.flag("add_cross_attention"):
+        return {"decoder": blocks}
+    return {"cross": {"memory": d_model}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
 def fairseq_decoder(c: Config, task: str, width: str, act: str, position: Fields) -> Fields:

@@ -37,7 +37,9 @@ def _own_head(c: Config, task: str) -> Any:
     """The class never ties its head to the token embedding."""
     if c.flag("tie_word_embeddings"):
         c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
-    return "lm" if task == "causal" else heads.of_decoder(c, task)
+    if task == "causal":
+        return "lm"
+    return heads.of_decoder(c, task)
 
 
 def experts(c: Config) -> Fields:

@@ -9,7 +9,7 @@ from archcalc.importers.hf._helpers.attention_kinds import attentions
 from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
 INDEXED_INERT = {
@@ -21,10 +21,10 @@ INDEXED_INERT = {
 
 def latent(c: Config, v_dim: int | None = None) -> Fields:
     """`v_dim` where it does not stand in the file."""
-    squeezed = c.get("q_lora_rank")
+    squeezed = c.size_or("q_lora_rank", 0) or None
     return {
         "kind": "mla",
-        **({"q_rank": c.size("q_lora_rank")} if squeezed is not None else {}),
+        **when(squeezed is not None, q_rank=squeezed),
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": c.size("qk_nope_head_dim"),
         "rope_dim": c.size("qk_rope_head_dim"),
@@ -42,7 +42,7 @@ def latent_decoder(c: Config, task: str, attention: Fields, parts: list[str], **
 def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Any) -> Fields:
     """Experts beside shared ones; with a `correction` that steers the router, from V3 on."""
     width, number = c.size("moe_intermediate_size"), c.size("n_routed_experts")
-    steered: Fields = {"correction": True} if correction else {}
+    steered = when(correction, correction=True)
     shared = c.count("n_shared_experts") * width
     return mixture(c, number, width, shared=shared, shared_bias=bias, **steered, **more)
 
@@ -51,7 +51,7 @@ def indexed_decoder(c: Config, task: str, have_their_own: list[bool]) -> Fields:
     """Attention looks only where an indexer points: the block's own, or that of an earlier block."""
     parts, attention = listed(c, first_dense(c)), latent(c)
     index = {"heads": c.size("index_n_heads"), "head_dim": c.size("index_head_dim"), "top": c.size("index_topk")}
-    kinds: list[Fields] = [{"index": index} if own else {} for own in have_their_own]
+    kinds = [when(own, index=index) for own in have_their_own]
     if all(have_their_own):
         attention, kinds = {**attention, "index": index}, [{}] * len(kinds)
     made = used(c, parts, lambda: _indexed_experts(c))

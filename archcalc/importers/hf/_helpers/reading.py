@@ -91,8 +91,10 @@ class Config:
 
     def usual_rope(self, layer: str) -> dict[str, Any]:
         """The class's default RoPE parameters for a layer type."""
-        by_layer = any(isinstance(said, dict) for said in self.rope.values())
-        return self.rope.get(layer, {}) if by_layer else self.rope
+        by_layer: dict[str, Any] = self.rope.get(layer, {})
+        if any(isinstance(said, dict) for said in self.rope.values()):
+            return by_layer
+        return self.rope
 
     def skip(self, *keys: str) -> None:
         """Marks keys as read, since they change nothing here."""
@@ -112,7 +114,9 @@ class Config:
         return self._whole(key, value, least=1)
 
     def _whole(self, key: str, value: Any, least: int) -> int:
-        most = MOST_LAYERS if "layer" in key else LARGEST
+        most = LARGEST
+        if "layer" in key:
+            most = MOST_LAYERS
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise self.wrong(key, f"a whole number from {least} to {most:,}")
         return value

@@ -53,7 +53,9 @@ def readable_type(said: Said) -> str:
     if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
         return model_type
     like = of_class(said)
-    return like if like and _is_spelled_out(said, like) else model_type
+    if like and _is_spelled_out(said, like):
+        return like
+    return model_type
 
 
 def _is_spelled_out(said: Said, like: str) -> bool:
@@ -68,9 +70,15 @@ def _is_spelled_out(said: Said, like: str) -> bool:
 
 def of_class(said: Said) -> str | None:
     """The type whose class a config names, such as deepseek_v3 for a kimi_k2 of DeepseekV3ForCausalLM."""
+    return _types_by_class().get(first_class(said))
+
+
+def first_class(said: Said) -> str:
+    """The first class that a config names, if it names one."""
     named = said.get("architectures")
-    first = named[0] if isinstance(named, list) and named else None
-    return _types_by_class().get(first) if isinstance(first, str) else None
+    if isinstance(named, list) and named and isinstance(named[0], str):
+        return named[0]
+    return ""
 
 
 def _closest(said: Said) -> str:
@@ -93,7 +101,9 @@ def _kind(said: Said) -> tuple[str, str]:
 
 def _caution(said: Said, like: str, others: list[str]) -> str:
     """Its other fields, and how to count it as the similar type, unless transformers has it as a separate type."""
-    unlike = f" (but {like} has no {', '.join(others)})" if others else ""
+    unlike = ""
+    if others:
+        unlike = f" (but {like} has no {', '.join(others)})"
     if said["model_type"] in built_by_transformers():
         return unlike
     return f'{unlike}; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
