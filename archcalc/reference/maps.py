@@ -153,30 +153,48 @@ class Linear(Behind):
         return self.finish(F.linear(x, self.weight, self.bias))
 
 
-class Pool(nn.Module):
+def _pool(c: Config, x: Tensor) -> Tensor:
+    sizes = {"kernel_size": c["kernel"], "padding": c["padding"], "ceil_mode": c["ceil"]}
+    if None not in c["stride"]:
+        sizes["stride"] = c["stride"]
+    if c["kind"] == "max":
+        sizes["dilation"] = c["dilation"]
+    found: Tensor = POOL[c["kind"]][len(c["kernel"])](x, **sizes)
+    return found
+
+
+def _reshape(c: Config, x: Tensor) -> Tensor:
+    if c["to"] == [None]:
+        return x.flatten(1)
+    return x.reshape(x.shape[0], *c["to"])
+
+
+def _upsample(c: Config, x: Tensor) -> Tensor:
+    mode = {"linear": LINEAR[x.dim() - 2]}.get(c["mode"], "nearest")
+    return F.interpolate(x, scale_factor=c["times"], mode=mode)
+
+
+WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
+    "pool": _pool,
+    "pool_to": lambda c, x: POOL_TO[c["kind"]][len(c["to"])](x, c["to"]),
+    "reshape": _reshape,
+    "upsample": _upsample,
+    "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
+    "pad": lambda c, x: padded(x, c["padding"]),
+    "slice": lambda c, x: x[:, c["first"] : c["end"]],
+    "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),
+}
+
+
+class Function(nn.Module):
+    """A layer that has no weights."""
+
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
         self.config = config
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        c = self.config
-        sizes = {"kernel_size": c["kernel"], "padding": c["padding"], "ceil_mode": c["ceil"]}
-        if None not in c["stride"]:
-            sizes["stride"] = c["stride"]
-        if c["kind"] == "max":
-            sizes["dilation"] = c["dilation"]
-        found: Tensor = POOL[c["kind"]][len(c["kernel"])](x, **sizes)
-        return found
-
-
-class PoolTo(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.kind, self.to_sizes = config["kind"], config["to"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        found: Tensor = POOL_TO[self.kind][len(self.to_sizes)](x, self.to_sizes)
-        return found
+        return WITHOUT_WEIGHTS[self.config["type"]](self.config, x)
 
 
 class Dropout(NativeDropout):
@@ -185,63 +203,6 @@ class Dropout(NativeDropout):
 
     def forward(self, x: Tensor, signals: Signals | None = None) -> Tensor:
         return super().forward(x)
-
-
-class Reshape(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.to_sizes = config["to"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        if self.to_sizes == [None]:
-            return x.flatten(1)
-        return x.reshape(x.shape[0], *self.to_sizes)
-
-
-class Upsample(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.times, self.mode = config["times"], config["mode"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        mode = {"linear": LINEAR[x.dim() - 2]}.get(self.mode, "nearest")
-        return F.interpolate(x, scale_factor=self.times, mode=mode)
-
-
-class PixelShuffle(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.times = config["times"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return F.pixel_shuffle(x, self.times)
-
-
-class Pad(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.padding = config["padding"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return padded(x, self.padding)
-
-
-class Slice(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.first, self.end = config["first"], config["end"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x[:, self.first : self.end]
-
-
-class Shuffle(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.groups = config["groups"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x.unflatten(1, (self.groups, -1)).transpose(1, 2).flatten(1, 2)
 
 
 class Scale(nn.Module):
@@ -330,20 +291,13 @@ class Sample(nn.Module):
 
 
 LAYERS: dict[str, Any] = {
+    **dict.fromkeys(WITHOUT_WEIGHTS, Function),
     "act": Activation,
     "norm": Norm,
     "conv": Conv,
     "transposed_conv": TransposedConv,
     "linear": Linear,
-    "pool": Pool,
-    "pool_to": PoolTo,
     "dropout": Dropout,
-    "reshape": Reshape,
-    "upsample": Upsample,
-    "pixel_shuffle": PixelShuffle,
-    "pad": Pad,
-    "slice": Slice,
-    "shuffle": Shuffle,
     "scale": Scale,
     "response_norm": ResponseNorm,
     "join": Join,

@@ -1,5 +1,7 @@
 """ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
+from typing import Any
+
 from archcalc.importers.hf._helpers import bert_like, heads, inert
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
@@ -21,13 +23,6 @@ def translate(c: Config, task: str) -> Fields:
     }
 
 
-def _head(c: Config, task: str) -> Fields:
-    c.skip("tie_word_embeddings")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: bert_like.language(c),
-        "pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c)),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    found: Fields = heads.for_task(c, task, table)
-    return found
+def _head(c: Config, task: str) -> Any:
+    own: heads.Table = {"pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c))}
+    return bert_like.head(c, task, bert_like.POOLER, own)

@@ -18,17 +18,15 @@ def translate(c: Config, task: str) -> Fields:
 
 def _head(c: Config, task: str) -> Any:
     """Sequence classification has its own dense layer before the classifier."""
-    c.skip("tie_word_embeddings")
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
-    table: heads.Table = {
+    own: heads.Table = {
         "base": heads.none,
         "masked": lambda: bert_like.language(c, twice=False),
         "causal": lambda: bert_like.language(c, twice=False),
-        **bert_like.classifiers(c, hidden),
         "pretraining": lambda: heads.classifier(1, **{**hidden, "act": activation(c)}),
         "choice": lambda: heads.classifier(1, **{"pool": "class", **_summary(c)}),
     }
-    return heads.for_task(c, task, table)
+    return bert_like.head(c, task, hidden, own)
 
 
 def _summary(c: Config) -> Fields:

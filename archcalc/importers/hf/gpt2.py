@@ -10,8 +10,8 @@ INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_p
 
 def translate(c: Config, task: str) -> Fields:
     if task == "double":
-        return gpt2_like(c, task, kv_heads=c.size("n_head"), head=_two_heads(c))
-    return gpt2_like(c, task, kv_heads=c.size("n_head"))
+        return gpt2_like(c, task, head=_two_heads(c))
+    return gpt2_like(c, task)
 
 
 def _two_heads(c: Config) -> Fields:

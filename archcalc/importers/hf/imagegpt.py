@@ -10,8 +10,7 @@ USUAL = "pixels"
 
 
 def translate(c: Config, task: str) -> Fields:
-    number, head = c.size("n_head"), _head(c, task)
-    return gpt2_like(c, task, kv_heads=number, norm="rms", head=head)
+    return gpt2_like(c, task, norm="rms", head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

@@ -1,6 +1,6 @@
 """LayoutLM: BERT with additional 2-D position embeddings for the bounding box of each word."""
 
-from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers import bert_like
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 USUAL = "masked"
@@ -17,11 +17,4 @@ def _tables(c: Config) -> list[int]:
 
 def _head(c: Config, task: str) -> Fields:
     """Every class has the pooler, whether or not its head uses it."""
-    c.skip("tie_word_embeddings")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: bert_like.language(c),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    found: Fields = heads.for_task(c, task, table)
-    return bert_like.with_pooler(found)
+    return bert_like.with_pooler(bert_like.head(c, task, bert_like.POOLER))

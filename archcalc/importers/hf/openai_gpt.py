@@ -1,7 +1,7 @@
 """OpenAI GPT (GPT-1): post-norm, a non-gated FFN, biases everywhere."""
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.gpt2_like import gpt
 from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
@@ -12,18 +12,7 @@ _ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "silu", "swish": "si
 
 
 def translate(c: Config, task: str) -> Fields:
-    d_model, number = c.size("n_embd"), c.size("n_head")
-    return decoder(
-        c,
-        task,
-        heads=number,
-        kv_heads=number,
-        head_dim=d_model // number,
-        ffn={"width": 4 * d_model, "act": _activation(c)},
-        norm={"place": "post"},
-        bias=True,
-        position={"kind": "learned", "length": c.size("n_positions")},
-    )
+    return gpt(c, task, ffn={"width": 4 * c.size("n_embd"), "act": _activation(c)}, norm={"place": "post"})
 
 
 def _activation(c: Config) -> str:

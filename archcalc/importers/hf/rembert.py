@@ -15,14 +15,9 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str, width: int) -> Any:
-    c.skip("tie_word_embeddings", "output_embedding_size")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: _language(c, width),
-        "causal": lambda: _language(c, width),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    return heads.for_task(c, task, table)
+    c.skip("output_embedding_size")
+    own: heads.Table = {"masked": lambda: _language(c, width), "causal": lambda: _language(c, width)}
+    return bert_like.head(c, task, bert_like.POOLER, own)
 
 
 def _language(c: Config, width: int) -> Fields:

@@ -23,14 +23,9 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    c.skip("tie_word_embeddings")
-    hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
-    table: heads.Table = {
+    own: heads.Table = {
         "base": heads.none,
-        "masked": lambda: bert_like.language(c),
-        "causal": lambda: bert_like.language(c),
-        **bert_like.classifiers(c, hidden),
         "choice": lambda: heads.classifier(1, pool="last"),
         "answer": lambda: heads.classifier(heads.SPAN),  # whatever else there are labels for
     }
-    return heads.for_task(c, task, table)
+    return bert_like.head(c, task, {"hidden": c.size("hidden_size"), "act": "gelu"}, own)

@@ -1,9 +1,8 @@
 """ViT MSN: ViT without a pooler."""
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import biased
 from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
+from archcalc.importers.hf._helpers.vit_like import classes_of_image, patches, vit
 
 USUAL = "image"
 INERT = {inert.FEATURES: "out_features"}
@@ -11,6 +10,4 @@ INERT = {inert.FEATURES: "out_features"}
 
 def translate(c: Config, task: str) -> Fields:
     table: heads.Table = {"base": heads.none, "image": lambda: classes_of_image(c, "class")}
-    bias = biased(qkv=c.flag("qkv_bias"), o=True)
-    head = heads.for_task(c, task, table)
-    return image_encoder(c, bias=bias, ffn=plain_ffn(c), embedding=patches(c), head=head)
+    return vit(c, embedding=patches(c), head=heads.for_task(c, task, table))

@@ -11,19 +11,25 @@ from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 
-def gpt2_like(c: Config, task: str, *, kv_heads: int, **more: Any) -> Fields:
-    d_model, number, act = c.size("n_embd"), c.size("n_head"), activation(c, "activation_function")
+def gpt(c: Config, task: str, *, ffn: Fields, **more: Any) -> Fields:
+    """GPT-1 and its like, whose sizes are called n_embd, n_head and n_positions."""
+    d_model, number = c.size("n_embd"), c.size("n_head")
     fields = {
         "heads": number,
-        "kv_heads": kv_heads,
+        "kv_heads": number,
         "head_dim": d_model // number,
-        "ffn": {"width": c.size_or("n_inner", 4 * d_model), "act": act, "gated": False},
+        "ffn": {"gated": False, **ffn},
         "norm": "layer",
         "bias": True,
         "position": {"kind": "learned", "length": c.size("n_positions")},
-        **crossed(c, d_model, c.size("n_layer")),
     }
     return decoder(c, task, **{**fields, **more})
+
+
+def gpt2_like(c: Config, task: str, **more: Any) -> Fields:
+    d_model = c.size("n_embd")
+    ffn = {"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function")}
+    return gpt(c, task, ffn=ffn, **crossed(c, d_model, c.size("n_layer")), **more)
 
 
 def crossed(c: Config, d_model: int, blocks: int) -> Fields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import biased
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
@@ -24,6 +25,11 @@ def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
         "encoder": c.size("num_hidden_layers"),
     }
     return {**usual, **more}
+
+
+def vit(c: Config, **more: Any) -> Fields:
+    """ViT's own blocks: biases on queries, keys and values by a switch, a non-gated FFN."""
+    return image_encoder(c, bias=biased(qkv=c.flag("qkv_bias"), o=True), ffn=plain_ffn(c), **more)
 
 
 def plain_ffn(c: Config) -> Fields:
