@@ -1,7 +1,5 @@
 """Multi-head and grouped-query attention: eager, or by a flash kernel."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

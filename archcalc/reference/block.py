@@ -1,7 +1,5 @@
 """A Transformer's block: its parts, with the norms around them and the sums that join them."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

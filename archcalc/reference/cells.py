@@ -1,7 +1,5 @@
 """Recurrent cells in plain PyTorch, one time step each: LSTM, GRU and plain RNN, under each convention for biases."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Constants shared by all blocks of a stack: masks, RoPE tables, relative positions, score biases."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

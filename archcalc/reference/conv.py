@@ -1,7 +1,5 @@
 """The short causal depthwise convolution before a recurrent state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

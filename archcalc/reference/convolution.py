@@ -1,7 +1,5 @@
 """A convolution along the sequence, as DeBERTa-v2 has one, in plain PyTorch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

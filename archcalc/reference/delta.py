@@ -1,7 +1,5 @@
 """Gated DeltaNet in plain PyTorch: a state matrix per head, updated by the gated delta rule."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

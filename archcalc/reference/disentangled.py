@@ -1,7 +1,5 @@
 """DeBERTa's disentangled attention in plain PyTorch: content scores plus relative-position scores."""
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 

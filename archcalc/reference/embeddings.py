@@ -1,7 +1,5 @@
 """The input of a Transformer's stack: token, patch or audio embeddings."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """The interface that `archcalc verify` uses for a family of models, with defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

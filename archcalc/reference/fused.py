@@ -5,8 +5,6 @@ What such a kernel keeps is kept here: queries, keys, values, what was looked up
 in the softmax. Scores are recomputed in the backward pass.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ FlopCounterMode's formula counts the gradient of the weights as if every output 
 `groups` times too much. Each group is a convolution of its own, so the formula is asked for one group.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """What turns a Transformer's last hidden states into answers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

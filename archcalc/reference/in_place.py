@@ -11,8 +11,6 @@ takes every tensor for one under a mode. Three places would have written in plac
 Each is known by who calls the op, and done in place here if nobody else holds the tensor that is written to.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """DeepSeek-V3.2's indexer in plain PyTorch: selects the top-k positions that attention attends to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Kimi Delta Attention in plain PyTorch: Gated DeltaNet with a separate decay for every key channel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernel attention in plain PyTorch: φ(q)·Σ φ(k)vᵀ over φ(q)·Σ φ(k), the sums up to each position if it is causal."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Deep and variational autoencoders of fully connected layers, in plain PyTorch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Small layers that every family uses, as PyTorch has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A storage is known by a number of its own, since PyTorch gives the address of a 
 here: PyTorch says itself when the last tensor lets go of it. What existed before is told by `add`.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from functools import cache, partial

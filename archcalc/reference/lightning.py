@@ -1,7 +1,5 @@
 """Lightning attention in plain PyTorch: linear attention with a fixed decay rate per head."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

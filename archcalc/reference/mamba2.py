@@ -1,7 +1,5 @@
 """Mamba-2 (SSD) in plain PyTorch: one decay per head, so that chunks are computed by matrix products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Layers of maps and vectors, as torch.nn has them: convolutions, pooling, norms, joins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import reduce
 from typing import Any

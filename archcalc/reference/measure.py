@@ -1,7 +1,5 @@
 """How PyTorch is measured: named parameters, forward hooks, FlopCounterMode, saved-tensor hooks, a real decode step."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

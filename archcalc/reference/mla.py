@@ -1,7 +1,5 @@
 """Multi-head latent attention in plain PyTorch: keys and values of all heads from one latent vector."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -4,8 +4,6 @@ Backward, autograd's nodes run without their modules. Each node has the number t
 only grow: where a module began and ended is remembered by number.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A mixture of experts in plain PyTorch: tokens sorted by expert, each expert in turn, then sorted back."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 

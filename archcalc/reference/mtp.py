@@ -1,7 +1,5 @@
 """Multi-token prediction in plain PyTorch: blocks after the last one that each predict one token further ahead."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -4,8 +4,6 @@ Some of what PyTorch does is not told apart by anything that Python sees: the en
 the same op that a formula for a gradient may use. C's library can walk the stack (glibc and macOS have `backtrace`).
 """
 
-from __future__ import annotations
-
 import ctypes
 from functools import cache
 from typing import Any

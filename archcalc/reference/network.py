@@ -1,7 +1,5 @@
 """Networks written layer by layer, in plain PyTorch: the names of modules and parameters are those of the spec."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

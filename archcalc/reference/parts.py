@@ -1,7 +1,5 @@
 """The parts that a Transformer's block is made of, by the kinds that a resolved spec says."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 from typing import Any

@@ -1,7 +1,5 @@
 """One vector for each sequence: of one position, the mean of all, or what a learned vector finds among them."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Position encodings: sinusoids, rotations, ALiBi's slopes, buckets of distances."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Recurrent nets in plain PyTorch: one stack, or an encoder and a decoder that may attend to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

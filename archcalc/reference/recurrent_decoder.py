@@ -1,7 +1,5 @@
 """A recurrent decoder with attention to the encoder's outputs at every step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

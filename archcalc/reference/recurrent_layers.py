@@ -3,8 +3,6 @@
 So what PyTorch counts and keeps is what the cells do, on any device.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 

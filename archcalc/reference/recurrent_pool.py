@@ -1,7 +1,5 @@
 """One vector from the outputs of a recurrent net at every position: last, mean, sum, largest, or by attention."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

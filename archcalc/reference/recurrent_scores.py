@@ -1,7 +1,5 @@
 """How a recurrent decoder attends to its encoder: dot, general, additive, concat and location scores."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Attention with expert query and output projections (JetMoE), eager or by a flash kernel."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from archcalc.reference import Config

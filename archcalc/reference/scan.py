@@ -1,7 +1,5 @@
 """Recurrent states as fused kernels compute them: only inputs are saved for backward, the rest is recomputed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

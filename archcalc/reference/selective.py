@@ -5,8 +5,6 @@ which is on no list, whatever is computed inside: where one is written out here,
 Source: pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

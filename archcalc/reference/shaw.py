@@ -1,7 +1,5 @@
 """Shaw's relative positions in plain PyTorch: a vector for each clipped distance, added to keys and to values."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

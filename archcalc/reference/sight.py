@@ -1,7 +1,5 @@
 """Attention masks: causal, sliding window, chunk and padding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

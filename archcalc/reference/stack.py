@@ -1,7 +1,5 @@
 """A Transformer's stack: blocks that follow a pattern, and the norm behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor, nn

@@ -3,8 +3,6 @@
 Modules are named as archcalc names them, with an index where a layer stands more than once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Transformer-XL in plain PyTorch: a memory of earlier segments, and relative positions with two biases."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

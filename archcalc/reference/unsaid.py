@@ -1,7 +1,5 @@
 """Sizes of Transformers that a spec leaves out, worked out as the layers' own papers and implementations do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -5,8 +5,6 @@ ones again and again: an answer is remembered by the op and by the shapes, strid
 still runs, block by block. `tests/reference/test_watch.py` holds this beside FlopCounterMode itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

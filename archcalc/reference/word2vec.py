@@ -1,7 +1,5 @@
 """word2vec in plain PyTorch: skip-gram and CBOW, with a full softmax or with negative sampling."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

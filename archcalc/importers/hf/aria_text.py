@@ -1,7 +1,6 @@
 """Text model of Aria: routed and shared experts in every block."""
 
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import experts
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 

@@ -12,7 +12,7 @@ INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads"}
 def translate(c: Config, task: str) -> Fields:
     mixers = kimi_like.mixers(c, every(c, c.size("layer_group_size"), other=LINEAR))
     parts, position = listed(c, first_dense(c)), rope(c, c.size("qk_rope_head_dim"))
-    made = used(c, parts, lambda: kimi_like.experts(c))
+    made = used(c, parts, lambda: kimi_like.kimi_experts(c))
     turned = when("attention" in mixers, position=position)
     return kimi_like.kimi(c, task, mixers, parts, attention=_latent(c), delta=_delta(c), **made, **turned)
 

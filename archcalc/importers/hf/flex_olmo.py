@@ -1,7 +1,6 @@
 """FlexOlmo: OLMo 2 with MoE in every block."""
 
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
@@ -9,7 +8,7 @@ def translate(c: Config, task: str) -> Fields:
     return mixtral_like(
         c,
         task,
-        mixture(c, c.size("num_experts"), c.size("intermediate_size")),
+        experts(c, "num_experts", "intermediate_size"),
         attention={"bias": c.flag("attention_bias"), "qk_norm": "all"},
         norm={"kind": "rms", "place": "out"},
     )

@@ -1,7 +1,6 @@
 """Hunyuan MoE: QK norm, routed experts and a shared expert in every block."""
 
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.moe import mixtral_like, mixture
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 

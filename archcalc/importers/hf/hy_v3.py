@@ -2,7 +2,7 @@
 
 from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
+from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
@@ -18,6 +18,4 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:
-    width = c.size("moe_intermediate_size")
-    shared = c.count("num_shared_experts") * width
-    return mixture(c, c.size("num_experts"), width, shared=shared, shared_bias=bias, correction=True)
+    return experts(c, "num_experts", shared="num_shared_experts", shared_bias=bias, correction=True)

@@ -11,7 +11,7 @@ INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_positio
 
 def translate(c: Config, task: str) -> Fields:
     mixers, parts = kimi_like.mixers(c, _usual(c)), listed(c, _dense_first(c))
-    made = used(c, parts, lambda: kimi_like.experts(c))
+    made = used(c, parts, lambda: kimi_like.kimi_experts(c))
     return kimi_like.kimi(c, task, mixers, parts, attention=latent(c), delta=_delta(c), **made)
 
 

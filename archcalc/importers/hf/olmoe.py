@@ -3,13 +3,12 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers.blocks import even_heads, head_dim, kv_heads
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
 from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    moe = mixture(c, c.size("num_experts"), c.size("intermediate_size"))
+    moe = experts(c, "num_experts", "intermediate_size")
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": _qk_norm(c)})
 
 

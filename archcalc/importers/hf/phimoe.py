@@ -2,8 +2,7 @@
 
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import window
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.moe import mixtral_like, mixture
 from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 

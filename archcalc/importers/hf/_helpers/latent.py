@@ -8,7 +8,7 @@ from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
 from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.moe import experts, first_dense, listed, mixture, used
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
@@ -41,10 +41,8 @@ def latent_decoder(c: Config, task: str, attention: Fields, parts: list[str], **
 
 def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Any) -> Fields:
     """Experts beside shared ones; with a `correction` that steers the router, from V3 on."""
-    width, number = c.size("moe_intermediate_size"), c.size("n_routed_experts")
     steered = when(correction, correction=True)
-    shared = c.count("n_shared_experts") * width
-    return mixture(c, number, width, shared=shared, shared_bias=bias, **steered, **more)
+    return experts(c, "n_routed_experts", shared="n_shared_experts", shared_bias=bias, **steered, **more)
 
 
 def indexed_decoder(c: Config, task: str, have_their_own: list[bool]) -> Fields:
