@@ -26,7 +26,7 @@ from support.hf_truth import Verdict, build, judge, tensors_in
 from transformers import CONFIG_MAPPING
 
 from archcalc.importers.hf import translators
-from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import changes_no_count, keys_of
 from archcalc.importers.hf._helpers.reading import described
 
 Said = dict[str, Any]
@@ -78,12 +78,12 @@ def coverage(types: list[str], number: int, seed: str, told: bool) -> bool:
 
 def changed_keys(model_type: str) -> Iterator[str]:
     """Keys that are called inert, and whose change changes what transformers builds."""
-    about, module = described(model_type), translators()[model_type]
-    inert = {about["aliases"].get(key, key) for key in keys_of(module.INERT)}
+    about, family = described(model_type), translators()[model_type]
+    inert = {about["aliases"].get(key, key) for key in keys_of(family.inert)}
     said = _small(model_type, about["classes"])
     plain = tensors_in(build(said))
     for key, value in about["defaults"].items():
-        if (key in inert or is_inert(key)) and (other := _other(value)) is not None:
+        if (key in inert or changes_no_count(key)) and (other := _other(value)) is not None:
             try:
                 found = tensors_in(build({**said, key: other}))
             except Exception:  # a value that the class refuses changes nothing

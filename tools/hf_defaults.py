@@ -64,7 +64,7 @@ def described(model_type: str) -> dict[str, Any]:
     config = CONFIG_MAPPING[model_type]
     return {
         "config": config.__name__,
-        "family": translators()[model_type].__name__.rpartition(".")[2],
+        "family": translators()[model_type].name,
         "defaults": defaults(config),
         **inner_defaults(config),
         "aliases": dict(config.attribute_map),
@@ -72,7 +72,7 @@ def described(model_type: str) -> dict[str, Any]:
         **rope(config),
         **labels(config),
         "classes": classes(model_type),
-        "usual": translators()[model_type].USUAL,
+        "usual": translators()[model_type].usual,
         "attention": attention(model_type),
         "softmax": softmax(model_type),
     }

@@ -46,7 +46,7 @@ def described(model_type: str) -> Said | None:
     """The type of the language model inside, and the rule of its head; None where archcalc must not read it."""
     spec = CONFIG_MAPPING[model_type].sub_configs_defaults["text_config"]
     inner = spec.model_type
-    if inner not in translators() or translators()[inner].USUAL != "causal" or model_type in OTHER:
+    if inner not in translators() or translators()[inner].usual != "causal" or model_type in OTHER:
         return None
     own, its = (_declared(CONFIG_MAPPING[kind]) for kind in (model_type, inner))
     rule = NOT_BUILT.get(model_type) or _rule(model_type, inner, own, its)

@@ -50,7 +50,9 @@ def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
         found = of_config(params_json.config(said), shown, trace=trace)
         found.notes = (*found.notes, *params_json.NOTES)
         return found
-    return of_config(said, shown, trace=trace) if _CONFIG_KEYS & set(said) else None
+    if _CONFIG_KEYS & set(said):
+        return of_config(said, shown, trace=trace)
+    return None
 
 
 def of_files(held: Mapping[str, bytes], shown: str, *, trace: bool = False) -> Document:
@@ -66,6 +68,7 @@ def of_data(said: dict[str, Any], *, trace: bool = False) -> Document:
     return of_object(said, "config", trace=trace) or Document("spec", data=said)
 
 
+_YAML = (".yaml", ".yml")
 _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of every config.json, and of no spec
 
 
@@ -80,7 +83,9 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
         if not trace:
             raise
         return _traced(said, shown, error.fact)
-    return _traced(said, shown, "a part of it alone") if trace and found.whole else found
+    if trace and found.whole:
+        return _traced(said, shown, "a part of it alone")
+    return found
 
 
 def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
@@ -99,6 +104,8 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
 
         return folders.described(path, shown, trace)
     start = text(path)
+    if path.suffix in _YAML and _is_plain_text(start):
+        return read(start, shown)
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
         raise InputError("a weights file cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
@@ -121,22 +128,26 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
 
 def of_shard(name: str) -> tuple[str, ...]:
     shard = weight_names.SHARD.fullmatch(name)
-    return (
-        (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; give the index file",) if shard else ()
-    )
-
-
-def _start(path: Path, most: int = MAX_BYTES) -> bytes:
-    """A byte more than is read, at most: the file may be of any size."""
-    with path.open("rb") as stream:
-        return stream.read(most + 1)
+    if not shard:
+        return ()
+    return (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; give the index file",)
 
 
 def text(path: Path) -> bytes:
-    """The start of a file, or the whole of one that may be a long config."""
-    start = _start(path)
-    long_json = len(start) > MAX_BYTES and start[:4].lstrip(b"\xef\xbb\xbf \n\r\t")[:1] == b"{" and path.is_file()
-    return _start(path, MAX_JSON) if long_json and not _is_index(start) else start
+    """The start of a file, or the whole of one that may be a long config: a byte more than is read, at most."""
+    with path.open("rb") as stream:
+        start = stream.read(MAX_BYTES + 1)
+        long_json = len(start) > MAX_BYTES and start[:4].lstrip(b"\xef\xbb\xbf \n\r\t")[:1] == b"{" and path.is_file()
+        if long_json and not _is_index(start):
+            start += stream.read(MAX_JSON - MAX_BYTES)
+    return start
+
+
+def _is_plain_text(start: bytes) -> bool:
+    """Whether a file opens as specs do: in letters, and neither as JSON, as weights, nor as what stands for them."""
+    opening = start[:8]
+    other = start.startswith((b"{", b"GGUF", weight_names.POINTER))
+    return opening.isascii() and opening.decode().isprintable() and not other
 
 
 def _is_index(start: bytes) -> bool:
@@ -150,7 +161,8 @@ def _is_safetensors(start: bytes) -> bool:
 
 def index_in(path: Path) -> dict[str, Any]:
     """An index may be longer than any config: it has a line for each tensor."""
-    raw = _start(path, MAX_INDEX)
+    with path.open("rb") as stream:
+        raw = stream.read(MAX_INDEX + 1)
     if len(raw) > MAX_INDEX:
         raise InputError(f"more than {MAX_INDEX:,} bytes are too long for an index", "download it again")
     return index_of(raw)

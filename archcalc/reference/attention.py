@@ -1,7 +1,5 @@
 """Multi-head and grouped-query attention: eager, or by a flash kernel."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -10,7 +8,7 @@ from torch import Tensor, nn
 
 from archcalc.reference.cache import Cache
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
-from archcalc.reference.layers import add, make_norm, recomputed, run
+from archcalc.reference.layers import add, attended, dropped, make_norm, masked, plus, run, weight_if
 from archcalc.reference.positions import differences, rotate
 from archcalc.reference.sight import hidden_from
 
@@ -44,7 +42,9 @@ def relative_table(part: dict[str, Any], settings: dict[str, Any]) -> RelativePo
 
 def normed_width(settings: dict[str, Any], heads: int, head_dim: int) -> int:
     """Of what is normed at once: a head, or all of them."""
-    return heads * head_dim if settings["over"] == "all" else head_dim
+    if settings["over"] == "all":
+        return heads * head_dim
+    return head_dim
 
 
 def misfit(part: dict[str, Any]) -> str:
@@ -65,15 +65,19 @@ class HeadNorm(nn.Module):
     def __init__(self, settings: dict[str, Any], heads: int, head_dim: int, width: int | None) -> None:
         super().__init__()
         self.over, self.kind = settings["over"], settings["kind"]
-        shape = (heads, head_dim) if self.over == "heads" else (width or normed_width(settings, heads, head_dim),)
+        shape: tuple[int, ...] = (width or normed_width(settings, heads, head_dim),)
+        if self.over == "heads":
+            shape = (heads, head_dim)
         biased = settings["affine"] and settings["bias"] and self.kind == "layer"
-        self.weight = nn.Parameter(torch.ones(shape)) if settings["affine"] else None
-        self.bias = nn.Parameter(torch.zeros(shape)) if biased else None
+        self.weight = weight_if(settings["affine"], *shape, start=torch.ones)
+        self.bias = weight_if(biased, *shape)
 
     def forward(self, x: Tensor) -> Tensor:
         if self.over != "heads" or self.weight is None:
             return self._normed(x, self.weight, self.bias)
-        biases = [None] * x.shape[2] if self.bias is None else self.bias
+        biases: Any = self.bias
+        if self.bias is None:
+            biases = [None] * x.shape[2]
         each = zip(x.unbind(2), self.weight, biases, strict=True)
         return torch.stack([self._normed(head, weight, bias) for head, weight, bias in each], dim=2)
 
@@ -91,14 +95,17 @@ class Attention(nn.Module):
         self.part, self.options, self.path = part, options, ""
         self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
         self.value_dim, bias = part["v_dim"] or self.head_dim, part["bias"]
-        looked_at = (part["memory"] or memory_width) if part["cross"] else d_model
+        looked_at = d_model
+        if part["cross"]:
+            looked_at = part["memory"] or memory_width
         queries, inner = self.heads * self.head_dim, self.heads * self.value_dim
         self.scale = math.sqrt(self.head_dim)
         self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
         self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
         self._add_queries_and_output(d_model)
-        if part["gate"] in ("own", "head"):
-            self.gate = nn.Linear(d_model, inner if part["gate"] == "own" else self.heads, bias=False)
+        gates = {"own": inner, "head": self.heads}
+        if part["gate"] in gates:
+            self.gate = nn.Linear(d_model, gates[part["gate"]], bias=False)
         add(self, "out_norm", make_norm({"kind": part["out_norm"], "affine": True, "bias": True}, inner))
         if part["qk_norm"]:
             widths = part["qk_norm"]["width"] or [None]  # one for both, or of each
@@ -109,25 +116,31 @@ class Attention(nn.Module):
                 self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
-        relative = [settings for settings in part["positions"] if settings["kind"] == "relative"]
-        own = next((settings for settings in relative if settings["per"] == "block"), None)
-        add(self, "position", relative_table(part, own) if own else None)
+        for settings in part["positions"]:
+            if settings["kind"] == "relative" and settings["per"] == "block":
+                self.position = relative_table(part, settings)
 
     def _add_queries_and_output(self, d_model: int) -> None:
         """The projections around the heads."""
         bias, queries = self.part["bias"], self.heads * self.head_dim
-        self.q = nn.Linear(d_model, 2 * queries if self.part["gate"] == "query" else queries, bias="q" in bias)
+        if self.part["gate"] == "query":
+            queries *= 2
+        self.q = nn.Linear(d_model, queries, bias="q" in bias)
         self.out = nn.Linear(self.heads * self.value_dim, d_model, bias="o" in bias)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         q, gate = self._queries(x)
         q = self._rotated(self._normed("q_norm", q), given).transpose(1, 2)
         k, v = self._keys_and_values(x, given, cache)
-        gate = self.gate(x) if hasattr(self, "gate") else gate
+        if hasattr(self, "gate"):
+            gate = self.gate(x)
         found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
-        return self.out(run(self, "out_norm", found if gate is None else self._opened(found, torch.sigmoid(gate))))
+        return self.out(run(self, "out_norm", self._opened(found, gate)))
 
-    def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
+    def _opened(self, found: Tensor, gate: Tensor | None) -> Tensor:
+        if gate is None:
+            return found
+        gate = torch.sigmoid(gate)
         if self.part["gate"] != "head":
             return found * gate
         return (split_heads(found, self.value_dim) * gate[..., None]).flatten(2)
@@ -144,58 +157,71 @@ class Attention(nn.Module):
         norm = self._modules.get(name)
         if norm is None:
             return split_heads(x, self.head_dim)
-        return split_heads(norm(x), self.head_dim) if norm.over == "all" else norm(split_heads(x, self.head_dim))
+        if norm.over == "all":
+            return split_heads(norm(x), self.head_dim)
+        normed: Tensor = norm(split_heads(x, self.head_dim))
+        return normed
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
-        flash = is_flash(self.part, self.options)
-        core, others = (
-            (self._flash, ()) if flash else (self._eager, (hidden_from(self.part, given), self._bias(given, q, k)))
-        )
-        again = self.options["recompute"] == "core"
-        return recomputed(core, q, k, v, *others) if again else core(q, k, v, *others)
+        if is_flash(self.part, self.options):
+            return attended(self.options, self._flash, q, k, v)
+        hidden, bias = hidden_from(self.part, given), self._bias(given, q, k)
+        return attended(self.options, self._eager, q, k, v, hidden, bias)
 
     def _rotated(self, x: Tensor, given: dict[str, Tensor]) -> Tensor:
         cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))
-        return x if cosines is None or sines is None else rotate(x, cosines[:, None], sines[:, None])
+        if cosines is None or sines is None:
+            return x
+        return rotate(x, cosines[:, None], sines[:, None])
 
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         """Of this sequence behind what is cached; of the encoder's output once for all tokens."""
         cached = self._cached(cache)
         if self.part["cross"] and cached:
             return cached
-        looked_at = given["memory"] if self.part["cross"] else x
-        k, v = self._normed("k_norm", self.k(looked_at)), split_heads(self.v(looked_at), self.value_dim)
+        if self.part["cross"]:
+            x = given["memory"]
+        k, v = self._normed("k_norm", self.k(x)), split_heads(self.v(x), self.value_dim)
         k, v = self._rotated(k, given).transpose(1, 2), v.transpose(1, 2)
-        return (k, v) if cache is None else self._appended(cached, (k, v), cache)
+        if cache is None:
+            return k, v
+        return self._appended(cached, (k, v), cache)
 
     def _cached(self, cache: Cache | None) -> tuple[Tensor, Tensor] | None:
         if cache is None:
             return None
         keys, values = cache.get(f"{self.path}.keys"), cache.get(f"{self.path}.values")
-        return None if keys is None or values is None else (keys, values)
+        if keys is None or values is None:
+            return None
+        return keys, values
 
     def _appended(
         self, cached: tuple[Tensor, Tensor] | None, new: tuple[Tensor, Tensor], cache: Cache
     ) -> tuple[Tensor, Tensor]:
         """Behind what is cached. Of a first call all is seen, of later ones what was kept."""
-        k, v = new if cached is None else (torch.cat(both, dim=2) for both in zip(cached, new, strict=True))
-        k, v = self._in_window(k), self._in_window(v)
+        whole = new
+        if cached is not None:
+            whole = torch.cat((cached[0], new[0]), dim=2), torch.cat((cached[1], new[1]), dim=2)
+        k, v = map(self._in_window, whole)
         cache.keep(f"{self.path}.keys", k)
         cache.keep(f"{self.path}.values", v)
-        return new if cached is None else (k, v)
+        if cached is None:
+            return new
+        return k, v
 
     def _in_window(self, whole: Tensor) -> Tensor:
         """A sliding-window layer caches only its window."""
         widest = self.part["sight"]["window"] or self.part["sight"]["chunk"]
-        return whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
+        if not widest or whole.shape[2] <= widest:
+            return whole
+        return whole[:, :, -widest:].clone()
 
     def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
         """The bias that relative positions and ALiBi add to the scores: the stack's table, the block's, or both."""
         of_stack, distances = (given.get(f"{what} {self.part['name']}") for what in ("bias", "distances"))
         if distances is None:
             return of_stack
-        own: Tensor = self.position(distances)
-        return own if of_stack is None else own + of_stack
+        return plus(self.position(distances), of_stack)
 
     def _eager(
         self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None, values: Tensor | None = None
@@ -203,13 +229,12 @@ class Attention(nn.Module):
         if self.kv_heads != self.heads:
             k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
         scores = q @ k.transpose(-2, -1) / self.scale
-        scores = SOFTCAP * torch.tanh(scores / SOFTCAP) if self.part["softcap"] else scores
-        scores = scores if bias is None else scores + bias[..., -k.shape[2] :]
-        scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-        weights = self._weights(scores)
-        if self.training and self.part["weights_dropout"]:
-            weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
-        return self._mixed(weights, v, values)
+        if self.part["softcap"]:
+            scores = SOFTCAP * torch.tanh(scores / SOFTCAP)
+        if bias is not None:
+            scores = scores + bias[..., -k.shape[2] :]
+        weights = self._weights(masked(scores, hidden))
+        return self._mixed(dropped(weights, self.part["weights_dropout"], self.training), v, values)
 
     def _mixed(self, weights: Tensor, v: Tensor, values: Tensor | None = None) -> Tensor:
         return weights @ v
@@ -222,7 +247,7 @@ class Attention(nn.Module):
         return softmax(torch.cat((scores, sinks), dim=-1), self.part)[..., :-1]
 
     def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        rate = self.part["weights_dropout"] if self.training else 0.0
+        rate = self.part["weights_dropout"] * self.training
         if is_written_out(self.part):
             return FusedAttention.apply(q, k, v, getattr(self, "sinks", None), None, Scores(self.part, rate))
         causal = self.part["sight"]["causal"] and q.shape[2] == k.shape[2]

@@ -3,8 +3,6 @@
 Deep and variational ones are in `layered_autoencoder`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A Transformer's block: its parts, with the norms around them and the sums that join them."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
@@ -21,15 +19,20 @@ class Block(nn.Module):
         self.steps: list[tuple[str, str]] = []
         for index, part in enumerate(parts):
             earlier = sum(other["name"] == part["name"] for other in parts[:index])
-            name = f"{part['name']}_{earlier + 1}" if earlier else part["name"]
+            name = part["name"]
+            if earlier:
+                name = f"{name}_{earlier + 1}"
             place = part["norm"]["place"]
             self.steps.append((name, place))
             self.add_module(name, make_part(part, d_model, memory_width, options))
-            own = parallel != "shared" and (parallel == "separate" or place != "out")
-            add(self, f"{name}_norm", make_norm(part["norm"], d_model) if own else None)
-            add(self, f"{name}_norm_out", make_norm(part["norm"], d_model) if place in ("out", "sandwich") else None)
-            add(self, f"{name}_scale", Scale(d_model) if part["layer_scale"] else None)
-        add(self, "norm", make_norm(parts[0]["norm"], d_model) if parallel == "shared" else None)
+            if parallel != "shared" and (parallel == "separate" or place != "out"):
+                add(self, f"{name}_norm", make_norm(part["norm"], d_model))
+            if place in ("out", "sandwich"):
+                add(self, f"{name}_norm_out", make_norm(part["norm"], d_model))
+            if part["layer_scale"]:
+                self.add_module(f"{name}_scale", Scale(d_model))
+        if parallel == "shared":
+            add(self, "norm", make_norm(parts[0]["norm"], d_model))
         self.dropout = Dropout(parts[0]["dropout"])
 
     def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
@@ -37,9 +40,12 @@ class Block(nn.Module):
         if self.parallel:
             return self._beside_each_other(x, given, cache)
         for name, place in self.steps:
-            branch = run(self, f"{name}_norm", x) if place in ("pre", "sandwich") else x
+            branch = x
+            if place in ("pre", "sandwich"):
+                branch = run(self, f"{name}_norm", x)
             x = x + self._branch(name, branch, given, cache)
-            x = run(self, f"{name}_norm", x) if place == "post" else x
+            if place == "post":
+                x = run(self, f"{name}_norm", x)
         return x
 
     def _beside_each_other(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:

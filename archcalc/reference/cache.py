@@ -1,7 +1,5 @@
 """The cache: tensors that layers keep for the next token."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 

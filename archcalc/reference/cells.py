@@ -1,11 +1,11 @@
 """Recurrent cells in plain PyTorch, one time step each: LSTM, GRU and plain RNN, under each convention for biases."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from archcalc.reference.layers import run, side_by_side, weight_if
 
 State = tuple[Tensor, ...]
 GATES = {
@@ -18,13 +18,17 @@ PEEPING = ("update_gate", "forget_gate", "output_gate")
 
 def zeros(stack: dict[str, Any], layer: dict[str, Any], batch: int, like: Tensor) -> State:
     """The state before the first step: h, and an LSTM's c."""
-    widths = [layer["projection"] or layer["hidden"], layer["hidden"]]
-    return tuple(like.new_zeros(batch, width) for width in widths[: 2 if stack["cell"] == "lstm" else 1])
+    widths = [layer["projection"] or layer["hidden"]]
+    if stack["cell"] == "lstm":
+        widths.append(layer["hidden"])
+    return tuple(like.new_zeros(batch, width) for width in widths)
 
 
 def make_cell(stack: dict[str, Any], layer: dict[str, Any]) -> nn.Module:
     """The cell of a layer."""
-    return (CellOnPaper if stack["biases"] == "one" else StackedCell)(stack, layer)
+    if stack["biases"] == "one":
+        return CellOnPaper(stack, layer)
+    return StackedCell(stack, layer)
 
 
 class Cell(nn.Module):
@@ -39,8 +43,8 @@ class Cell(nn.Module):
             self.projection = nn.Linear(self.hidden, layer["projection"], bias=False)
 
     def forward(self, inputs: list[Tensor], before: State) -> State:
-        after = {"lstm": self.lstm, "gru": self.gru, "rnn": self.rnn}[self.kind](inputs, before)
-        return (self.projection(after[0]), *after[1:]) if hasattr(self, "projection") else after
+        h, *others = {"lstm": self.lstm, "gru": self.gru, "rnn": self.rnn}[self.kind](inputs, before)
+        return run(self, "projection", h), *others
 
 
 class CellOnPaper(Cell):
@@ -54,8 +58,8 @@ class CellOnPaper(Cell):
             self.bias = nn.Parameter(torch.zeros(self.hidden))
             return
         for name in GATES[self.kind]:
-            peeps = self.peeps and name in PEEPING
-            self.add_module(name, Gate(width, self.hidden, torch.tanh if name == "candidate" else torch.sigmoid, peeps))
+            peeps, act = self.peeps and name in PEEPING, {"candidate": torch.tanh}.get(name, torch.sigmoid)
+            self.add_module(name, Gate(width, self.hidden, act, peeps))
 
     def lstm(self, inputs: list[Tensor], before: State) -> State:
         h, c = before
@@ -81,11 +85,13 @@ class Gate(nn.Linear):
     def __init__(self, into: int, hidden: int, act: Any, peeps: bool) -> None:
         super().__init__(into, hidden)
         self.act = act
-        self.peephole = nn.Parameter(torch.zeros(hidden)) if peeps else None
+        self.peephole = weight_if(peeps, hidden)
 
     def forward(self, x: Tensor, cell: Tensor | None = None) -> Tensor:
         y = super().forward(x)
-        return self.act(y if self.peephole is None or cell is None else y + cell * self.peephole)
+        if self.peephole is not None and cell is not None:
+            y = y + cell * self.peephole
+        return self.act(y)
 
 
 class StackedCell(Cell):
@@ -97,17 +103,16 @@ class StackedCell(Cell):
         if self.biases == "keras":
             self.kernel = nn.Parameter(torch.zeros(self.into, wide))
             self.recurrent_kernel = nn.Parameter(torch.zeros(self.state, wide))
-            self.bias = nn.Parameter(torch.zeros((2, wide) if self.kind == "gru" else (wide,)))
+            self.bias = nn.Parameter(torch.zeros({"gru": (2, wide)}.get(self.kind, (wide,))))
         else:
             self.weight_ih = nn.Parameter(torch.zeros(wide, self.into))
             self.weight_hh = nn.Parameter(torch.zeros(wide, self.state))
-            self.bias_ih = nn.Parameter(torch.zeros(wide)) if self.biases == "two" else None
-            self.bias_hh = nn.Parameter(torch.zeros(wide)) if self.biases == "two" else None
+            self.bias_ih, self.bias_hh = (weight_if(self.biases == "two", wide) for _ in range(2))
         if self.peeps:
             self.peephole = Peephole(self.hidden)
 
     def _products(self, inputs: list[Tensor], h: Tensor) -> tuple[Tensor, Tensor]:
-        x = inputs[0] if len(inputs) == 1 else torch.cat(inputs, dim=1)
+        x = side_by_side(inputs, dim=1)
         if self.biases != "keras":
             linear = nn.functional.linear
             return linear(x, self.weight_ih, self.bias_ih), linear(h, self.weight_hh, self.bias_hh)
@@ -124,7 +129,9 @@ class StackedCell(Cell):
         return torch.sigmoid(self._peeping(out, c, 2)) * torch.tanh(c), c
 
     def _peeping(self, gate: Tensor, cell: Tensor, index: int) -> Tensor:
-        return gate + self.peephole(cell, index) if self.peeps else gate
+        if not self.peeps:
+            return gate
+        return gate + self.peephole(cell, index)
 
     def gru(self, inputs: list[Tensor], before: State) -> State:
         (h,) = before

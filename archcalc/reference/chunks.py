@@ -1,7 +1,5 @@
 """Sequences in chunks, whose positions are computed at once by matrix products."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
 from torch import Tensor

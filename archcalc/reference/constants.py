@@ -1,7 +1,5 @@
 """Constants shared by all blocks of a stack: masks, RoPE tables, relative positions, score biases."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -19,7 +17,9 @@ class Constants:
     def __init__(self, stack: nn.Module, x: Tensor, start: int, options: dict[str, str], made: Any = None) -> None:
         self.stack, self.x, self.start, self.length, self.options = stack, x, start, x.shape[1], options
         self.given: dict[str, Tensor] = {}
-        self.made: dict[Any, Any] = {} if made is None else made
+        self.made: dict[Any, Any] = made
+        if made is None:
+            self.made = {}
 
     def add(self, part: Config) -> None:
         """A mask, and what each of its position encodings needs."""
@@ -43,8 +43,8 @@ class Constants:
 
     def _rope(self, part: Config, settings: Config) -> None:
         width, theta = part["rotated"], settings["theta"]
-        make = self._looked_up if settings["stored"] else partial(self._computed, width, theta)
-        both = self._once((theta, width), make)
+        make = {True: self._looked_up, False: partial(self._computed, width, theta)}
+        both = self._once((theta, width), make[bool(settings["stored"])])
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
 
     def _computed(self, width: int, theta: float) -> tuple[Tensor, Tensor]:

@@ -1,13 +1,12 @@
 """The short causal depthwise convolution before a recurrent state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
 from torch import Tensor, nn
 
+from archcalc.reference.layers import weight_if
 from archcalc.reference.scan import keep, known
 
 
@@ -35,7 +34,10 @@ class ByChannel(torch.autograd.Function):
         seen = F.pad(x.transpose(1, 2), (more, 0)).unfold(2, seq, 1)  # (batch, channels, taps, seq)
         seen = seen.permute(1, 2, 0, 3).reshape(channels, more + 1, batch * seq)
         to_weight = seen @ arriving.transpose(0, 1).reshape(channels, batch * seq, 1)
-        return to_x, to_weight.transpose(1, 2), gradient.sum((0, 1)) if ctx.biased else None, None
+        to_bias = None
+        if ctx.biased:
+            to_bias = gradient.sum((0, 1))
+        return to_x, to_weight.transpose(1, 2), to_bias, None
 
 
 class CausalConv(nn.Module):
@@ -44,13 +46,14 @@ class CausalConv(nn.Module):
     def __init__(self, channels: int, taps: int, bias: bool) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(channels, 1, taps).normal_(std=taps**-0.5))
-        self.bias = nn.Parameter(torch.zeros(channels)) if bias else None
+        self.bias = weight_if(bias, channels)
 
     def forward(self, x: Tensor, cache: Any, path: str) -> Tensor:
         """`x` is (batch, seq, channels); before the first position there are zeros, or what was kept."""
         name, more = f"{path}.conv", self.weight.shape[2] - 1
         before = known(cache, name)
-        before = x.new_zeros(x.shape[0], x.shape[2], more) if before is None else before
+        if before is None:
+            before = x.new_zeros(x.shape[0], x.shape[2], more)
         if cache is not None:
             keep(cache, name, torch.cat((before, x.transpose(1, 2)), dim=2)[:, :, x.shape[1] :])
         found: Tensor = ByChannel.apply(x, self.weight, self.bias, before)

@@ -1,14 +1,12 @@
 """A convolution along the sequence, as DeBERTa-v2 has one, in plain PyTorch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS
+from archcalc.reference.layers import ACTIVATIONS, side_by_side
 
 
 class Convolution(nn.Module):
@@ -26,7 +24,8 @@ class Convolution(nn.Module):
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         padding = given.get("own padding")
-        x = x if padding is None else x.masked_fill(padding[:, 0].mT, 0.0)
+        if padding is not None:
+            x = x.masked_fill(padding[:, 0].mT, 0.0)
         bundles = x.mT.chunk(self.groups, dim=1), self.weight.chunk(self.groups), self.bias.chunk(self.groups)
         found = [nn.functional.conv1d(*bundle, padding=self.kernel // 2) for bundle in zip(*bundles, strict=True)]
-        return self.act(found[0] if len(found) == 1 else torch.cat(found, dim=1)).mT
+        return self.act(side_by_side(found, dim=1)).mT

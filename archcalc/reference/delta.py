@@ -1,7 +1,5 @@
 """Gated DeltaNet in plain PyTorch: a state matrix per head, updated by the gated delta rule."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +12,7 @@ from archcalc.reference import Config
 from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.layers import run
-from archcalc.reference.scan import Found, as_kernel, keep, known
+from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
 
 NEVER_ZERO = 1e-6  # the squared length of a key or a query
 
@@ -41,8 +39,7 @@ class DeltaNet(nn.Module):
         q, k, v = F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1)
         q, k, v = (one.unflatten(-1, (n, -1)) for one, n in ((q, self.heads), (k, self.heads), (v, self.v_heads)))
         start = known(cache, f"{self.path}.state")
-        look_up = in_chunks if start is None or x.shape[1] > 1 else one_step
-        inside = partial(_looked_up, look_up, self.chunk)
+        inside = partial(_looked_up, by_length(x, start, in_chunks, one_step), self.chunk)
         found, last = as_kernel(inside, q, k, v, rate, decay, self.dt_bias, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
         gated = self.norm(found) * F.silu(gate.unflatten(-1, (self.v_heads, -1)))
@@ -101,7 +98,9 @@ def solved(system: Tensor, right: Tensor) -> Tensor:
 
 def handed_on(reads: Tensor, values: Tensor, k: Tensor, decay: Tensor, start: Tensor | None) -> Found:
     """The matrix before each chunk and after the last, and what each chunk writes: what was not known before it."""
-    state = values.new_zeros(*values.shape[:2], k.shape[-1], values.shape[-1]) if start is None else start
+    state = start
+    if state is None:
+        state = values.new_zeros(*values.shape[:2], k.shape[-1], values.shape[-1])
     states, written = [state], []
     for index in range(values.shape[2]):
         written.append(values[:, :, index] - reads[:, :, index] @ state)

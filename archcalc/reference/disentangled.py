@@ -1,8 +1,7 @@
 """DeBERTa's disentangled attention in plain PyTorch: content scores plus relative-position scores."""
 
-from __future__ import annotations
-
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor, nn
@@ -71,13 +70,12 @@ class DisentangledAttention(Attention):
             "c2p": lambda: self._picked(q, table, "k", rows),
             "p2c": lambda: self._picked(k, table, "q", rows.mT).mT,
         }
-        scores = [found[term]() / self.scale for term in self.terms]
-        return scores[0] if len(scores) == 1 else scores[0] + scores[1]
+        return reduce(torch.add, [found[term]() / self.scale for term in self.terms])
 
     def _picked(self, content: Tensor, table: Tensor, name: str, rows: Tensor) -> Tensor:
         """Distances are projected on their own, or by what projects words."""
         batch, heads = content.shape[:2]
-        own, words = self._modules.get(f"position_{name}"), self.get_submodule(name)
-        projected = own(table) if own else words.forward(table)
+        projection = self._modules.get(f"position_{name}") or self.get_submodule(name).forward
+        projected = projection(table)
         vectors = split_heads(projected[None], self.head_dim).transpose(1, 2).repeat(batch, 1, 1, 1)
         return (content @ vectors.mT).gather(-1, rows.expand(batch, heads, *rows.shape))

@@ -1,21 +1,26 @@
 """The input of a Transformer's stack: token, patch or audio embeddings."""
 
-from __future__ import annotations
-
 import math
 
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
-from archcalc.reference.layers import Dropout, add, make_norm, run
+from archcalc.reference.layers import Dropout, add, make_norm, plus, run, weight_if
 
 
 def make_embedding(stack: Config) -> nn.Module:
     """By what the stack reads."""
     if stack["patches"]:
         return ImageEmbedding(stack)
-    return AudioEmbedding(stack) if stack["audio"] else Embedding(stack)
+    if stack["audio"]:
+        return AudioEmbedding(stack)
+    return Embedding(stack)
+
+
+def placed(stack: Config) -> Config | None:
+    """What is said of positions that are added here, if any are."""
+    return next((each for each in stack["positions"] if each["kind"] in ("learned", "sinusoidal")), None)
 
 
 class Tokens(nn.Embedding):
@@ -23,11 +28,10 @@ class Tokens(nn.Embedding):
 
     def __init__(self, vocab: int, width: int, bias: bool) -> None:
         super().__init__(vocab, width)
-        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+        self.bias = weight_if(bias, width)
 
     def forward(self, ids: Tensor) -> Tensor:
-        found = super().forward(ids)
-        return found if self.bias is None else found + self.bias
+        return plus(super().forward(ids), self.bias)
 
 
 class Positions(nn.Module):
@@ -69,20 +73,26 @@ class Embedding(nn.Module):
             self.joined = nn.Linear(d_model + sum(wide for _, wide in settings["joined"]), d_model)
         if settings["spare"]:
             self.spare = nn.Embedding(stack["vocab"], tables["width"])
-        self.where = tables["project"] if tables["projects"] else ""
-        if self.where:
+        self.where = ""
+        if tables["projects"]:
+            self.where = tables["project"]
             self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
-        width = d_model if self.where == "tokens" else tables["width"]
-        types = settings["types"] if isinstance(settings["types"], list) else [settings["types"] or 0]
-        types = [rows for rows in types if rows]
-        self.kinds = [f"types_{index + 1}" if index else "types" for index in range(len(types))]
-        for name, rows in zip(self.kinds, types, strict=True):
-            self.add_module(name, nn.Embedding(rows, width))
-        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
-        add(self, "positions", Positions(placed, width) if placed else None)
-        after = d_model if self.where == "sum" else width
-        add(self, "norm", make_norm(stack["norm"], after) if settings["norm"] else None)
+        width = {"tokens": d_model}.get(self.where, tables["width"])
+        self._add_types(settings["types"] or 0, width)
+        if found := placed(stack):
+            self.positions = Positions(found, width)
+        if settings["norm"]:
+            add(self, "norm", make_norm(stack["norm"], {"sum": d_model}.get(self.where, width)))
         self.dropout = Dropout(stack["dropout"])
+
+    def _add_types(self, rows: int | list[int], width: int) -> None:
+        """A table of token types, or several."""
+        if not isinstance(rows, list):
+            rows = [rows]
+        tables = [nn.Embedding(number, width) for number in rows if number]
+        self.kinds = ["types", *(f"types_{index + 2}" for index in range(len(tables)))][: len(tables)]
+        for name, table in zip(self.kinds, tables, strict=True):
+            self.add_module(name, table)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         x = self._projected(self._joined(self.tokens(ids), ids), "tokens")
@@ -102,7 +112,9 @@ class Embedding(nn.Module):
 
     def _projected(self, x: Tensor, where: str) -> Tensor:
         """From the tables' width to the model's, at the one place that is said."""
-        return self.projection(x) if self.where == where else x
+        if self.where != where:
+            return x
+        return self.projection(x)
 
 
 class AudioConv(nn.Conv1d):
@@ -123,16 +135,18 @@ class AudioEmbedding(nn.Module):
         for index, (kernel, stride) in enumerate(zip(audio["kernels"], audio["strides"], strict=True)):
             conv = AudioConv(channels[index], width, kernel, stride=stride, padding=kernel // 2)
             self.add_module(f"conv_{index + 1}", conv)
-        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
-        add(self, "positions", Positions(placed, width) if placed else None)
-        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
+        if found := placed(stack):
+            self.positions = Positions(found, width)
+        if stack["embedding"]["norm"]:
+            add(self, "norm", make_norm(stack["norm"], width))
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         for index in range(1, self.number + 1):
             x = nn.functional.gelu(run(self, f"conv_{index}", x))
         x = x.contiguous()  # or each layer that reads it would copy it
-        x = self.positions(x, 0) if hasattr(self, "positions") else x
+        if hasattr(self, "positions"):
+            x = self.positions(x, 0)
         return self.dropout(run(self, "norm", x))
 
 
@@ -144,14 +158,21 @@ class Projection(nn.Conv2d):
 
 
 class Vectors(nn.Module):
-    """Learned vectors, put in front of a sequence, or added to it as positions."""
+    """Learned vectors, put in front of a sequence."""
 
     def __init__(self, number: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(number, width))
 
-    def forward(self, x: Tensor, added: bool = False) -> Tensor:
-        return x + self.weight if added else torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
+
+
+class AddedVectors(Vectors):
+    """Learned positions of an image's patches."""
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        return x + self.weight
 
 
 class ImageEmbedding(nn.Module):
@@ -162,19 +183,23 @@ class ImageEmbedding(nn.Module):
         patches, width = stack["patches"], stack["d_model"]
         size = tuple(patches["patch"])
         self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
-        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
-        self.learned = placed is not None and placed["kind"] == "learned"
-        number = math.prod(positions.grid(patches)) + patches["tokens"]
-        add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
-        if placed:
-            self.positions = Vectors(number, width) if self.learned else Positions(placed, width)
-        add(self, "mask_token", Vectors(1, width) if patches["mask"] else None)
-        add(self, "registers", Vectors(patches["registers"], width) if patches["registers"] else None)
-        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
+        found, number = placed(stack), math.prod(positions.grid(patches)) + patches["tokens"]
+        if patches["tokens"]:
+            self.tokens = Vectors(patches["tokens"], width)
+        if found and found["kind"] == "learned":
+            self.positions: nn.Module = AddedVectors(number, width)
+        elif found:
+            self.positions = Positions(found, width)
+        if patches["mask"]:
+            self.mask_token = Vectors(1, width)
+        if patches["registers"]:
+            self.registers = Vectors(patches["registers"], width)
+        if stack["embedding"]["norm"]:
+            add(self, "norm", make_norm(stack["norm"], width))
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, image: Tensor, start: int = 0) -> Tensor:
         x = run(self, "tokens", self.projection(image))
         if hasattr(self, "positions"):
-            x = self.positions(x, True) if self.learned else self.positions(x, 0)
+            x = self.positions(x, 0)
         return self.dropout(run(self, "norm", run(self, "registers", x)))

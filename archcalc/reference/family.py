@@ -1,7 +1,5 @@
 """The interface that `archcalc verify` uses for a family of models, with defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +59,7 @@ class Family:
         """Checks on values, on real data in double precision."""
         with torch.no_grad():
             output = model(*given)
-        found = output if isinstance(output, Tensor) else output.outputs
+        found: Tensor = getattr(output, "outputs", output)
         return {"finite": bool(found.isfinite().all())}
 
 

@@ -5,8 +5,6 @@ What such a kernel keeps is kept here: queries, keys, values, what was looked up
 in the softmax. Scores are recomputed in the backward pass.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,7 +47,8 @@ class Scores:
         if self.part["softcap"]:
             raw = SOFTCAP * torch.tanh(raw / SOFTCAP)
             slope = scale * (1 - (raw / SOFTCAP).square())
-        raw = raw + alibi(q.shape[1], 0, k.shape[2], q) if _has_alibi(self.part) else raw
+        if _has_alibi(self.part):
+            raw = raw + alibi(q.shape[1], 0, k.shape[2], q)
         if needs_mask(self.part):
             raw = raw.masked_fill(hidden_from_sight(self.part["sight"], k.shape[2], q.device), -math.inf)
         if chosen is not None:
@@ -76,7 +75,9 @@ class FusedAttention(torch.autograd.Function):
     ) -> Tensor:
         with as_one_op():
             made, _ = scores.of(q, _shown(k, q), chosen)
-            wider = made if sinks is None else torch.cat((made, _beside(sinks, made)), dim=-1)
+            wider = made
+            if sinks is not None:
+                wider = torch.cat((made, _beside(sinks, made)), dim=-1)
             logsumexp = wider.to(torch.promote_types(q.dtype, torch.float32)).logsumexp(dim=-1)
             found = _heads_side_by_side(scores.dropped(_weights(made, logsumexp)) @ _shown(v, q))
         ctx.save_for_backward(q, k, v, sinks, chosen, found, logsumexp)

@@ -1,7 +1,5 @@
 """A short convolution between two gates, as LFM2 has it, in plain PyTorch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor, nn

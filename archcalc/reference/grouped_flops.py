@@ -4,8 +4,6 @@ FlopCounterMode's formula counts the gradient of the weights as if every output 
 `groups` times too much. Each group is a convolution of its own, so the formula is asked for one group.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -21,12 +19,14 @@ def grouped_backward(count: Any, given: Any, out: Any) -> int:
         return int(count(*given, out_val=out))
     gradient, x, weight, *others = given
     one = (_share(gradient, 1, groups), _share(x, 1, groups), _share(weight, 0, groups), *others)
-    made = [_share(each, axis, groups) if each is not None else None for each, axis in zip(out, (1, 0, 0), strict=True)]
+    made = [_share(each, axis, groups) for each, axis in zip(out, (1, 0, 0), strict=True)]
     return int(count(*one, out_val=made)) * groups
 
 
-def _share(tensor: Tensor, axis: int, groups: int) -> Tensor:
+def _share(tensor: Tensor | None, axis: int, groups: int) -> Tensor | None:
     """The shape of one group's part."""
+    if tensor is None:
+        return None
     sizes = list(tensor.shape)
     sizes[axis] //= groups
     return torch.empty(sizes, device="meta")

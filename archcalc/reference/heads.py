@@ -1,12 +1,10 @@
 """What turns a Transformer's last hidden states into answers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS, add, make_norm, run
+from archcalc.reference.layers import ACTIVATIONS, add, make_norm, run, weight_if
 from archcalc.reference.pools import Pool, Pooler, width_of
 
 
@@ -16,35 +14,42 @@ class Head(nn.Module):
     def __init__(self, settings: Config, stack: Config, vocab: int) -> None:
         super().__init__()
         self.settings = settings
-        self.pool = Pool(settings["pool"] if settings["kind"] == "classifier" else "each", stack)
-        tables, classifies = stack["tables"], settings["kind"] == "classifier"
-        width = width_of(stack)
+        classifies, width, outputs = settings["kind"] == "classifier", width_of(stack), vocab
+        self.pool = Pool("each", stack)
         if settings["layers"] == "weighted":
             self.layers = Weighted(_blocks(stack["items"]) + 1)
-        if classifies and settings["project"]:
-            self.project = nn.Linear(width, settings["project"])
-            width = settings["project"]
         if classifies:
+            outputs = settings["classes"]
             width = self._before_classes(stack, width)
-        add(self, "norm", make_norm(stack["norm"], width) if settings["norm"] and not classifies else None)
+        elif settings["norm"]:
+            add(self, "norm", make_norm(stack["norm"], width))
         if settings["transform"]:
-            out = width if classifies else tables["width"]
-            out = out if settings["transform"] is True else settings["transform"]
+            out = settings["transform"]
+            if out is True and classifies:
+                out = width
+            elif out is True:
+                out = stack["tables"]["width"]
             self.transform = Transform(settings, stack, width, out)
             width = out
-        outputs = settings["classes"] if classifies else vocab
         if settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
-        self.bias = nn.Parameter(torch.zeros(outputs)) if settings["bias"] else None
+        self.bias = weight_if(settings["bias"], outputs)
         if settings["bias"] == "twice":
             self.spare_bias = Spare(outputs)
 
     def _before_classes(self, stack: Config, width: int) -> int:
         """What stands between the pooled states and the classes, and how wide it ends."""
+        self.pool = Pool(self.settings["pool"], stack)
+        if self.settings["project"]:
+            self.project = nn.Linear(width, self.settings["project"])
+            width = self.settings["project"]
         if self.settings["pooler"]:
             self.pooler = Pooler(self.settings, stack, width)
-        width = self.pooler.out_features if self.settings["pooler"] else self.pool.times * width
-        add(self, "norm", make_norm(stack["norm"], width) if self.settings["norm"] else None)
+            width = self.pooler.out_features
+        else:
+            width *= self.pool.times
+        if self.settings["norm"]:
+            add(self, "norm", make_norm(stack["norm"], width))
         if self.settings["hidden"]:
             self.hidden = nn.Linear(width, self.settings["hidden"])
             width = self.settings["hidden"]
@@ -52,14 +57,17 @@ class Head(nn.Module):
 
     def forward(self, states: list[Tensor], table: Tensor | None) -> Tensor:
         """`states` are what entered the blocks, what each gave to the next, and what came out at the end."""
-        x = self.layers(states) if hasattr(self, "layers") else states[-1]
-        x = run(self, "project", x)
-        x = self.pooler(x) if hasattr(self, "pooler") else self.pool(x)
-        x = run(self, "norm", x)
-        x = ACTIVATIONS[self.settings["act"]](self.hidden(x)) if hasattr(self, "hidden") else x
+        x = states[-1]
+        if hasattr(self, "layers"):
+            x = self.layers(states)
+        pool = self._modules.get("pooler") or self.pool
+        x = run(self, "norm", pool(run(self, "project", x)))
+        if hasattr(self, "hidden"):
+            x = ACTIVATIONS[self.settings["act"]](self.hidden(x))
         x = run(self, "transform", x)
-        weight = self.weight if table is None or self.settings["kind"] != "tied" else table
-        return nn.functional.linear(x, weight, self.bias)
+        if table is None or self.settings["kind"] != "tied":
+            table = self.weight
+        return nn.functional.linear(x, table, self.bias)
 
 
 class Weighted(nn.Module):
@@ -76,8 +84,10 @@ class Weighted(nn.Module):
 
 def _blocks(items: list[Config]) -> int:
     """How many run."""
-    inside = (_blocks(item["items"]) if "items" in item else item["calls"] for item in items)
-    return sum(item["times"] * number for item, number in zip(items, inside, strict=True))
+    periods = [item for item in items if "items" in item]
+    lines = [item for item in items if "items" not in item]
+    inside = sum(item["times"] * _blocks(item["items"]) for item in periods)
+    return inside + sum(item["times"] * item["calls"] for item in lines)
 
 
 class Spare(nn.Module):

@@ -11,8 +11,6 @@ takes every tensor for one under a mode. Three places would have written in plac
 Each is known by who calls the op, and done in place here if nobody else holds the tensor that is written to.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from typing import Any
@@ -51,8 +49,8 @@ class InPlace:
 
     def instead_of(self, func: Any, args: Any) -> Any:
         """The op that a GPU would have run in the place of this one, or nothing."""
-        if func is ADD:
-            return aten.add_.Tensor if _is_added_in_place(args) else None
+        if func is ADD and _is_added_in_place(args):
+            return aten.add_.Tensor
         if func in FILLS and self._is_filled(args[0]):
             return FILLS[func]
         return None
@@ -61,8 +59,8 @@ class InPlace:
         """Zeros that a node has made."""
         if func in ZEROS and (node := torch._C._current_autograd_node()):
             number = node._sequence_nr()
-            self.zeros = self.zeros if number == self.node else set()
-            self.node = number
+            if number != self.node:
+                self.node, self.zeros = number, set()
             self.zeros.add(out.untyped_storage()._cdata)
 
     def _is_filled(self, target: Tensor) -> bool:

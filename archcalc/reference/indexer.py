@@ -1,7 +1,5 @@
 """DeepSeek-V3.2's indexer in plain PyTorch: selects the top-k positions that attention attends to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -38,8 +36,10 @@ class Indexer(nn.Module):
         scores = torch.relu(q.transpose(1, 2) @ k[:, None].mT / math.sqrt(self.width))
         weights = self.weights(x) / math.sqrt(self.heads)
         summed = (weights[:, :, None] @ scores.transpose(1, 2)).squeeze(2)
+        if hidden is not None and hidden.dim() == 4:
+            hidden = hidden[:, 0]
         if hidden is not None:
-            summed = summed.masked_fill(hidden[:, 0] if hidden.dim() == 4 else hidden, -math.inf)
+            summed = summed.masked_fill(hidden, -math.inf)
         places = torch.arange(k.shape[1], device=k.device, dtype=k.dtype)
         summed = summed - 1e-9 * places  # relu makes equal scores: of those the first are chosen
         return summed.topk(min(self.top, k.shape[1])).indices

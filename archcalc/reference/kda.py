@@ -1,7 +1,5 @@
 """Kimi Delta Attention in plain PyTorch: Gated DeltaNet with a separate decay for every key channel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,7 +13,7 @@ from archcalc.reference.chunks import chunked, joined
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.delta import handed_on, one_step, solved, unit
 from archcalc.reference.layers import run
-from archcalc.reference.scan import Found, as_kernel, keep, known
+from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
 
 
 class KimiDelta(nn.Module):
@@ -44,8 +42,7 @@ class KimiDelta(nn.Module):
         q, k, v = (self._split(one) for one in F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1))
         forget, rate = self._made("forget", x), self.rate(x)
         start = known(cache, f"{self.path}.state")
-        look_up = in_chunks if start is None or x.shape[1] > 1 else one_step
-        inside = partial(_looked_up, look_up, self.chunk)
+        inside = partial(_looked_up, by_length(x, start, in_chunks, one_step), self.chunk)
         found, last = as_kernel(inside, q, k, v, forget, rate, self.dt_bias, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
         gated = self.norm(found) * torch.sigmoid(self._split(self._made("gate", x)))

@@ -1,7 +1,5 @@
 """Kernel attention in plain PyTorch: φ(q)·Σ φ(k)vᵀ over φ(q)·Σ φ(k), the sums up to each position if it is causal."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -61,7 +59,9 @@ class KernelAttention(Attention):
         super().__init__({**NOT_HERE, **part}, d_model, memory_width, options)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
-        looked_at = given.get("memory") if self.part["cross"] else x
+        looked_at, padding = given.get("memory"), given.get("memory padding")
+        if not self.part["cross"]:
+            looked_at, padding = x, given.get("own padding")
         before = self._before(cache)
         q = split_heads(self.q(x), self.head_dim).transpose(1, 2)
         k = v = None
@@ -69,7 +69,6 @@ class KernelAttention(Attention):
             projected = (self.k, self.head_dim), (self.v, self.value_dim)
             k, v = (split_heads(layer(looked_at), width).transpose(1, 2) for layer, width in projected)
         rotation = [given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rotated"]]
-        padding = given.get("memory padding" if self.part["cross"] else "own padding")
         found = self._summed_up(q, k, v, rotation, padding, before, cache)
         return self.out(found.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
 
@@ -77,7 +76,9 @@ class KernelAttention(Attention):
         if cache is None:
             return None
         summed, state = cache.get(f"{self.path}.sum"), cache.get(f"{self.path}.state")
-        return None if summed is None or state is None else (summed, state)
+        if summed is None or state is None:
+            return None
+        return summed, state
 
     def _summed_up(
         self,

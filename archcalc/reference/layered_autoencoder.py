@@ -1,7 +1,5 @@
 """Deep and variational autoencoders of fully connected layers, in plain PyTorch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS
+from archcalc.reference.layers import ACTIVATIONS, weight_if
 
 
 @dataclass
@@ -37,7 +35,7 @@ class TiedLayer(nn.Module):
 
     def __init__(self, out: int, bias: bool, act: str) -> None:
         super().__init__()
-        self.act, self.bias = ACTIVATIONS[act], nn.Parameter(torch.zeros(out)) if bias else None
+        self.act, self.bias = ACTIVATIONS[act], weight_if(bias, out)
 
     def forward(self, x: Tensor, matrix: Tensor) -> Tensor:
         return self.act(nn.functional.linear(x, matrix.t(), self.bias))
@@ -49,14 +47,13 @@ class Encoder(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         widths, self.varies = [config["input"], *config["encoder"]], config["kind"] == "variational"
+        acts = [*[config["act"]] * (len(widths) - 2), config["code_act"]]
         for number, (into, out) in enumerate(pairwise(widths), start=1):
-            last = number == len(widths) - 1
-            if last and self.varies:
+            if self.varies and number == len(acts):
                 self.mean = nn.Linear(into, out, bias=config["bias"])
                 self.log_variance = nn.Linear(into, out, bias=config["bias"])
             else:
-                act = config["code_act"] if last else config["act"]
-                self.add_module(f"layer_{number}", Layer(into, out, config["bias"], act))
+                self.add_module(f"layer_{number}", Layer(into, out, config["bias"], acts[number - 1]))
 
     def layers(self) -> list[Layer]:
         return [one for one in self.children() if isinstance(one, Layer)]
@@ -64,14 +61,18 @@ class Encoder(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         for layer in self.layers():
             x = layer(x)
-        return (self.mean(x), self.log_variance(x)) if self.varies else (x,)
+        if not self.varies:
+            return (x,)
+        return self.mean(x), self.log_variance(x)
 
 
 def decoder_widths(config: Config) -> list[int]:
     """Those of the encoder, backwards, where none are said."""
     mirrored = [*reversed(config["encoder"][:-1]), config["input"]]
     *between, last = config["decoder"]
-    return mirrored if None in between else [*between, last or config["input"]]
+    if None in between:
+        return mirrored
+    return [*between, last or config["input"]]
 
 
 class Decoder(nn.Module):
@@ -80,14 +81,20 @@ class Decoder(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.tied, widths = config["tied"], [config["encoder"][-1], *decoder_widths(config)]
-        for number, (into, out) in enumerate(pairwise(widths), start=1):
-            act = config["output_act"] if number == len(widths) - 1 else config["act"]
-            made = TiedLayer(out, config["bias"], act) if self.tied else Layer(into, out, config["bias"], act)
-            self.add_module(f"layer_{number}", made)
+        acts = [*[config["act"]] * (len(widths) - 2), config["output_act"]]
+        for index, (into, out) in enumerate(pairwise(widths)):
+            made: nn.Module = Layer(into, out, config["bias"], acts[index])
+            if self.tied:
+                made = TiedLayer(out, config["bias"], acts[index])
+            self.add_module(f"layer_{index + 1}", made)
 
     def forward(self, z: Tensor, matrices: list[Tensor]) -> Tensor:
-        for index, layer in enumerate(self.children()):
-            z = layer(z, matrices[index]) if self.tied else layer(z)
+        layers = list(self.children())
+        given: list[tuple[Tensor, ...]] = [()] * len(layers)
+        if self.tied:
+            given = [(matrix,) for matrix in matrices]
+        for layer, matrix in zip(layers, given, strict=True):
+            z = layer(z, *matrix)
         return z
 
 
@@ -100,9 +107,11 @@ class LayeredAutoencoder(nn.Module):
 
     def forward(self, x: Tensor) -> Rebuilt:
         code, *log_variance = self.encoder(x)
-        z = code + torch.exp(log_variance[0] / 2) * torch.randn_like(code) if log_variance else code
         matrices = [layer.weight for layer in reversed(self.encoder.layers())]
-        return Rebuilt(self.decoder(z, matrices), *((code, log_variance[0]) if log_variance else ()))
+        if not log_variance:
+            return Rebuilt(self.decoder(code, matrices))
+        z = code + torch.exp(log_variance[0] / 2) * torch.randn_like(code)
+        return Rebuilt(self.decoder(z, matrices), code, log_variance[0])
 
 
 def layered_loss(config: Config, output: Rebuilt, target: Tensor) -> Tensor:

@@ -1,8 +1,6 @@
 """Small layers that every family uses, as PyTorch has them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -31,13 +29,16 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "hardswish": F.hardswish,
     "hardsigmoid": F.hardsigmoid,
 }
+FFN_NAMES = {True: ("gate", "up", "down"), False: ("in", "out")}  # of matrices, by whether there is a gate
 
 
 def make_norm(settings: dict[str, Any], width: int) -> nn.Module | None:
     """nn.LayerNorm or nn.RMSNorm, or none."""
     if settings["kind"] == "layer":
         return nn.LayerNorm(width, elementwise_affine=settings["affine"], bias=settings["bias"])
-    return nn.RMSNorm(width, elementwise_affine=settings["affine"]) if settings["kind"] == "rms" else None
+    if settings["kind"] == "rms":
+        return nn.RMSNorm(width, elementwise_affine=settings["affine"])
+    return None
 
 
 def add(parent: nn.Module, name: str, child: nn.Module | None) -> None:
@@ -49,15 +50,76 @@ def add(parent: nn.Module, name: str, child: nn.Module | None) -> None:
 def run(parent: nn.Module, name: str, x: Tensor) -> Tensor:
     """Apply the child of that name, if it is there."""
     child = parent._modules.get(name)
-    return x if child is None else child(x)
+    if child is None:
+        return x
+    found: Tensor = child(x)
+    return found
+
+
+def weight_if(there: Any, *shape: int, start: Callable[..., Tensor] = torch.zeros) -> nn.Parameter | None:
+    """A bias or another weight that a layer has on a condition."""
+    if not there:
+        return None
+    return nn.Parameter(start(shape))
+
+
+def plus(x: Tensor, bias: Tensor | None) -> Tensor:
+    """With what is added to it, if anything is."""
+    if bias is None:
+        return x
+    return x + bias
+
+
+def masked(scores: Tensor, hidden: Tensor | None) -> Tensor:
+    """As low as their type allows where a key is hidden."""
+    if hidden is None:
+        return scores
+    return scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+
+
+def side_by_side(tensors: Sequence[Tensor], dim: int = -1) -> Tensor:
+    """Joined along a dim; a single one is itself, and no copy."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return torch.cat(tuple(tensors), dim=dim)
+
+
+def one_or_list(made: Sequence[nn.Module]) -> nn.Module:
+    """Equal modules under one name: a single one stands for itself."""
+    if len(made) == 1:
+        return made[0]
+    return nn.ModuleList(made)
+
+
+def listed(modules: Any) -> list[Any]:
+    """The modules that `one_or_list` put under one name."""
+    if isinstance(modules, nn.ModuleList):
+        return list(modules)
+    return [modules]
 
 
 def recomputed(function: Callable[..., Tensor], *given: Any, op_by_op: bool = False) -> Tensor:
     """Its output; what it makes on the way, or what of it is cheap, is thrown away and made again going back."""
     on_meta = any(isinstance(one, Tensor) and one.device.type == "meta" for one in given)
-    how: dict[str, Any] = {"context_fn": contexts} if op_by_op else {}
-    made: Tensor = checkpoint(function, *given, use_reentrant=False, preserve_rng_state=not on_meta, **how)
+    how: dict[str, Any] = {"use_reentrant": False, "preserve_rng_state": not on_meta}
+    if op_by_op:
+        how["context_fn"] = contexts
+    made: Tensor = checkpoint(function, *given, **how)
     return made
+
+
+def attended(options: dict[str, str], core: Callable[..., Tensor], *given: Any) -> Tensor:
+    """An attention core's output, which may be made again going back."""
+    if options["recompute"] == "core":
+        return recomputed(core, *given)
+    return core(*given)
+
+
+def dropped(x: Tensor, rate: float, training: bool) -> Tensor:
+    """Dropout, in training."""
+    if not training or not rate:
+        return x
+    return torch.native_dropout(x, rate, True)[0]
 
 
 class Dropout(nn.Module):
@@ -68,11 +130,7 @@ class Dropout(nn.Module):
         self.rate = rate
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.native_dropout(x, self.rate, True)[0] if self.training and self.rate else x
-
-
-def _inner_norm(kind: str, width: int) -> nn.Module | None:
-    return make_norm({"kind": kind, "affine": True, "bias": True}, width)
+        return dropped(x, self.rate, self.training)
 
 
 class FeedForward(nn.Module):
@@ -81,12 +139,12 @@ class FeedForward(nn.Module):
     def __init__(self, layer: dict[str, Any], d_model: int) -> None:
         super().__init__()
         self.gated = layer["gated"]
-        self.act = Xielu() if layer["act"] == "xielu" else ACTIVATIONS[layer["act"]]
-        for name in ("gate", "up") if self.gated else ("in",):
+        self.act: Any = ACTIVATIONS.get(layer["act"]) or Xielu()
+        *inner, out = FFN_NAMES[bool(self.gated)]
+        for name in inner:
             self.add_module(name, nn.Linear(d_model, layer["width"], bias=layer["bias"]))
-        add(self, "inner_norm", _inner_norm(layer["inner_norm"], layer["width"]))
-        out = nn.Linear(layer["width"], d_model, bias=layer["out_bias"])
-        self.add_module("down" if self.gated else "out", out)
+        add(self, "inner_norm", make_norm({"kind": layer["inner_norm"], "affine": True, "bias": True}, layer["width"]))
+        self.add_module(out, nn.Linear(layer["width"], d_model, bias=layer["out_bias"]))
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         if self.gated:

@@ -4,8 +4,6 @@ A storage is known by a number of its own, since PyTorch gives the address of a 
 here: PyTorch says itself when the last tensor lets go of it. What existed before is told by `add`.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from functools import cache, partial
@@ -59,7 +57,9 @@ class Lifetimes(TorchDispatchMode):
 
     def __init__(self, device: str = "", *, in_place: bool = True) -> None:
         super().__init__()
-        self._in_place = InPlace() if in_place else None
+        self._in_place = None
+        if in_place:
+            self._in_place = InPlace()
         self.device, self.phase = device, Phase()
         self.events: list[Event] = []
         self._numbers: dict[int, int] = {}  # the key of every living storage, by its address
@@ -99,7 +99,9 @@ class Lifetimes(TorchDispatchMode):
     def note(self, out: Any, func: Any, given: Any = ()) -> None:
         """New are storages that nothing `given` has: a view of what was there before is nothing new."""
         new = [tensor for tensor in tensors(out) if tensor.untyped_storage()._cdata not in self._numbers]
-        before = {tensor.untyped_storage()._cdata for tensor in tensors(given)} if new else ()
+        if not new:
+            return
+        before = {tensor.untyped_storage()._cdata for tensor in tensors(given)}
         for tensor in new:
             if tensor.untyped_storage()._cdata not in before:
                 self.add(tensor, str(func))

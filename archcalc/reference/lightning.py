@@ -1,7 +1,5 @@
 """Lightning attention in plain PyTorch: linear attention with a fixed decay rate per head."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -10,7 +8,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS
-from archcalc.reference.scan import Found, as_kernel, keep, known
+from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
 
 SLOWEST = 8.0  # the last head forgets a share of 2⁻⁸ of what it knows
 
@@ -30,7 +28,7 @@ class Lightning(nn.Module):
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         q, k, v = (self.act(one(x)).unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (self.q, self.k, self.v))
         start = known(cache, f"{self.path}.state")
-        look_up = partial(in_chunks, self.chunk) if start is None or x.shape[1] > 1 else one_step
+        look_up = by_length(x, start, partial(in_chunks, self.chunk), one_step)
         found, last = as_kernel(look_up, q, k, v, start)
         keep(cache, f"{self.path}.state", last)
         return self.out(self.norm(found.transpose(1, 2).flatten(2)) * torch.sigmoid(self.gate(x)))
@@ -52,7 +50,9 @@ def one_step(q: Tensor, k: Tensor, v: Tensor, start: Tensor) -> Found:
 def in_chunks(chunk: int, q: Tensor, k: Tensor, v: Tensor, start: Tensor | None) -> Found:
     """All are (batch, heads, seq, head_dim): whole chunks beside each other, then what is left over."""
     pieces = list(zip(*(_in_pieces(one, chunk) for one in (q, k, v)), strict=True))
-    states = [q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1]) if start is None else start]
+    if start is None:
+        start = q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1])
+    states = [start]
     for _, k, v in pieces:
         aged = k * _decays(q, k.shape[3] - _places(k))
         for left in (aged.mT @ v).unbind(2):
@@ -66,8 +66,12 @@ def in_chunks(chunk: int, q: Tensor, k: Tensor, v: Tensor, start: Tensor | None)
 def _in_pieces(x: Tensor, chunk: int) -> list[Tensor]:
     """(batch, heads, chunks, chunk, width), and one shorter chunk where there is one."""
     whole = x.shape[2] // chunk * chunk
-    found = [x[:, :, :whole].unflatten(2, (-1, chunk))] if whole else []
-    return found + ([x[:, :, None, whole:]] if whole < x.shape[2] else [])
+    found = []
+    if whole:
+        found.append(x[:, :, :whole].unflatten(2, (-1, chunk)))
+    if whole < x.shape[2]:
+        found.append(x[:, :, None, whole:])
+    return found
 
 
 def _places(x: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """Mamba in plain PyTorch: a selective state-space layer, with step size, B and C computed from each token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Mamba-2 (SSD) in plain PyTorch: one decay per head, so that chunks are computed by matrix products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +12,7 @@ from archcalc.reference import Config
 from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.layers import add, run
-from archcalc.reference.scan import Found, as_kernel, keep, known
+from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
 
 
 class Mamba2(nn.Module):
@@ -40,8 +38,7 @@ class Mamba2(nn.Module):
         values = values.unflatten(-1, (self.heads, -1))
         b, c = (one.unflatten(-1, (self.groups, -1)) for one in (b, c))
         start = known(cache, f"{self.path}.state")
-        mix = in_chunks if start is None or x.shape[1] > 1 else one_step
-        inside = partial(_mixed, mix, self.chunk)
+        inside = partial(_mixed, by_length(x, start, in_chunks, one_step), self.chunk)
         y, last = as_kernel(inside, values, b, c, step, self.dt_bias, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
         y = (y + self.D[:, None] * values).flatten(2)
@@ -51,7 +48,9 @@ class Mamba2(nn.Module):
 def _norm(width: int, groups: int) -> nn.Module | None:
     if groups == 0:
         return None
-    return nn.RMSNorm(width) if groups == 1 else GroupedNorm(width, groups)
+    if groups == 1:
+        return nn.RMSNorm(width)
+    return GroupedNorm(width, groups)
 
 
 class GroupedNorm(nn.Module):
@@ -98,7 +97,9 @@ def in_chunks(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor
     passed = passed_within(decay, chunk)
     to_come = torch.exp(passed[..., -1:] - passed)
     left = values.mT @ (b * to_come[..., None])  # what each chunk adds to the state
-    left = torch.cat((torch.zeros_like(left[:, :, :1]) if start is None else start[:, :, None], left), dim=2)
+    if start is None:
+        start = torch.zeros_like(left[:, :, 0])
+    left = torch.cat((start[:, :, None], left), dim=2)
     states = _handed_on(left, passed[..., -1])
     across = c @ states[:, :, :-1].mT * torch.exp(passed)[..., None]
     scores = c @ b.mT * decays_between(passed)

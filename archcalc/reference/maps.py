@@ -1,8 +1,7 @@
 """Layers of maps and vectors, as torch.nn has them: convolutions, pooling, norms, joins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write 
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS
+from archcalc.reference.layers import ACTIVATIONS, weight_if
 from archcalc.reference.layers import Dropout as NativeDropout
 from archcalc.reference.zeros import padded, same_zeros
 
@@ -27,6 +26,12 @@ POOL_TO: dict[str, Any] = {
     "average": {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d},
 }
 LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    **ACTIVATIONS,
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "": lambda x: x,
+}
 
 
 class Activation(nn.Module):
@@ -37,9 +42,9 @@ class Activation(nn.Module):
             self.weight = nn.Parameter(torch.full((config["slopes"],), 0.25))
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        if self.act in ("softmax", "log_softmax"):
-            return x.softmax(1) if self.act == "softmax" else x.log_softmax(1)
-        return F.prelu(x, self.weight) if self.act == "prelu" else ACTIVATIONS[self.act](x)
+        if self.act == "prelu":
+            return F.prelu(x, self.weight)
+        return FUNCTIONS[self.act](x)
 
 
 class Norm(nn.Module):
@@ -48,14 +53,18 @@ class Norm(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
         self.kind, self.groups, self.whole = config["kind"], config["groups"], config["over_all"]
-        channels = config["channels"]
-        shape = (channels, *config["sides"]) if self.whole else (channels,)
-        self.weight = nn.Parameter(torch.ones(shape)) if config["affine"] else None
-        self.bias = nn.Parameter(torch.zeros(shape)) if config["affine"] else None
+        shape = [config["channels"]]
+        if self.whole:
+            shape += config["sides"]
+        self.weight = weight_if(config["affine"], *shape, start=torch.ones)
+        self.bias = weight_if(config["affine"], *shape)
         self.running_mean: Tensor | None
         self.running_var: Tensor | None
-        for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
-            self.register_buffer(name, start(channels) if config["running"] else None)
+        running: dict[str, Tensor | None] = {"running_mean": None, "running_var": None}
+        if config["running"]:
+            running = {"running_mean": torch.zeros(shape[0]), "running_var": torch.ones(shape[0])}
+        for name, values in running.items():
+            self.register_buffer(name, values)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         if self.kind == "layer":
@@ -89,12 +98,11 @@ class Behind(nn.Module):
             self.function = act["act"]
 
     def finish(self, x: Tensor) -> Tensor:
-        x = self.norm(x, {}) if "norm" in self._modules else x
+        if "norm" in self._modules:
+            x = self.norm(x, {})
         if "act" in self._modules:
             return self.act(x, {})
-        if self.function in ("softmax", "log_softmax"):
-            return x.softmax(1) if self.function == "softmax" else x.log_softmax(1)
-        return ACTIVATIONS[self.function](x) if self.function else x
+        return FUNCTIONS[self.function](x)
 
 
 class Conv(Behind):
@@ -102,7 +110,7 @@ class Conv(Behind):
         super().__init__(config, build)
         self.config, self.groups = config, config["groups"] or config["into"]  # depthwise where no number is said
         self.weight = nn.Parameter(torch.empty(config["out"], config["into"] // self.groups, *config["kernel"]))
-        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        self.bias = weight_if(config["bias"], config["out"])
         nn.init.normal_(self.weight, std=self.weight[0].numel() ** -0.5)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
@@ -123,7 +131,7 @@ class TransposedConv(Behind):
         super().__init__(config, build)
         self.config, self.groups = config, config["groups"] or config["into"]
         self.weight = nn.Parameter(torch.empty(config["into"], config["out"] // self.groups, *config["kernel"]))
-        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        self.bias = weight_if(config["bias"], config["out"])
         nn.init.normal_(self.weight, std=config["into"] ** -0.5)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
@@ -136,37 +144,55 @@ class Linear(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
         self.weight = nn.Parameter(torch.empty(config["out"], config["into"]))
-        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        self.bias = weight_if(config["bias"], config["out"])
         nn.init.normal_(self.weight, std=config["into"] ** -0.5)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         return self.finish(F.linear(x, self.weight, self.bias))
 
 
-class Pool(nn.Module):
+def _pool(c: Config, x: Tensor) -> Tensor:
+    sizes = {"kernel_size": c["kernel"], "padding": c["padding"], "ceil_mode": c["ceil"]}
+    if None not in c["stride"]:
+        sizes["stride"] = c["stride"]
+    if c["kind"] == "max":
+        sizes["dilation"] = c["dilation"]
+    found: Tensor = POOL[c["kind"]][len(c["kernel"])](x, **sizes)
+    return found
+
+
+def _reshape(c: Config, x: Tensor) -> Tensor:
+    if c["to"] == [None]:
+        return x.flatten(1)
+    return x.reshape(x.shape[0], *c["to"])
+
+
+def _upsample(c: Config, x: Tensor) -> Tensor:
+    mode = {"linear": LINEAR[x.dim() - 2]}.get(c["mode"], "nearest")
+    return F.interpolate(x, scale_factor=c["times"], mode=mode)
+
+
+WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
+    "pool": _pool,
+    "pool_to": lambda c, x: POOL_TO[c["kind"]][len(c["to"])](x, c["to"]),
+    "reshape": _reshape,
+    "upsample": _upsample,
+    "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
+    "pad": lambda c, x: padded(x, c["padding"]),
+    "slice": lambda c, x: x[:, c["first"] : c["end"]],
+    "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),
+}
+
+
+class Function(nn.Module):
+    """A layer that has no weights."""
+
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
         self.config = config
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        c = self.config
-        stride = None if None in c["stride"] else c["stride"]
-        sizes = (c["kernel"], stride, c["padding"])
-        function = POOL[c["kind"]][len(c["kernel"])]
-        found: Tensor = (
-            function(x, *sizes, c["dilation"], c["ceil"]) if c["kind"] == "max" else function(x, *sizes, c["ceil"])
-        )
-        return found
-
-
-class PoolTo(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.kind, self.to_sizes = config["kind"], config["to"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        found: Tensor = POOL_TO[self.kind][len(self.to_sizes)](x, self.to_sizes)
-        return found
+        return WITHOUT_WEIGHTS[self.config["type"]](self.config, x)
 
 
 class Dropout(NativeDropout):
@@ -175,61 +201,6 @@ class Dropout(NativeDropout):
 
     def forward(self, x: Tensor, signals: Signals | None = None) -> Tensor:
         return super().forward(x)
-
-
-class Reshape(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.to_sizes = config["to"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x.flatten(1) if self.to_sizes == [None] else x.reshape(x.shape[0], *self.to_sizes)
-
-
-class Upsample(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.times, self.mode = config["times"], config["mode"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        mode = LINEAR[x.dim() - 2] if self.mode == "linear" else "nearest"
-        return F.interpolate(x, scale_factor=self.times, mode=mode)
-
-
-class PixelShuffle(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.times = config["times"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return F.pixel_shuffle(x, self.times)
-
-
-class Pad(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.padding = config["padding"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return padded(x, self.padding)
-
-
-class Slice(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.first, self.end = config["first"], config["end"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x[:, self.first : self.end]
-
-
-class Shuffle(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.groups = config["groups"]
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x.unflatten(1, (self.groups, -1)).transpose(1, 2).flatten(1, 2)
 
 
 class Scale(nn.Module):
@@ -264,23 +235,20 @@ class Join(nn.Module):
                 self.add_module(branch["name"], build({**branch["layers"], "type": "sequence"}))
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        found = [self._branch(name, signals[signal] if signal else x, signals) for name, signal in self.branches]
+        read = {**signals, "": x}
+        found = [self._branch(name, read[signal or ""], signals) for name, signal in self.branches]
         if self.how == "concat":
             return torch.cat(_cropped(found), dim=1)
         if self.how == "multiply":
-            return _folded(torch.mul, found)
-        function = torch.sub if self.how == "subtract" else torch.add
-        return _folded(function, _cropped(found))
+            return reduce(torch.mul, found)
+        return reduce({"subtract": torch.sub}.get(self.how, torch.add), _cropped(found))
 
     def _branch(self, name: str, x: Tensor, signals: Signals) -> Tensor:
-        return self._modules[name](x, signals) if name in self._modules else x  # type: ignore[misc]
-
-
-def _folded(function: Any, tensors: list[Tensor]) -> Tensor:
-    first, *others = tensors
-    for each in others:
-        first = function(first, each)
-    return first
+        layers = self._modules.get(name)
+        if layers is None:
+            return x
+        found: Tensor = layers(x, signals)
+        return found
 
 
 def _cropped(maps: list[Tensor]) -> list[Tensor]:
@@ -321,20 +289,13 @@ class Sample(nn.Module):
 
 
 LAYERS: dict[str, Any] = {
+    **dict.fromkeys(WITHOUT_WEIGHTS, Function),
     "act": Activation,
     "norm": Norm,
     "conv": Conv,
     "transposed_conv": TransposedConv,
     "linear": Linear,
-    "pool": Pool,
-    "pool_to": PoolTo,
     "dropout": Dropout,
-    "reshape": Reshape,
-    "upsample": Upsample,
-    "pixel_shuffle": PixelShuffle,
-    "pad": Pad,
-    "slice": Slice,
-    "shuffle": Shuffle,
     "scale": Scale,
     "response_norm": ResponseNorm,
     "join": Join,

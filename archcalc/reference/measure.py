@@ -1,7 +1,5 @@
 """How PyTorch is measured: named parameters, forward hooks, FlopCounterMode, saved-tensor hooks, a real decode step."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -48,7 +46,9 @@ def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
 
 def _first_shape(out: Any) -> Shape:
     out = getattr(out, "outputs", out)
-    return tuple(out.shape) if isinstance(out, Tensor) else _first_shape(out[0])
+    if isinstance(out, Tensor):
+        return tuple(out.shape)
+    return _first_shape(out[0])
 
 
 def training_step(model: nn.Module, loss: Callable[[], Tensor]) -> Step:

@@ -1,7 +1,5 @@
 """Multi-head latent attention in plain PyTorch: keys and values of all heads from one latent vector."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -13,7 +11,7 @@ from archcalc.reference.attention import softmax
 from archcalc.reference.cache import Cache
 from archcalc.reference.fused import FusedAttention, Scores, is_written_out
 from archcalc.reference.indexer import Indexer, unchosen
-from archcalc.reference.layers import recomputed
+from archcalc.reference.layers import attended, dropped, masked, run
 from archcalc.reference.positions import rotate
 from archcalc.reference.sight import hidden_from
 
@@ -22,7 +20,7 @@ def as_attention(part: Config) -> Config:
     """Latent attention has the fields that attention has, under names of its own."""
     if part["type"] != "mla":
         return part
-    rope = [part["rope"]] if part["rope"] else []
+    rope = [settings for settings in (part["rope"],) if settings]
     widths = part["widths"]
     sizes = {
         "heads": 0,
@@ -55,12 +53,12 @@ class LatentAttention(nn.Module):
         if part["indexer"]:
             self.indexer = Indexer(part["indexer"], d_model, widths["q_rank"])
         if part["gate"]:
-            self.gate = nn.Linear(d_model, self.heads * (self.value if part["gate"] == "own" else 1), bias=False)
+            self.gate = nn.Linear(d_model, self.heads * {"own": self.value}.get(part["gate"], 1), bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         batch, seq, _ = x.shape
-        squeezed = self.q_norm(self.q_down(x)) if self.widths["q_rank"] else x
-        q = self.q_up(squeezed) if self.widths["q_rank"] else self.q(x)
+        squeezed = run(self, "q_norm", run(self, "q_down", x))
+        q = run(self, "q", run(self, "q_up", squeezed))
         q = self._rotated(q.view(batch, seq, self.heads, -1), given, self.nope).transpose(1, 2)
         down = self.kv_down(x)
         latent = self.kv_norm(down[..., : self.widths["kv_rank"]])
@@ -74,7 +72,9 @@ class LatentAttention(nn.Module):
             key, value = self._expanded(latent, shared_key)
             found = self._core(q, key, value, given, self._chosen(x, squeezed, given, cache))
         found = found.transpose(1, 2).reshape(batch, seq, -1)
-        return self.out(self._opened(found, torch.sigmoid(self.gate(x))) if self.part["gate"] else found)
+        if self.part["gate"]:
+            found = self._opened(found, torch.sigmoid(self.gate(x)))
+        return self.out(found)
 
     def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
         if self.part["gate"] == "own":
@@ -86,9 +86,7 @@ class LatentAttention(nn.Module):
         """Where an indexer points, if there is one; its keys are cached too."""
         if not hasattr(self, "indexer"):
             return None
-        tables = (
-            tuple(given[f"{name} {self.part['name']}"] for name in ("cosines", "sines")) if self.part["rope"] else None
-        )
+        tables = tuple(given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rope"])
         keep = partial(self._appended, f"{self.path}.index_keys", cache)
         return self.indexer(x, squeezed, keep, tables, hidden_from(self.part, given))
 
@@ -97,7 +95,7 @@ class LatentAttention(nn.Module):
         if cache is None:
             return new
         before = cache.get(name)
-        whole = new.clone() if before is None else torch.cat((before, new), dim=1)
+        whole = torch.cat([kept for kept in (before, new) if kept is not None], dim=1)
         cache.keep(name, whole)
         return whole
 
@@ -106,7 +104,9 @@ class LatentAttention(nn.Module):
         if cosines is None or sines is None:
             return x
         turned = rotate(x[..., start:], cosines[:, None], sines[:, None])
-        return torch.cat((x[..., :start], turned), dim=-1) if start else turned
+        if not start:
+            return turned
+        return torch.cat((x[..., :start], turned), dim=-1)
 
     def _expanded(self, latent: Tensor, shared_key: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of all heads."""
@@ -117,28 +117,26 @@ class LatentAttention(nn.Module):
         return torch.cat((both[..., : self.nope], shared), dim=-1).transpose(1, 2), value
 
     def _core(self, q: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor], chosen: Tensor | None) -> Tensor:
-        flash = self.options["attention"] == "flash"
-        core, others = (self._flash, (chosen,)) if flash else (self._eager, (self._hidden(given, key, chosen),))
-        again = self.options["recompute"] == "core"
-        return recomputed(core, q, key, value, *others) if again else core(q, key, value, *others)
+        if self.options["attention"] == "flash":
+            return attended(self.options, self._flash, q, key, value, chosen)
+        return attended(self.options, self._eager, q, key, value, self._hidden(given, key, chosen))
 
     def _hidden(self, given: dict[str, Tensor], key: Tensor, chosen: Tensor | None) -> Tensor | None:
         hidden = hidden_from(self.part, given)
         if chosen is None:
             return hidden
         others = unchosen(chosen, key.shape[2])
-        return others if hidden is None else others | hidden
+        if hidden is None:
+            return others
+        return others | hidden
 
     def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
         scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)
-        scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-        weights = softmax(scores, self.part)
-        if self.training and self.part["weights_dropout"]:
-            weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
-        return weights @ value
+        weights = softmax(masked(scores, hidden), self.part)
+        return dropped(weights, self.part["weights_dropout"], self.training) @ value
 
     def _flash(self, q: Tensor, key: Tensor, value: Tensor, chosen: Tensor | None) -> Tensor:
-        rate, causal = self.part["weights_dropout"] if self.training else 0.0, self.part["sight"]["causal"]
+        rate, causal = self.part["weights_dropout"] * self.training, self.part["sight"]["causal"]
         part = as_attention(self.part)
         if is_written_out(part):
             return FusedAttention.apply(q, key, value, None, chosen, Scores(part, rate))

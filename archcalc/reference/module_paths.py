@@ -4,8 +4,6 @@ Backward, autograd's nodes run without their modules. Each node has the number t
 only grow: where a module began and ended is remembered by number.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,11 +27,9 @@ class ModulePaths:
         if self.inside:
             return self.inside[-1]
         node = torch._C._current_autograd_node()
-        return self._of(node) if node is not None else ""
-
-    def _of(self, node: Any) -> str:
-        place = bisect_right(self.starts, node._sequence_nr()) - 1
-        return self.paths[place] if place >= 0 else ""
+        if node is None:
+            return ""
+        return ["", *self.paths][bisect_right(self.starts, node._sequence_nr())]
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -60,4 +56,4 @@ class ModulePaths:
 
     def _mark(self) -> None:
         self.starts.append(torch._C._autograd._get_sequence_nr())
-        self.paths.append(self.inside[-1] if self.inside else "")
+        self.paths.append(["", *self.inside][-1])

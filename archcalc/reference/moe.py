@@ -1,7 +1,5 @@
 """A mixture of experts in plain PyTorch: tokens sorted by expert, each expert in turn, then sorted back."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 
@@ -9,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS, FeedForward, run
+from archcalc.reference.layers import ACTIVATIONS, FFN_NAMES, FeedForward, plus, run, weight_if
 from archcalc.reference.selective import as_one_op
 
 
@@ -25,7 +23,7 @@ class Mixture(nn.Module):
             self.latent_in = nn.Linear(d_model, width, bias=layer["latent_bias"])
             self.latent_out = nn.Linear(width, d_model, bias=layer["latent_bias"])
         self.experts = Experts(layer, width)
-        self.bias = nn.Parameter(torch.zeros(d_model)) if layer["out_bias"] else None
+        self.bias = weight_if(layer["out_bias"], d_model)
         if layer["shared"]:
             self.shared = FeedForward(layer["shared"], d_model)
         if layer["shared_gate"]:
@@ -34,11 +32,13 @@ class Mixture(nn.Module):
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         weights, chosen = self.router(x)
         answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
-        answer = answer if self.bias is None else answer + self.bias
+        answer = plus(answer, self.bias)
         if not self.layer["shared"]:
             return answer
         shared = self.shared(x, given)
-        return answer + (shared * torch.sigmoid(self.shared_gate(x)) if self.layer["shared_gate"] else shared)
+        if self.layer["shared_gate"]:
+            shared = shared * torch.sigmoid(self.shared_gate(x))
+        return answer + shared
 
 
 class Router(nn.Module):
@@ -48,7 +48,7 @@ class Router(nn.Module):
         super().__init__()
         self.top = layer["top"]
         self.weight = nn.Parameter(torch.empty(layer["experts"], d_model).normal_(std=d_model**-0.5))
-        self.bias = nn.Parameter(torch.zeros(layer["experts"])) if layer["router_bias"] else None
+        self.bias = weight_if(layer["router_bias"], layer["experts"])
         if layer["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
             self.correction = nn.Parameter(torch.zeros(layer["experts"]), requires_grad=False)
 
@@ -64,9 +64,10 @@ class Experts(nn.Module):
         super().__init__()
         each = layer["each"]
         self.layer, self.act, inner = layer, ACTIVATIONS[each["act"]], each["width"]
-        for name in ("gate", "up") if each["gated"] else ("in",):
+        *into, out = FFN_NAMES[bool(each["gated"])]
+        for name in into:
             self.add_module(name, ExpertLinear(layer, width, inner))
-        self.add_module("down" if each["gated"] else "out", ExpertLinear(layer, inner, width))
+        self.add_module(out, ExpertLinear(layer, inner, width))
 
     def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         order = chosen.flatten().argsort(stable=True)
@@ -95,12 +96,14 @@ class ExpertLinear(nn.Module):
     def __init__(self, layer: Config, into: int, out: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(layer["experts"], out, into).normal_(std=into**-0.5))
-        self.bias = nn.Parameter(torch.zeros(layer["experts"], out)) if layer["each"]["bias"] else None
+        self.bias = weight_if(layer["each"]["bias"], layer["experts"], out)
 
     def forward(self, x: Tensor, sizes: list[int]) -> Tensor:
         runs = [(size, len(list(alike))) for size, alike in groupby(sizes)]
         experts, rows = [number for _, number in runs], [size * number for size, number in runs]
-        biases = [None] * len(runs) if self.bias is None else self.bias[:, None].split(experts)
+        biases: Any = [None] * len(runs)
+        if self.bias is not None:
+            biases = self.bias[:, None].split(experts)
         given = zip(runs, x.flatten(0, 2).split(rows), self.weight.split(experts), biases, strict=True)
         found = [_linear(some.view(number, size, -1), *weights) for (size, number), some, *weights in given if size]
         return torch.cat(found).view(*x.shape[:-1], -1)
@@ -110,4 +113,4 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Several experts beside each other: (experts, tokens, width)."""
     with as_one_op():
         answers = x @ weight.mT
-    return (answers if bias is None else answers + bias).flatten(0, 1)
+    return plus(answers, bias).flatten(0, 1)

@@ -1,7 +1,5 @@
 """Multi-token prediction in plain PyTorch: blocks after the last one that each predict one token further ahead."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -10,7 +8,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.block import Block
 from archcalc.reference.constants import Constants
-from archcalc.reference.layers import add, make_norm, run
+from archcalc.reference.layers import add, listed, make_norm, one_or_list, run
 from archcalc.reference.parts import attentions_of
 from archcalc.reference.stack import add_position_table, run_block
 
@@ -35,7 +33,9 @@ class Further(nn.Module):
 
     def forward(self, x: Tensor, ids: Tensor, table: Tensor, head: Tensor, made: Any) -> tuple[Tensor, Tensor]:
         """What the next one reads, and logits. `made` are the constants that all of them share."""
-        tokens = self.tokens(ids) if hasattr(self, "tokens") else nn.functional.embedding(ids, table)
+        if hasattr(self, "tokens"):
+            table = self.tokens.weight
+        tokens = nn.functional.embedding(ids, table)
         pair = torch.cat((run(self, "hidden_norm", x), run(self, "token_norm", tokens)), dim=-1)
         x = self.projection(pair)
         constants = Constants(self, x, 0, self.options, made)
@@ -48,7 +48,9 @@ class Further(nn.Module):
         """By the model's own matrix, or the embedding's, unless there are tables of its own."""
         if hasattr(self, "head"):
             return self.head(x)
-        return nn.functional.linear(x, self.tokens.weight if hasattr(self, "tokens") else head)
+        if hasattr(self, "tokens"):
+            head = self.tokens.weight
+        return nn.functional.linear(x, head)
 
 
 def make_further(config: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
@@ -57,17 +59,19 @@ def make_further(config: Config, stack: Config, options: dict[str, str]) -> nn.M
     if not settings:
         return None
     made = [Further(config, stack, options) for _ in range(settings["blocks"])]
-    return made[0] if len(made) == 1 else nn.ModuleList(made)
+    return one_or_list(made)
 
 
 def predict_further(made: nn.Module, x: Tensor, ids: Tensor, table: Tensor, head: Tensor) -> list[Tensor]:
     """The logits of each: every one reads the token behind the one that the one before it read."""
     found, constants = [], dict[Any, Any]()
-    for place, one in enumerate(made if isinstance(made, nn.ModuleList) else [made], start=1):
+    for place, one in enumerate(listed(made), start=1):
         x, logits = one(x, ids.roll(-place, dims=1), table, head, constants)
         found.append(logits)
     return found
 
 
 def _last(items: list[Config]) -> Config:
-    return items[-1] if items[-1]["type"] == "line" else _last(items[-1]["items"])
+    if items[-1]["type"] == "line":
+        return items[-1]
+    return _last(items[-1]["items"])

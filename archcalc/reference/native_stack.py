@@ -4,8 +4,6 @@ Some of what PyTorch does is not told apart by anything that Python sees: the en
 the same op that a formula for a gradient may use. C's library can walk the stack (glibc and macOS have `backtrace`).
 """
 
-from __future__ import annotations
-
 import ctypes
 from functools import cache
 from typing import Any
@@ -27,8 +25,8 @@ class _Symbol(ctypes.Structure):
 @cache
 def _library() -> Any:
     try:
-        found = ctypes.CDLL(None)
-        return found if found.backtrace else None
+        library = ctypes.CDLL(None)
+        return library.backtrace and library
     except (TypeError, AttributeError):  # Windows, and C libraries such as musl
         raise RuntimeError("the stack of PyTorch's C++ can be walked with glibc and on macOS only") from None
 
@@ -47,4 +45,7 @@ def _named(address: int) -> str:
     """The exported function around an address, or nothing."""
     symbol = _Symbol()
     found = _library().dladdr(ctypes.c_void_p(address), ctypes.byref(symbol))
-    return (symbol.name or b"").decode() if found else ""
+    if not found or not symbol.name:
+        return ""
+    name: bytes = symbol.name
+    return name.decode()

@@ -1,7 +1,5 @@
 """Networks written layer by layer, in plain PyTorch: the names of modules and parameters are those of the spec."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +8,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.family import Family
-from archcalc.reference.layers import recomputed
+from archcalc.reference.layers import listed, one_or_list, recomputed
 from archcalc.reference.maps import LAYERS, Signals
 
 
@@ -23,21 +21,23 @@ class Sequence(nn.Module):
         self.recompute = recompute
         for step in self.steps:
             made = [layer(step["layer"], recompute) for _ in range(step["repeat"])]
-            self.add_module(step["name"], made[0] if len(made) == 1 else nn.ModuleList(made))
+            self.add_module(step["name"], one_or_list(made))
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         known = dict(signals)
         for step in self.steps:
-            child: Any = self._modules[step["name"]]
-            for one in child if step["repeat"] > 1 else [child]:
-                x = recomputed(one, x, known) if self._again(step) else one(x, known)
+            for one in listed(self._modules[step["name"]]):
+                x = self._run(one, x, known, step)
             if step["signal"]:
                 known[step["signal"]] = x
         return x
 
-    def _again(self, step: Config) -> bool:
-        """Whether activation checkpointing computes it again in the backward pass."""
-        return self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled()
+    def _run(self, one: nn.Module, x: Tensor, known: Signals, step: Config) -> Tensor:
+        """A block may be computed again in the backward pass."""
+        if self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled():
+            return recomputed(one, x, known)
+        made: Tensor = one(x, known)
+        return made
 
 
 def layer(config: Config, recompute: str) -> nn.Module:
@@ -85,11 +85,9 @@ class Networks(Family):
         return nn.functional.cross_entropy(output, targets)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
-        return (
-            ("none", "block")
-            if any(step["layer"].get("is_block") for step in _steps(self.config["body"]))
-            else ("none",)
-        )
+        if any(step["layer"].get("is_block") for step in _steps(self.config["body"])):
+            return ("none", "block")
+        return ("none",)
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
         """One sample in single precision: images are large."""

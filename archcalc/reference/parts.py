@@ -1,7 +1,5 @@
 """The parts that a Transformer's block is made of, by the kinds that a resolved spec says."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 from typing import Any
@@ -74,7 +72,9 @@ def _attention(part: Config) -> type[nn.Module]:
         return ShawAttention
     if segments(part):
         return SegmentAttention
-    return DisentangledAttention if disentangled(part) else Attention
+    if disentangled(part):
+        return DisentangledAttention
+    return Attention
 
 
 def parts_of(config: Config) -> list[Config]:

@@ -1,7 +1,5 @@
 """One vector for each sequence: of one position, the mean of all, or what a learned vector finds among them."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -16,8 +14,9 @@ from archcalc.reference.positions import grid
 def width_of(stack: Config) -> int:
     """Of the states that a head reads: the model's, or that of the tables where all states are projected to it."""
     tables = stack["tables"]
-    narrow = tables["projects"] and tables["project"] == "tokens"
-    return int(tables["width"] if narrow else stack["d_model"])
+    if tables["projects"] and tables["project"] == "tokens":
+        return int(tables["width"])
+    return int(stack["d_model"])
 
 
 def make_pooler(settings: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
@@ -28,7 +27,9 @@ def make_pooler(settings: Config, stack: Config, options: dict[str, str]) -> nn.
         return None
     if settings["pooler"]:
         return Pooler(settings, stack, width_of(stack))
-    return NormedPool(settings, stack) if settings["pool"] else None
+    if settings["pool"]:
+        return NormedPool(settings, stack)
+    return None
 
 
 class Pool:
@@ -36,8 +37,10 @@ class Pool:
 
     def __init__(self, how: str, stack: Config) -> None:
         self.how = how
-        self.patches = math.prod(grid(stack["patches"])) if stack["patches"] else 0
-        self.times = 2 if how == "both" else 1
+        self.patches = 0
+        if stack["patches"]:
+            self.patches = math.prod(grid(stack["patches"]))
+        self.times = 1 + (how == "both")
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.how == "both":
@@ -47,10 +50,12 @@ class Pool:
         if self.how == "patches":
             return x[:, -self.patches :].clone()  # or what is kept would depend on the batch
         place = {"class": 0, "second": 1, "last": -1}.get(self.how)
-        return x if place is None else x[:, place]
+        if place is None:
+            return x
+        return x[:, place]
 
     def _mean(self, x: Tensor) -> Tensor:
-        return (x[:, -self.patches :] if self.patches else x).mean(dim=1)
+        return x[:, -self.patches :].mean(dim=1)  # of all positions where there are no patches
 
 
 class Pooler(nn.Linear):
@@ -58,8 +63,10 @@ class Pooler(nn.Linear):
 
     def __init__(self, settings: Config, stack: Config, width: int) -> None:
         pool = Pool(settings["pool"] or "class", stack)
-        into = pool.times * width
-        super().__init__(into, into if settings["pooler"] is True else settings["pooler"])
+        into, out = pool.times * width, settings["pooler"]
+        if out is True:
+            out = into
+        super().__init__(into, out)
         self.pool = pool
 
     def forward(self, x: Tensor) -> Tensor:
@@ -72,7 +79,8 @@ class NormedPool(nn.Module):
     def __init__(self, settings: Config, stack: Config) -> None:
         super().__init__()
         self.pool = Pool(settings["pool"], stack)
-        add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)) if settings["norm"] else None)
+        if settings["norm"]:
+            add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)))
 
     def forward(self, x: Tensor) -> Tensor:
         return run(self, "norm", self.pool(x))

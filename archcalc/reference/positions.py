@@ -1,7 +1,5 @@
 """Position encodings: sinusoids, rotations, ALiBi's slopes, buckets of distances."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -45,7 +43,9 @@ def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     turned, rest = x[..., :width], x[..., width:]
     first, second = turned.chunk(2, dim=-1)
     turned = turned * cosines + torch.cat((-second, first), dim=-1) * sines
-    return torch.cat((turned, rest), dim=-1) if rest.shape[-1] else turned
+    if not rest.shape[-1]:
+        return turned
+    return torch.cat((turned, rest), dim=-1)
 
 
 def alibi(heads: int, start: int, length: int, like: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """Checks on values: causality, decode equal to a full pass, and invariance to padding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

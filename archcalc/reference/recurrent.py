@@ -1,7 +1,5 @@
 """Recurrent nets in plain PyTorch: one stack, or an encoder and a decoder that may attend to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +9,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.embeddings import Tokens
 from archcalc.reference.family import Family, cross_entropy
+from archcalc.reference.layers import weight_if
 from archcalc.reference.properties import decodes_alike, is_causal
 from archcalc.reference.recurrent_decoder import AttendingDecoder
 from archcalc.reference.recurrent_layers import Layers, Made
@@ -30,8 +29,9 @@ class Recurrent(nn.Module):
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
             if stack["embedding"] is not None:
                 self.add_module(name, Embedding(stack))
-            attends = stack["name"] == "decoder" and config["attention"]
-            made = AttendingDecoder(stack, config) if attends else Layers(stack)
+            made: nn.Module = Layers(stack)
+            if stack["name"] == "decoder" and config["attention"]:
+                made = AttendingDecoder(stack, config)
             if stack["name"] == ALONE:
                 for layer, module in list(made.named_children()):
                     self.add_module(layer, module)
@@ -50,9 +50,9 @@ class Recurrent(nn.Module):
         for index, (stack, given) in enumerate(zip(self.stacks, inputs, strict=True)):
             if known and index < len(self.stacks) - 1:
                 continue
-            x = self._embedded(index, given)
-            layers = self.alone[0] if stack["name"] == ALONE else self.get_submodule(stack["name"])
-            made = layers(x, made, kept if index == len(self.stacks) - 1 else None)
+            layers = self._modules.get(stack["name"]) or self.alone[0]
+            held = [None] * (len(self.stacks) - 1) + [kept]
+            made = layers(self._embedded(index, given), made, held[index])
         assert made is not None
         return self._head(made)
 
@@ -62,13 +62,18 @@ class Recurrent(nn.Module):
             dtype = next(self.parameters()).dtype
             empty = torch.zeros(*given.shape, stack["vocab"], dtype=dtype, device=given.device)
             return empty.scatter(-1, given[..., None], 1)
-        return embedding(given) if embedding is not None else given
+        if embedding is None:
+            return given
+        found: Tensor = embedding(given)
+        return found
 
     def _head(self, made: Made) -> Tensor:
         if not hasattr(self, "head"):
             return made.outputs
         table = self._modules.get(self.embeddings[-1])
-        return self.head(made, table.get_parameter("tokens.weight") if table is not None else None)
+        if table is None:
+            return self.head(made, None)
+        return self.head(made, table.get_parameter("tokens.weight"))
 
 
 class Embedding(nn.Module):
@@ -89,22 +94,28 @@ class Head(nn.Module):
         super().__init__()
         self.settings, top = config["head"], config["stacks"][-1]["layers"][-1]["layer"]
         state, attention = (top["projection"] or top["hidden"]) * top["directions"], attention_in(self.settings["pool"])
-        self.pool = AttentionPooling(attention, state) if attention else None
+        self.pool = None
+        if attention:
+            self.pool = AttentionPooling(attention, state)
         if self.settings["kind"] == "none":
             return
         width = width_of(self.settings["pool"], state)
-        vocab = config["head_vocab"] or config["stacks"][-1]["vocab"]
-        outputs = self.settings["classes"] if self.settings["kind"] == "classifier" else vocab
+        outputs = config["head_vocab"] or config["stacks"][-1]["vocab"]
+        if self.settings["kind"] == "classifier":
+            outputs = self.settings["classes"]
         if self.settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
-        self.bias = nn.Parameter(torch.zeros(outputs)) if self.settings["bias"] else None
+        self.bias = weight_if(self.settings["bias"], outputs)
 
     def forward(self, made: Made, table: Tensor | None) -> Tensor:
-        x = pooled(made, self.settings["pool"], self.pool) if self.settings["pool"] else made.outputs
+        x = made.outputs
+        if self.settings["pool"]:
+            x = pooled(made, self.settings["pool"], self.pool)
         if self.settings["kind"] == "none":
             return x
-        weight = self.weight if table is None or self.settings["kind"] != "tied" else table
-        return nn.functional.linear(x, weight, self.bias)
+        if table is None or self.settings["kind"] != "tied":
+            table = self.weight
+        return nn.functional.linear(x, table, self.bias)
 
 
 class RecurrentNets(Family):
@@ -115,12 +126,7 @@ class RecurrentNets(Family):
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         sizes = zip(self.config["stacks"], lengths.values(), strict=True)
-        return [
-            torch.randint(stack["vocab"], (batch, length), device=device)
-            if _reads_tokens(stack)
-            else torch.rand(batch, length, stack["input"], device=device)
-            for stack, length in sizes
-        ]
+        return [_random_input(stack, batch, length, device) for stack, length in sizes]
 
     def loss(self, output: Tensor, given: list[Tensor]) -> Tensor:
         return cross_entropy(self.config["head"], output)
@@ -149,6 +155,12 @@ class RecurrentNets(Family):
                 found["a later token changes no earlier output"] = is_causal(model, given, output)
                 found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0](), output)
         return found
+
+
+def _random_input(stack: Config, batch: int, length: int, device: torch.device) -> Tensor:
+    if _reads_tokens(stack):
+        return torch.randint(stack["vocab"], (batch, length), device=device)
+    return torch.rand(batch, length, stack["input"], device=device)
 
 
 def _reads_tokens(stack: Config) -> bool:

@@ -1,7 +1,5 @@
 """A recurrent decoder with attention to the encoder's outputs at every step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -9,7 +7,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.cells import State, make_cell, zeros
-from archcalc.reference.layers import Dropout
+from archcalc.reference.layers import Dropout, run
 from archcalc.reference.recurrent_layers import Made, alike
 from archcalc.reference.recurrent_scores import Scores
 
@@ -30,27 +28,28 @@ class AttendingDecoder(nn.Module):
         else:
             assert start is not None
             states = start.outputs
-            keys = self.keys(states) if self.settings["score"] == "additive" else states
+            keys, fed = run(self, "keys", states), None
             before = [self._first(index, layer, x, start) for index, layer in enumerate(self.step.layers)]
-            fed = x.new_zeros(x.shape[0], self.settings["query"]) if self.settings["feed"] else None
+            if self.settings["feed"]:
+                fed = x.new_zeros(x.shape[0], self.settings["query"])
         outputs = []
         for place in range(x.shape[1]):
             out, before = self.step(x[:, place], before, keys, states, fed)
-            fed = out if self.settings["feed"] else None
+            if self.settings["feed"]:
+                fed = out
             outputs.append(out)
         ends = list(zip(self.step.layers, before, strict=True))
         made = Made(torch.stack(outputs, dim=1), outputs[-1], alike(ends))
         if kept is not None:
             kept.update(states=before, memory=states, keys=keys, fed=fed)
-            held = [states, keys, *([fed] if fed is not None else [])]
+            held = [tensor for tensor in (states, keys, fed) if tensor is not None]
             kept["tensors"] = [*held, *(tensor for _, stacked in made.states for tensor in stacked)]
         return made
 
     def _first(self, index: int, layer: Config, x: Tensor, start: Made) -> State:
         if not self.handed_over:
             return zeros(self.stack, layer, x.shape[0], x)
-        wanted = layer["projection"] or layer["hidden"]
-        return start.state_of(index, 2 if start.states[0][1][0].shape[-1] != wanted else 1)
+        return start.state_of(index, start.directions_for(layer))
 
 
 class DecoderStep(nn.Module):
@@ -70,14 +69,19 @@ class DecoderStep(nn.Module):
         self, x: Tensor, before: list[State], keys: Tensor, states: Tensor, fed: Tensor | None
     ) -> tuple[Tensor, list[State]]:
         when = self.settings["when"]
-        beside = self.attention(before[-1][0], keys, states) if when == "before" else fed
+        beside = fed
+        if when == "before":
+            beside = self.attention(before[-1][0], keys, states)
         out, after = x, []
         for index, (layer, state) in enumerate(zip(self.layers, before, strict=True)):
-            reads = self.dropout(out)
-            inputs = [reads, beside] if layer["context"] and beside is not None else [reads]
+            inputs = [self.dropout(out)]
+            if layer["context"] and beside is not None:
+                inputs.append(beside)
             after.append(self.get_submodule(f"layer_{index + 1}")(inputs, state))
             h = after[-1][0]
-            out = h + out if layer["residual"] else h
+            if layer["residual"]:
+                h = h + out
+            out = h
             if when == "between" and index == 0:
                 beside = self.attention(out, keys, states)
         if when == "after":

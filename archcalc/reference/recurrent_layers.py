@@ -3,8 +3,6 @@
 So what PyTorch counts and keeps is what the cells do, on any device.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +11,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.cells import State, make_cell, zeros
-from archcalc.reference.layers import Dropout
+from archcalc.reference.layers import Dropout, one_or_list, side_by_side
 
 
 class Made:
@@ -27,6 +25,11 @@ class Made:
             kinds = zip(*(state for _, state in group), strict=True)
             self.states.append((first, [torch.stack(one) for one in kinds]))
             first += len(group)
+
+    def directions_for(self, layer: Config) -> int:
+        """2 where the encoder's states of one direction are half as wide as the decoder's."""
+        wanted = layer["projection"] or layer["hidden"]
+        return 1 + (self.states[0][1][0].shape[-1] != wanted)
 
     def state_of(self, layer: int, directions: int) -> State:
         """Where a decoder's layer starts: the encoder's last states of the same layer, both directions side by side."""
@@ -47,12 +50,12 @@ class Direction(nn.Module):
 
     def forward(self, x: Tensor, state: State | None, backwards: bool = False) -> tuple[Tensor, State]:
         state = state or zeros(self.stack, self.layer, x.shape[0], x)
-        places = range(x.shape[1])
+        order = slice(None, None, {True: -1, False: 1}[backwards])
         outputs = []
-        for place in reversed(places) if backwards else places:
+        for place in range(x.shape[1])[order]:
             state = self.cell([x[:, place]], state)
             outputs.append(state[0])
-        return torch.stack(outputs[::-1] if backwards else outputs, dim=1), state
+        return torch.stack(outputs[order], dim=1), state
 
 
 class Layer(nn.Module):
@@ -69,14 +72,18 @@ class Layer(nn.Module):
             self.ways = both
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, list[State]]:
-        into = self.dropout(x)
+        out, last = self._read(self.dropout(x), state)
+        if self.layer["residual"]:
+            out = out + x
+        return out, last
+
+    def _read(self, x: Tensor, state: State | None) -> tuple[Tensor, list[State]]:
         if self.layer["directions"] == 1:
-            out, last = self.ways[0](into, state)
-            return (out + x if self.layer["residual"] else out), [last]
+            out, last = self.ways[0](x, state)
+            return out, [last]
         forth, back = self.direction
-        (one, last), (other, first) = forth(into, None), back(into, None, True)
-        out = torch.cat((one, other), dim=-1)
-        return (out + x if self.layer["residual"] else out), [last, first]
+        (one, last), (other, first) = forth(x, None), back(x, None, True)
+        return torch.cat((one, other), dim=-1), [last, first]
 
 
 class Layers(nn.Module):
@@ -87,7 +94,7 @@ class Layers(nn.Module):
         self.stack, self.each = stack, list[Layer]()
         for group in stack["layers"]:
             made = [Layer(stack, group["layer"]) for _ in range(group["times"])]
-            self.add_module(f"layer_{group['first']}", made[0] if len(made) == 1 else nn.ModuleList(made))
+            self.add_module(f"layer_{group['first']}", one_or_list(made))
             self.each += made
 
     def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
@@ -96,7 +103,7 @@ class Layers(nn.Module):
         for index, layer in enumerate(self.each):
             state = before[index]
             if state is None and start is not None:
-                state = start.state_of(index, start_directions(start, layer))
+                state = start.state_of(index, start.directions_for(layer.layer))
             x, last = layer(x, state)
             ends += [(layer.layer, one) for one in last]
         made = Made(x, _top(ends), alike(ends))
@@ -106,21 +113,14 @@ class Layers(nn.Module):
         return made
 
 
-def start_directions(start: Made, layer: Layer) -> int:
-    """2 where the encoder's states of one direction are half as wide as the decoder's."""
-    wanted = layer.layer["projection"] or layer.layer["hidden"]
-    return 2 if start.states[0][1][0].shape[-1] != wanted else 1
-
-
 def _before(kept: dict[str, Any] | None, number: int) -> list[State | None]:
-    return kept["states"] if kept and "states" in kept else [None] * number
+    return (kept or {}).get("states") or [None] * number
 
 
 def _top(ends: list[tuple[Config, State]]) -> Tensor:
     """The last h of the top layer, of both directions side by side."""
     directions = ends[-1][0]["directions"]
-    last = [state[0] for _, state in ends[-directions:]]
-    return last[0] if directions == 1 else torch.cat(last, dim=-1)
+    return side_by_side([state[0] for _, state in ends[-directions:]])
 
 
 def alike(ends: list[tuple[Config, State]]) -> list[list[tuple[Config, State]]]:

@@ -1,11 +1,10 @@
 """How a recurrent decoder attends to its encoder: dot, general, additive, concat and location scores."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
+from archcalc.reference.layers import run, weight_if
 
 
 class Scores(nn.Module):
@@ -35,8 +34,7 @@ class Scores(nn.Module):
             return self.scores(self.pair(torch.cat((keys, query[:, None].expand(-1, keys.shape[1], -1)), dim=-1)))
         if self.settings["score"] == "location":
             return self.scores(query)
-        query = self.query(query) if self.settings["score"] == "general" else query
-        return (keys @ query[:, :, None])[..., 0]
+        return (keys @ run(self, "query", query)[:, :, None])[..., 0]
 
 
 class Weighing(nn.Module):
@@ -45,9 +43,9 @@ class Weighing(nn.Module):
     def __init__(self, settings: Config) -> None:
         super().__init__()
         self.v = nn.Parameter(torch.zeros(settings["width"]))
-        self.bias = nn.Parameter(torch.zeros(settings["width"])) if settings["normed"] else None
-        self.gain = nn.Parameter(torch.ones(1)) if settings["normed"] else None
-        self.offset = nn.Parameter(torch.zeros(1)) if settings["bias"] else None
+        self.bias = weight_if(settings["normed"], settings["width"])
+        self.gain = weight_if(settings["normed"], 1, start=torch.ones)
+        self.offset = weight_if(settings["bias"], 1)
 
     def forward(self, inner: Tensor) -> Tensor:
         v: Tensor = self.v

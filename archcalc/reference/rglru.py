@@ -1,7 +1,5 @@
 """Griffin's recurrent block in plain PyTorch: a gated linear recurrence (RG-LRU) after a short convolution."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

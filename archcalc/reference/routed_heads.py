@@ -1,13 +1,11 @@
 """Attention with expert query and output projections (JetMoE), eager or by a flash kernel."""
 
-from __future__ import annotations
-
-import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
 from archcalc.reference.cache import Cache
+from archcalc.reference.layers import plus, weight_if
 from archcalc.reference.moe import ExpertLinear, Router, tokens_by_expert
 
 
@@ -33,15 +31,14 @@ class Answers(nn.Module):
         super().__init__()
         self.experts = mixture["experts"]
         self.out = ExpertLinear(mixture, width, d_model)
-        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+        self.bias = weight_if(bias, d_model)
 
     def forward(self, found: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         order = chosen.flatten().argsort(stable=True)
         apart = found.reshape(order.numel(), -1)[order].view(*chosen.shape, -1)
         answers = self.out(apart, tokens_by_expert(chosen, self.experts))
         back = answers.flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
-        added = (back * weights[..., None]).sum(dim=-2)
-        return added if self.bias is None else added + self.bias
+        return plus((back * weights[..., None]).sum(dim=-2), self.bias)
 
 
 class RoutedAttention(Attention):

@@ -1,7 +1,5 @@
 """Recurrent states as fused kernels compute them: only inputs are saved for backward, the rest is recomputed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -65,7 +63,18 @@ def scan(decay: Tensor, added: Tensor, start: Tensor | None) -> Tensor:
 
 def known(cache: Cache | None, name: str) -> Tensor | None:
     """What earlier calls kept under this name."""
-    return None if cache is None else cache.get(name)
+    if cache is None:
+        return None
+    return cache.get(name)
+
+
+def by_length(
+    x: Tensor, start: Tensor | None, in_chunks: Callable[..., Found], one_step: Callable[..., Found]
+) -> Callable[..., Found]:
+    """How a state is computed: along a sequence in chunks, for a single token behind others in one step."""
+    if start is None or x.shape[1] > 1:
+        return in_chunks
+    return one_step
 
 
 def keep(cache: Cache | None, name: str, state: Tensor) -> None:

@@ -5,8 +5,6 @@ which is on no list, whatever is computed inside: where one is written out here,
 Source: pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -51,4 +49,6 @@ class _Policy:
             self.products[context.is_recompute] += 1
             if self.products[context.is_recompute] % 2 == 0:
                 return CheckpointPolicy.PREFER_RECOMPUTE
-        return CheckpointPolicy.MUST_SAVE if op in self.kept else CheckpointPolicy.PREFER_RECOMPUTE
+        if op in self.kept:
+            return CheckpointPolicy.MUST_SAVE
+        return CheckpointPolicy.PREFER_RECOMPUTE

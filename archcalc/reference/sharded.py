@@ -3,8 +3,6 @@
 It runs on fake CPU tensors, since FSDP2 takes none on meta. Streams of a CPU do nothing, but can be told apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -100,4 +98,6 @@ class ShardedLifetimes(Lifetimes):
 
 
 def _shard(tensor: Tensor) -> Tensor:
-    return tensor._local_tensor if isinstance(tensor, DTensor) else tensor
+    if isinstance(tensor, DTensor):
+        return tensor._local_tensor
+    return tensor

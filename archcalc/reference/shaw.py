@@ -1,13 +1,11 @@
 """Shaw's relative positions in plain PyTorch: a vector for each clipped distance, added to keys and to values."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
-from archcalc.reference.layers import recomputed
+from archcalc.reference.layers import attended
 from archcalc.reference.sight import hidden_from
 
 
@@ -25,19 +23,22 @@ class ShawAttention(Attention):
         assert settings is not None
         rows = 2 * settings["distance"] + 1
         self.relative_keys = nn.Embedding(rows, self.head_dim)
-        self.relative_values = nn.Embedding(rows, self.value_dim) if settings["values"] else None
+        if settings["values"]:
+            self.relative_values = nn.Embedding(rows, self.value_dim)
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         distances = given[f"distances {self.part['name']}"][:, -k.shape[2] :]
         scores = by_position(q, self.relative_keys(distances).mT) / self.scale
-        values = None if self.relative_values is None else self.relative_values(distances)
-        arguments = q, k, v, hidden_from(self.part, given), scores, values
-        again = self.options["recompute"] == "core"
-        return recomputed(self._eager, *arguments) if again else self._eager(*arguments)
+        values = None
+        if hasattr(self, "relative_values"):
+            values = self.relative_values(distances)
+        return attended(self.options, self._eager, q, k, v, hidden_from(self.part, given), scores, values)
 
     def _mixed(self, weights: Tensor, v: Tensor, values: Tensor | None = None) -> Tensor:
         found = super()._mixed(weights, v)
-        return found if values is None else found + by_position(weights, values)
+        if values is None:
+            return found
+        return found + by_position(weights, values)
 
 
 def by_position(x: Tensor, vectors: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """Attention masks: causal, sliding window, chunk and padding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -16,11 +14,14 @@ def needs_mask(part: dict[str, Any]) -> bool:
 
 def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None:
     """True where a key is masked: by the stack's mask, or as padding."""
-    padding = given.get("memory padding" if part.get("cross") else "own padding")
-    mask = given.get(f"mask {part['name']}")
+    padding, mask = given.get("own padding"), given.get(f"mask {part['name']}")
+    if part.get("cross"):
+        padding = given.get("memory padding")
     if padding is None:
         return mask
-    return padding if mask is None else mask | padding
+    if mask is None:
+        return padding
+    return mask | padding
 
 
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
@@ -28,7 +29,9 @@ def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) 
     segments stands in front, and every query sees it."""
     places = torch.arange(sight["memory"] + length, device=device)
     query, key = places[-length:, None], places[None, :]
-    hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)
+    hidden = query < key
+    if not (sight["causal"] or sight["chunk"]):
+        hidden = torch.zeros_like(hidden)
     if sight["chunk"]:
         hidden = hidden | (query // sight["chunk"] != key // sight["chunk"])
     if sight["window"] and sight["causal"]:

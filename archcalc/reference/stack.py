@@ -1,7 +1,5 @@
 """A Transformer's stack: blocks that follow a pattern, and the norm behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor, nn
@@ -12,7 +10,7 @@ from archcalc.reference.block import Block
 from archcalc.reference.cache import Cache
 from archcalc.reference.constants import Constants
 from archcalc.reference.disentangled import Distances
-from archcalc.reference.layers import Dropout, add, make_norm, recomputed, run
+from archcalc.reference.layers import Dropout, add, listed, make_norm, one_or_list, recomputed, run
 from archcalc.reference.parts import attentions_of
 from archcalc.reference.positions import Angles
 from archcalc.reference.transformer_xl import HeadBiases
@@ -31,9 +29,12 @@ class Stack(nn.Module):
             self.once = Block(words, {**stack, "parallel": None}, memory_width, options)
         _add_items(self, stack["items"], stack, memory_width, options)
         place = stack["norm"]["place"]
-        final = stack["norm"]["final"] if stack["norm"]["final"] is not None else place != "post"
-        add(self, "norm", make_norm(stack["norm"], stack["d_model"]) if final else None)
-        self.dropout = Dropout(stack["dropout"] if final else 0.0)
+        final = stack["norm"]["final"]
+        if final is None:
+            final = place != "post"
+        if final:
+            add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
+        self.dropout = Dropout(stack["dropout"] * bool(final))
 
     def forward(
         self,
@@ -48,7 +49,8 @@ class Stack(nn.Module):
         read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
         given = {name: tensor for name, tensor in read.items() if tensor is not None} | self._constants(x, start)
         names, tensors = list(given), list(given.values())
-        x = self.once(names, cache, x, *tensors) if hasattr(self, "once") else x
+        if hasattr(self, "once"):
+            x = self.once(names, cache, x, *tensors)
         entered: list[Tensor] = []
         for index, block in enumerate(_blocks(self, self.stack["items"])):
             entered.append(x)
@@ -92,7 +94,7 @@ def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_wid
     """A line of the pattern becomes a block, or a list of equal blocks; a period becomes what holds its lines."""
     for name, item in zip(_names(items), items, strict=True):
         made = [_made(item, stack, memory_width, options) for _ in range(item["times"])]
-        parent.add_module(name, made[0] if len(made) == 1 else nn.ModuleList(made))
+        parent.add_module(name, one_or_list(made))
 
 
 def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Module:
@@ -107,16 +109,18 @@ def _names(items: list[Config]) -> list[str]:
     """`blocks` if all are equal; else the parts' names, numbered if the same line occurs twice."""
     if len(items) == 1:
         return ["blocks"]
-    names = ["-".join(item["words"]) if item["type"] == "line" else "period" for item in items]
-    return [f"{name}-{names[:i].count(name) + 1}" if name in names[:i] else name for i, name in enumerate(names)]
+    names = ["-".join(item.get("words", ("period",))) for item in items]
+    numbered = [f"{name}-{names[:i].count(name) + 1}" for i, name in enumerate(names)]
+    return [name.removesuffix("-1") for name in numbered]
 
 
 def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
     """All blocks in the order they run."""
     found: list[Block] = []
     for name, item in zip(_names(items), items, strict=True):
-        child = parent.get_submodule(name)
-        copies: list[Any] = list(child) if isinstance(child, nn.ModuleList) else [child]
-        copies = [copy for copy in copies for _ in range(item.get("calls", 1))]
-        found += copies if item["type"] == "line" else [b for copy in copies for b in _blocks(copy, item["items"])]
+        for copy in listed(parent.get_submodule(name)):
+            calls = [copy] * item.get("calls", 1)
+            if item["type"] != "line":
+                calls = [block for called in calls for block in _blocks(called, item["items"])]
+            found += calls
     return found

@@ -3,8 +3,6 @@
 Modules are named as archcalc names them, with an index where a layer stands more than once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +24,8 @@ from archcalc.reference.properties import decodes_alike, ignores_padding, is_cau
 from archcalc.reference.stack import Stack
 from archcalc.reference.unsaid import worked_out
 
+EMBEDDINGS = {1: ("embedding",), 2: ("source_embedding", "target_embedding")}  # by the number of stacks
+
 
 class Transformer(nn.Module):
     """`forward` takes one tensor for each stack: ids of shape (batch, seq)."""
@@ -34,8 +34,7 @@ class Transformer(nn.Module):
         super().__init__()
         config = worked_out(config)
         self.stacks = [config[name] for name in ("encoder", "decoder") if config[name]]
-        sides = ("source_", "target_") if len(self.stacks) == 2 else ("",)
-        self.embeddings = [f"{side}embedding" for side in sides]
+        self.embeddings = EMBEDDINGS[len(self.stacks)]
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
             self.add_module(name, make_embedding(stack))
             self.add_module(stack["name"], Stack(stack, self.stacks[0]["d_model"], options))
@@ -58,7 +57,10 @@ class Transformer(nn.Module):
     def _add_heads(self, config: Config, stack: Config, options: dict[str, str]) -> None:
         """What pools, and what answers; perhaps a second one beside it, which may be a pooler alone."""
         first, second = config["head"], config["head"]["beside"]
-        add(self, "pooler", make_pooler(second if second and second["kind"] == "none" else first, stack, options))
+        pools = first
+        if second and second["kind"] == "none":
+            pools = second
+        add(self, "pooler", make_pooler(pools, stack, options))
         for name, settings in (("head", first), ("second_head", second)):
             if settings and settings["kind"] != "none":
                 self.add_module(name, Head(settings, stack, config["head_vocab"]))
@@ -69,16 +71,21 @@ class Transformer(nn.Module):
         `padding` marks the keys of the first input that are none; `cache` holds what earlier calls kept. A memory that
         is no encoder's stands in front of the inputs.
         """
-        start = cache.length if cache is not None else 0
+        start = 0
+        if cache is not None:
+            start = cache.length
         *memories, x = (None, *inputs[: -len(self.stacks)], inputs[-1])
         memory, entered = memories[-1], []
         for name, stack, given in zip(self.embeddings, self.stacks, inputs[-len(self.stacks) :], strict=True):
             decodes = stack["name"] == "decoder"
             if start and not decodes:
                 continue
-            x = self.get_submodule(name)(given, start if decodes else 0)
-            own = padding if stack is self.stacks[0] else None
-            kept = cache if decodes else None
+            x = self.get_submodule(name)(given, start * decodes)
+            own = kept = None
+            if stack is self.stacks[0]:
+                own = padding
+            if decodes:
+                kept = cache
             x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
             memory = x
         if cache is not None:
@@ -88,15 +95,20 @@ class Transformer(nn.Module):
         if self.training and hasattr(self, "mtp"):
             assert table is not None
             head: Any = self.get_submodule("head")
-            matrix = table if head.settings["kind"] == "tied" else head.weight
+            matrix = table
+            if head.settings["kind"] != "tied":
+                matrix = head.weight
             answers += predict_further(self.get_submodule("mtp"), x, inputs[-1], table, matrix)
-        return answers[0] if len(answers) == 1 else tuple(answers)
+        if len(answers) == 1:
+            return answers[0]
+        return tuple(answers)
 
     def _answers(self, entered: list[Tensor], x: Tensor, table: Tensor | None) -> list[Tensor]:
         """A pooler beside a head is run and not asked; one that looks by itself pools for the head."""
         x = run(self, "projection", x)
         pooled = run(self, "pooler", x)
-        x = pooled if isinstance(self._modules.get("pooler"), Probe) else x
+        if isinstance(self._modules.get("pooler"), Probe):
+            x = pooled
         heads = [module for name in ("head", "second_head") if (module := self._modules.get(name))]
         return [head([*entered, x], table) for head in heads] or [pooled]
 
@@ -135,12 +147,15 @@ class Transformers(Family):
         looking = attentions_of(parts_of(self.config))
         if not looking:
             return ("",)
-        flash = any(is_flash(part, {"attention": "flash"}) for part in looking)
-        return ("eager", "flash") if flash else ("eager",)
+        if any(is_flash(part, {"attention": "flash"}) for part in looking):
+            return ("eager", "flash")
+        return ("eager",)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
         """Blocks, whole or op by op, or eager attention's core, which flash never stores."""
-        return ("none", "block", "ops", "core") if attention == "eager" else ("none", "block", "ops")
+        if attention == "eager":
+            return ("none", "block", "ops", "core")
+        return ("none", "block", "ops")
 
     def decodes(self) -> bool:
         return bool(self.config["decoder"])
@@ -177,7 +192,9 @@ class Transformers(Family):
     def heads(self) -> list[Config]:
         """Those that answer."""
         first, second = self.config["head"], self.config["head"]["beside"]
-        return [first, second] if second and second["kind"] != "none" else [first]
+        if second and second["kind"] != "none":
+            return [first, second]
+        return [first]
 
     def _takes_padding(self, head: Config) -> bool:
         """Tokens can be marked as none, unless all that are there are pooled."""
@@ -197,7 +214,9 @@ def _answers_each(head: Config) -> bool:
 
 
 def _each(output: Any) -> tuple[Tensor, ...]:
-    return output if isinstance(output, tuple) else (output,)
+    if isinstance(output, tuple):
+        return output
+    return (output,)
 
 
 def _one(model: nn.Module, place: int) -> Callable[..., Tensor]:

@@ -1,14 +1,13 @@
 """Transformer-XL in plain PyTorch: a memory of earlier segments, and relative positions with two biases."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention, split_heads
 from archcalc.reference.cache import Cache
-from archcalc.reference.layers import recomputed
+from archcalc.reference.layers import attended
+from archcalc.reference.scan import known
 from archcalc.reference.sight import hidden_from
 
 
@@ -42,26 +41,33 @@ class SegmentAttention(Attention):
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         """Of memory and segment, the last of which are the memory of the next segment."""
         both = torch.cat((self._memory(x, cache), x), dim=1)
-        if cache is not None:
-            cache.keep(f"{self.path}.memory", both[:, -self.longest :].clone() if cache.forgets else both)
+        if cache is not None and cache.forgets:
+            cache.keep(f"{self.path}.memory", both[:, -self.longest :].clone())
+        elif cache is not None:
+            cache.keep(f"{self.path}.memory", both)
         k, v = self._normed("k_norm", self.k(both)), split_heads(self.v(both), self.value_dim)
         return k.transpose(1, 2), v.transpose(1, 2)
 
     def _memory(self, x: Tensor, cache: Cache | None) -> Tensor:
         """Zeros before the first segment, as in the authors' TensorFlow code."""
-        kept = None if cache is None else cache.get(f"{self.path}.memory")
-        return x.new_zeros(x.shape[0], self.longest, x.shape[2]) if kept is None else kept.detach()
+        kept = known(cache, f"{self.path}.memory")
+        if kept is None:
+            return x.new_zeros(x.shape[0], self.longest, x.shape[2])
+        return kept.detach()
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         name = self.part["name"]
-        content, position = (given.get(f"{which} bias {name}") for which in ("content", "position"))
-        u = self.content_bias if content is None else content
-        w = self.position_bias if position is None else position
+        u, w = (self._bias_on(which, given) for which in ("content", "position"))
         encodings = given[f"encodings {name}"][-k.shape[2] :]
         scores = self._by_position(q + w[:, None], encodings) / self.scale
-        arguments = q + u[:, None], k, v, hidden_from(self.part, given), scores
-        again = self.options["recompute"] == "core"
-        return recomputed(self._eager, *arguments) if again else self._eager(*arguments)
+        return attended(self.options, self._eager, q + u[:, None], k, v, hidden_from(self.part, given), scores)
+
+    def _bias_on(self, which: str, given: dict[str, Tensor]) -> Tensor:
+        """The stack's, or this layer's own."""
+        shared = given.get(f"{which} bias {self.part['name']}")
+        if shared is None:
+            return self.get_parameter(f"{which}_bias")
+        return shared
 
     def _by_position(self, q: Tensor, encodings: Tensor) -> Tensor:
         """Queries with the key of every distance, one product for each head, shifted to the places of keys."""

@@ -1,7 +1,5 @@
 """Sizes of Transformers that a spec leaves out, worked out as the layers' own papers and implementations do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +12,8 @@ Sizes = dict[str, Callable[[Config, int], Any]]  # by field: the size in a layer
 
 def _rotated(part: Config, d_model: int) -> int:
     """As GPT-NeoX: the share of a head, rounded down."""
-    turned = [settings["fraction"] for settings in part["positions"] if settings["kind"] == "rope"]
-    return int(part["head_dim"] * turned[0]) if turned else 0
+    share = next((settings["fraction"] for settings in part["positions"] if settings["kind"] == "rope"), 0)
+    return int(part["head_dim"] * share)
 
 
 ATTENTIONS = ("attention", "mla")  # parts with a layer, the fields of both are read as one
@@ -52,9 +50,9 @@ def _stack(stack: Config) -> Config:
 
 def _on_image(settings: Config, patches: Config) -> Config:
     """A table has a row for each patch and for each token in front."""
-    has_table = settings["kind"] == "learned" or settings.get("stored")
-    rows = math.prod(grid(patches)) + patches["tokens"] if has_table else None
-    return {**settings, "length": settings["length"] or rows}
+    if settings["kind"] != "learned" and not settings.get("stored"):
+        return settings
+    return {**settings, "length": settings["length"] or math.prod(grid(patches)) + patches["tokens"]}
 
 
 def _filled(value: Any, d_model: int) -> Any:
@@ -67,5 +65,6 @@ def _filled(value: Any, d_model: int) -> Any:
     if made.get("type") in ATTENTIONS:
         made = {**made["layer"], **made}
     for name, size in UNSAID.get(str(made.get("type")), {}).items():
-        made[name] = size(made, d_model) if made.get(name) is None else made[name]
+        if made.get(name) is None:
+            made[name] = size(made, d_model)
     return made

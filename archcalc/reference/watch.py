@@ -5,8 +5,6 @@ ones again and again: an answer is remembered by the op and by the shapes, strid
 still runs, block by block. `tests/reference/test_watch.py` holds this beside FlopCounterMode itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +27,10 @@ class Answer:
     flops: int
 
     def given(self) -> Any:
-        made = [torch.empty_strided(*one[0], dtype=one[1], device=META) if one else None for one in self.made]
-        return tuple(made) if self.several else made[0]
+        made = tuple(map(_made_again, self.made))
+        if self.several:
+            return made
+        return made[0]
 
 
 NOTHING_NEW = Answer((), False, 0)  # a view, or the same storage with other numbers in it: quick to ask, and free
@@ -47,7 +47,7 @@ class Watch(Lifetimes):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         key = _key(func, args, kwargs)
-        answer = _answers.get(key) if key else None
+        answer = _answers.get(key)
         if answer is NOTHING_NEW:
             return func(*args, **kwargs)
         if answer:
@@ -87,7 +87,7 @@ def _addresses(values: Any) -> set[int]:
 def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:
     """What can be made again without asking: new tensors on the meta device, each of a storage of its own."""
     several = isinstance(out, tuple | list)
-    every = list(out) if several else [out]
+    every = _listed(out)
     fresh = [one.untyped_storage()._cdata for one in every if isinstance(one, Tensor)]
     if fresh and before >= set(fresh) and not flops:
         return NOTHING_NEW
@@ -95,11 +95,31 @@ def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:
         return None
     if not fresh or before & set(fresh) or len(set(fresh)) < len(fresh):
         return None
-    made = tuple(((one.shape, one.stride()), one.dtype) if one is not None else None for one in every)
-    answer = Answer(made, several, flops)
-    again = answer.given()
-    alike = zip(every, again if several else [again], strict=True)
-    return answer if all(one is None or _same(one, other) for one, other in alike) else None
+    answer = Answer(tuple(map(_layout, every)), several, flops)
+    alike = zip(every, _listed(answer.given()), strict=True)
+    if not all(one is None or _same(one, other) for one, other in alike):
+        return None
+    return answer
+
+
+def _listed(out: Any) -> list[Any]:
+    if isinstance(out, tuple | list):
+        return list(out)
+    return [out]
+
+
+def _layout(tensor: Tensor | None) -> Any:
+    """What a tensor without values is made from."""
+    if tensor is None:
+        return None
+    return (tensor.shape, tensor.stride()), tensor.dtype
+
+
+def _made_again(layout: Any) -> Tensor | None:
+    if layout is None:
+        return None
+    sizes, dtype = layout
+    return torch.empty_strided(*sizes, dtype=dtype, device=META)
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

@@ -1,7 +1,5 @@
 """word2vec in plain PyTorch: skip-gram and CBOW, with a full softmax or with negative sampling."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
@@ -14,7 +12,9 @@ class Vectors(nn.Embedding):
 
     def forward(self, ids: Tensor) -> Tensor:
         found = super().forward(ids)
-        return found.mean(dim=1) if ids.dim() == 2 else found
+        if ids.dim() == 2:
+            return found.mean(dim=1)
+        return found
 
 
 class Candidates(nn.Module):
@@ -52,8 +52,11 @@ class Words(Family):
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         config = self.config
-        read = (batch, 2 * config["window"]) if config["kind"] == "cbow" else (batch,)
-        shapes = [read, (batch, config["negatives"] + 1)] if config["negatives"] else [read]
+        shapes: list[tuple[int, ...]] = [(batch,)]
+        if config["kind"] == "cbow":
+            shapes = [(batch, 2 * config["window"])]
+        if config["negatives"]:
+            shapes.append((batch, config["negatives"] + 1))
         return [torch.randint(config["vocab"], shape, device=device) for shape in shapes]
 
     def loss(self, output: Tensor, given: list[Tensor]) -> Tensor:

@@ -1,7 +1,5 @@
 """xIELU, an activation with two learned numbers (Huang and Schlag 2024, arXiv:2411.13010), as one kernel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Zeros around a map."""
 
-from __future__ import annotations
-
 import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
 from torch import Tensor
 

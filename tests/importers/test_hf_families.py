@@ -11,7 +11,7 @@ import pytest
 from archcalc.importers import hf
 from archcalc.importers.hf import translator, translators
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.spec.paths import data_root
 
 FAMILIES = sorted(file for file in Path(hf.__file__).parent.glob("*.py") if file.stem != "__init__")
@@ -46,14 +46,17 @@ def test_helpers_import_no_family() -> None:
 def test_a_type_is_read_by_one_file_which_its_defaults_name() -> None:
     for model_type, module in translators().items():
         assert translator(model_type) is module
-    types = [model_type for file in FAMILIES for model_type in _types(file)]
+    families = {family.name: family for family in translators().values()}
+    assert sorted(families) == sorted(file.stem for file in FAMILIES)
+    types = [model_type for family in families.values() for model_type in family.types]
     assert len(types) == len(set(types)) == len(translators())
 
 
-def _types(file: Path) -> tuple[str, ...]:
-    named = {node.targets[0].id: node.value for node in parsed(file).body if isinstance(node, ast.Assign)}  # type: ignore[attr-defined]
-    found: tuple[str, ...] = eval(compile(ast.Expression(named["TYPES"]), file.name, "eval"))
-    return found
+def test_a_family_says_only_what_is_not_as_usual() -> None:
+    llama, arcee, bert = (translators()[name] for name in ("llama", "arcee", "bert"))
+    assert (bert.usual, arcee.usual) == ("masked", "causal")
+    assert not arcee.inert and "original_max_position_embeddings" in set(keys_of(llama.inert))
+    assert translators()["apertus"].types == ("apertus",)
 
 
 @pytest.mark.parametrize("word", ["", "..", "../hf/llama", "base", "texts", "no_such_type", "inert"])
@@ -62,10 +65,11 @@ def test_a_word_that_is_no_type_has_no_translator(word: str) -> None:
 
 
 def test_every_inert_key_has_a_reason() -> None:
-    for module in set(translators().values()):
-        assert set(module.INERT) <= REASONS, module.__name__
-        keys = list(keys_of(module.INERT))
-        assert len(keys) == len(set(keys)), module.__name__
+    for family in set(translators().values()):
+        assert set(family.inert) <= REASONS, family.name
+        keys = list(keys_of(family.inert))
+        assert len(keys) == len(set(keys)), family.name
+        assert not set(keys) & set(listed("uncounted")), family.name
 
 
 def test_keys_that_are_inert_everywhere_are_listed_once_with_their_reason() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
+from archcalc.importers.hf._helpers.reading import Config, when
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -218,3 +219,13 @@ def test_a_gemma_that_sees_both_ways_is_an_encoder() -> None:
     whole, seen = (model.flops(mode="prefill", seq=64, causal=way).kinds for way in ("full", "half"))
     pairs = 64 * 5 - 2 * (1 + 2)
     assert whole["attention scores"].forward * pairs == seen["attention scores"].forward * 64 * 64
+
+
+def test_words_for_what_a_config_has_on_a_condition() -> None:
+    read = Config("llama", {"attention_bias": True, "num_key_value_heads": None, "no_such_switch": True})
+    assert when(read.flag("attention_bias"), bias=3) == {"bias": 3}
+    assert when(read.flag("mlp_bias"), bias=3) == {}
+    assert read.choose("attention_bias", "on", "off") == "on"
+    assert read.choose("no_such_switch", "on", "off") == "off"  # no class declares it
+    assert read.given_or("num_key_value_heads", 7) == 7
+    assert read.given_or("vocab_size", 7) == 32_000  # the default of transformers' LlamaConfig

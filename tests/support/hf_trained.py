@@ -46,8 +46,8 @@ class Drawn:
 
 def trained_class(model_type: str) -> tuple[str, str] | None:
     """The class that people train, by its name, and its task."""
-    classes, module = described(model_type)["classes"], translator(model_type)
-    tasks = (module.USUAL if module else "", *OTHER_TASKS)
+    classes, family = described(model_type)["classes"], translator(model_type)
+    tasks = (family.usual if family else "", *OTHER_TASKS)
     return next(((name, task) for wanted in tasks for name, task in classes.items() if task == wanted), None)
 
 

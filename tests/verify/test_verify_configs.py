@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def usual(model_type: str) -> str:
     """The class of a config that names none."""
     tasks = described(model_type)["classes"].items()
-    return next(str(name) for name, task in tasks if task == translators()[model_type].USUAL)
+    return next(str(name) for name, task in tasks if task == translators()[model_type].usual)
 
 
 def beside_transformers(said: dict[str, Any], length: int = 9) -> Compared:
@@ -143,8 +143,8 @@ def test_json_names_the_class_in_each_row(run: Run, write: Write) -> None:
 
 def test_a_wrong_tensor_is_named_on_both_sides(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """The block and the tensor where a translator goes wrong first, with both shapes; exit code 1."""
-    right = translators()["llama"].translate
-    monkeypatch.setattr(translators()["llama"], "translate", lambda *given: {**right(*given), "kv_heads": 1})
+    right = translators()["llama"].module.translate
+    monkeypatch.setattr(translators()["llama"].module, "translate", lambda *given: {**right(*given), "kv_heads": 1})
     answer = run("verify", write(json.dumps(LLAMA), "config.json"), "--seq", "4", columns=200)
     assert answer.code == 1
     named = "decoder.blocks.0.attention.k.weight 8 × 32 against model.layers.0.self_attn.k_proj.weight 16 × 32"

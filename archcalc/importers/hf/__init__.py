@@ -2,10 +2,14 @@
 
 A translator is a file here with
 
-    TYPES      the model types it reads
-    USUAL      the task a config stands for that names no class: causal, masked, seq2seq, image
-    INERT      declared keys that change no parameter, shape or cost, by the reason why, and so need not be read
     translate  from a Config to the fields of a spec
+
+and, where they are not what they mostly are,
+
+    TYPES      the model types it reads (otherwise one, called like the file)
+    USUAL      the task a config stands for that names no class: masked, seq2seq, image (otherwise causal)
+    INERT      declared keys that change no parameter, shape or cost of these types, by the reason why, and so need
+               not be read; those that are inert for every type are in `presets/hf/inert.json` (otherwise none)
 
 and, where `verify` must know how transformers' class differs from it,
 
@@ -24,26 +28,72 @@ import importlib
 import json
 import pkgutil
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from archcalc.spec.paths import data_root
+
+if TYPE_CHECKING:
+    from archcalc.importers.hf._helpers.reading import Config, Fields
+    from archcalc.importers.hf._helpers.weights import Weights
 
 _PLAIN = re.compile(r"[\w.-]{1,100}")  # a file of the folder
 
 
+@dataclass(frozen=True)
+class Family:
+    """One translator's file, with the usual values for what it leaves out."""
+
+    module: ModuleType
+
+    @property
+    def name(self) -> str:
+        return self.module.__name__.rpartition(".")[2]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return getattr(self.module, "TYPES", (self.name,))
+
+    @property
+    def usual(self) -> str:
+        return getattr(self.module, "USUAL", "causal")
+
+    @property
+    def inert(self) -> Mapping[str, str]:
+        return getattr(self.module, "INERT", {})
+
+    @property
+    def weights(self) -> Weights | None:
+        return getattr(self.module, "WEIGHTS", None)
+
+    def translate(self, config: Config, task: str) -> Fields:
+        found: Fields = self.module.translate(config, task)
+        return found
+
+    def unused_flops(self, module: Any, config: Any, flops: int) -> int:
+        count = getattr(self.module, "unused_flops", lambda *_: 0)
+        return int(count(module, config, flops))
+
+
 @cache
-def translators() -> dict[str, ModuleType]:
-    """All supported model types, and the module that translates each."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return {model_type: module for module in modules for model_type in getattr(module, "TYPES", ())}
+def translators() -> dict[str, Family]:
+    """All supported model types, and the family that translates each."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+    return {model_type: family for family in map(_family, names) for model_type in family.types}
 
 
-def translator(model_type: str) -> ModuleType | None:
-    """The module that the type's defaults name, so that others need not load; None for an unsupported type."""
-    file = data_root() / "hf" / f"{model_type}.json" if _PLAIN.fullmatch(model_type) else None
-    if file is None or not file.is_file():
+def translator(model_type: str) -> Family | None:
+    """The family that the type's defaults name, so that others need not load; None for an unsupported type."""
+    file = data_root() / "hf" / f"{model_type}.json"
+    if not _PLAIN.fullmatch(model_type) or not file.is_file():
         return None
-    family = json.loads(file.read_text(encoding="utf-8")).get("family")
-    return importlib.import_module(f"{__name__}.{family}") if family else None
+    name = json.loads(file.read_text(encoding="utf-8")).get("family")
+    return name and _family(name)
+
+
+@cache
+def _family(name: str) -> Family:
+    return Family(importlib.import_module(f"{__name__}.{name}"))

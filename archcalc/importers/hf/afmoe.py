@@ -1,23 +1,14 @@
 """AFMoE (Trinity): MoE with gated attention outputs; most blocks use sliding windows, and only those use RoPE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, window
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
-from archcalc.importers.hf._helpers.moe import first_dense, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import experts, first_dense, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("afmoe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "route_scale",
-    inert.SCALING: "mup_enabled",
-    inert.USUAL_LAYERS: "global_attn_every_n_layers",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,20 +17,16 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": "own"},
-        **used(c, parts, lambda: _experts(c)),
+        **used(c, parts, lambda: experts(c, "num_experts", shared="num_shared_experts", correction="frozen")),
         norm={"kind": "rms", "place": "sandwich"},
         position=rope(c, head_dim(c), layer=FULL),
         **attentions(_kinds(c), parts),
     )
 
 
-def _experts(c: Config) -> Fields:
-    width, number = c.size("moe_intermediate_size"), c.size("num_experts")
-    return mixture(c, number, width, shared=c.count("num_shared_experts") * width, correction="frozen")
-
-
 def _kinds(c: Config) -> list[Fields]:
     """Only sliding-window blocks have RoPE."""
     local, free = window(c), {"position": "none"}
     layers = layer_types(c, every(c, c.size("global_attn_every_n_layers")))
-    return [local if layer == SLIDING else free for layer in layers]
+    kinds = {SLIDING: local, FULL: free}
+    return [kinds[layer] for layer in layers]

@@ -1,24 +1,19 @@
 """ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
-from __future__ import annotations
+from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("albert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor",
-}
+INERT = {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"}
 
 
 def translate(c: Config, task: str) -> Fields:
     each, groups, layers = c.size("inner_group_num"), c.size("num_hidden_groups"), c.size("num_hidden_layers")
     width = c.size("embedding_size")
-    projected = {"always_project": True} if width == c.size("hidden_size") else {}
-    distinct = {"distinct": groups * each} if groups != layers else {}
+    projected = when(width == c.size("hidden_size"), always_project=True)
+    distinct = when(groups != layers, distinct=groups * each)
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,
@@ -28,13 +23,6 @@ def translate(c: Config, task: str) -> Fields:
     }
 
 
-def _head(c: Config, task: str) -> Fields:
-    c.skip("tie_word_embeddings")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: bert_like.language(c),
-        "pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c)),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    found: Fields = heads.for_task(c, task, table)
-    return found
+def _head(c: Config, task: str) -> Any:
+    own: heads.Table = {"pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c))}
+    return bert_like.head(c, task, bert_like.POOLER, own)

@@ -1,21 +1,13 @@
 """Apertus: Llama with QK norm, and a non-gated FFN with a learned activation (xIELU)."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("apertus",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
-    learned = c.text("hidden_act") == "xielu"
-    return decoder(
-        c,
-        task,
-        attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
-        ffn={"width": c.size("intermediate_size"), "act": "xielu" if learned else activation(c)},
-    )
+    act = c.text("hidden_act")
+    if act != "xielu":
+        act = activation(c)
+    attention = {"bias": c.flag("attention_bias"), "qk_norm": "head"}
+    return decoder(c, task, attention=attention, ffn={"width": c.size("intermediate_size"), "act": act})

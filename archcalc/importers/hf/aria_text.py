@@ -1,19 +1,10 @@
 """Text model of Aria: routed and shared experts in every block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("aria_text",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, number = c.size("intermediate_size"), c.size("moe_num_experts")
-    shared, bias = c.count("moe_num_shared_experts") * width, c.flag("mlp_bias")
-    moe = mixture(c, number, width, shared=shared, shared_bias=bias, per_token="moe_topk")
+    keys = {"number": "moe_num_experts", "width": "intermediate_size", "shared": "moe_num_shared_experts"}
+    moe = experts(c, **keys, shared_bias=c.flag("mlp_bias"), per_token="moe_topk")
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias")})

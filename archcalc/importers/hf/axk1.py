@@ -1,21 +1,11 @@
 """A.X K1: multi-head latent attention (MLA), dense blocks first, then MoE blocks with a norm on the expert output."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import deepseek_experts, latent, latent_decoder
-from archcalc.importers.hf._helpers.moe import listed, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import listed, sparse_where, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("axk1",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.ORDER: "rope_interleave",
-    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,7 +16,5 @@ def translate(c: Config, task: str) -> Fields:
 
 def _usual(c: Config) -> list[str]:
     """Null means one, for both fields."""
-    said = [c.given(key) for key in ("first_k_dense_replace", "moe_layer_freq")]
-    first, every = (1 if number is None else number for number in said)
-    blocks = range(c.size("num_hidden_layers"))
-    return ["moe" if block >= first and block % every == 0 else "ffn" for block in blocks]
+    first, every = c.given_or("first_k_dense_replace", 1), c.given_or("moe_layer_freq", 1)
+    return sparse_where(c, lambda block: block >= first and block % every == 0)

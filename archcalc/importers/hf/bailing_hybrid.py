@@ -1,31 +1,20 @@
 """Ling 3.0: MoE with Kimi Delta Attention, and some multi-head latent attention (MLA) with a gate for each head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert, kimi_like
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.layer_types import LINEAR, every
 from archcalc.importers.hf._helpers.moe import first_dense, listed, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("bailing_hybrid",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.SCALING: "kda_safe_gate kda_lower_bound",
-    inert.TRAINING: "mtp_loss_scaling_factor",
-    inert.PREDICTING: "num_mtp_layers",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads"}
 
 
 def translate(c: Config, task: str) -> Fields:
     mixers = kimi_like.mixers(c, every(c, c.size("layer_group_size"), other=LINEAR))
     parts, position = listed(c, first_dense(c)), rope(c, c.size("qk_rope_head_dim"))
-    made = used(c, parts, lambda: kimi_like.experts(c))
-    turned = position if "attention" in mixers else None
-    return kimi_like.kimi(c, task, mixers, parts, attention=_latent(c), delta=_delta(c), **made, position=turned)
+    made = used(c, parts, lambda: kimi_like.kimi_experts(c))
+    turned = when("attention" in mixers, position=position)
+    return kimi_like.kimi(c, task, mixers, parts, attention=_latent(c), delta=_delta(c), **made, **turned)
 
 
 def _latent(c: Config) -> Fields:

@@ -1,10 +1,7 @@
 """BART, PLBART and MVP: post-norm, a norm after the embedding, learned positions offset by two rows."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bart_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("bart", "plbart", "mvp")
 USUAL = "seq2seq"

@@ -1,27 +1,18 @@
 """BERT and ERNIE: post-norm, token type embeddings, a pooler; ERNIE has optional task type embeddings."""
 
-from __future__ import annotations
+from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("bert", "ernie")
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.NOT_HERE: "task_type_vocab_size",
-    inert.SUMMARY: "summary_proj_to_labels pooler_fc_size pooler_type",
-}
+INERT = {inert.NOT_HERE: "task_type_vocab_size", inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    kinds = c.count("type_vocab_size")
-    tasks = c.size("task_type_vocab_size") if c.flag("use_task_id") else 0
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True, "types": [kinds, tasks] if tasks else kinds},
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, bert_like.POOLER),
-    }
+    types: Any = c.count("type_vocab_size")
+    if c.flag("use_task_id"):
+        types = [types, c.size("task_type_vocab_size")]
+    embedding = {"norm": True, "types": types}
+    return bert_like.bert(c, embedding=embedding, head=bert_like.head(c, task, bert_like.POOLER))

@@ -1,31 +1,20 @@
 """BertGeneration: BERT without token types; its head is the tied token embedding plus a bias."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("bert-generation",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True},
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    return bert_like.bert(c, embedding={"norm": True}, head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:
     """When untied, the class has a second bias."""
     head = heads.of_decoder(c, task, bias=True)
-    return {"kind": "lm", "bias": "twice"} if task == "causal" and head["kind"] == "lm" else head
+    if task == "causal" and head["kind"] == "lm":
+        return {"kind": "lm", "bias": "twice"}
+    return head

@@ -1,31 +1,18 @@
 """BigBird: BERT with optional block-sparse attention, which changes no parameters."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("big_bird",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "rescale_embeddings",
-    inert.APPROXIMATE: "block_size num_random_blocks",
-}
+INERT = {inert.APPROXIMATE: "block_size"}
 
 
 def translate(c: Config, task: str) -> Fields:
     if c.text("attention_type") != "original_full":
         c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
-    return {
-        **bert_like.encoder(c),
-        "attention": {"bias": biased(qkv=c.flag("use_bias"), o=True)},
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    attention = {"bias": biased(qkv=c.flag("use_bias"), o=True)}
+    return bert_like.bert(c, attention=attention, head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Fields:
@@ -33,4 +20,4 @@ def _head(c: Config, task: str) -> Fields:
     if task == "answer":
         raise heads.refuse(c, task)
     found: Fields = bert_like.head(c, task, {"hidden": c.size("hidden_size"), "act": "gelu"})
-    return found if "pooler" in found or "beside" in found else {**found, "beside": bert_like.pooled()}
+    return bert_like.with_pooler(found)

@@ -1,14 +1,10 @@
 """BigBird-Pegasus: pre-norm BART with optional block-sparse attention in its encoder."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bart_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("bigbird_pegasus",)
 USUAL = "seq2seq"
-INERT = {**bart_like.INERT, inert.APPROXIMATE: "block_size num_random_blocks"}
+INERT = {**bart_like.INERT, inert.APPROXIMATE: "block_size"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,13 +1,7 @@
 """BitNet: Llama with an extra norm before each output projection; its ternary weight format is not imported here."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("bitnet",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,10 @@
 """Blenderbot: pre-norm BART without a norm after the embedding."""
 
-from __future__ import annotations
+from archcalc.importers.hf._helpers import bart_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-from archcalc.importers.hf._helpers import bart_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("blenderbot",)
 USUAL = "seq2seq"
-INERT = {
-    **bart_like.INERT,
-    inert.TOKENS: "encoder_no_repeat_ngram_size force_bos_token_to_be_generated",
-}
+INERT = {**bart_like.INERT}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,10 +1,7 @@
 """Blenderbot Small: BART whose learned positions have no offset."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bart_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("blenderbot-small",)
 USUAL = "seq2seq"

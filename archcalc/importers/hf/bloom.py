@@ -1,21 +1,12 @@
 """BLOOM: ALiBi, a norm after the embedding, an FFN of four times hidden_size."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gpt2_like import alibi_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("bloom",)
-USUAL = "causal"
 INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads seq_length n_inner",
+    inert.NO_SUCH_SIZE: "seq_length n_inner",
     inert.ORDER: "apply_residual_connection_post_layernorm",
-    inert.STARTING: "init_config",
-    inert.TRAINING: "attn_pdrop",
-    inert.RUNNING: "slow_but_exact verbose",
-    inert.TOKENS: "unk_index",
     inert.UNREAD: "skip_bias_add skip_bias_add_qkv",
 }
 

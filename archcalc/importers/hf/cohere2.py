@@ -1,18 +1,11 @@
 """Command R7B and Command A: Command R with sliding windows in most blocks; full-attention blocks have no RoPE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("cohere2",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "logit_scale",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
 def translate(c: Config, task: str) -> Fields:

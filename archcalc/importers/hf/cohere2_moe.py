@@ -1,20 +1,14 @@
 """Command A MoE: attention and FFN in parallel after one norm, dense blocks first, sliding windows in most blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
-from archcalc.importers.hf._helpers.moe import listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
+from archcalc.importers.hf._helpers.moe import experts, listed, used
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("cohere2_moe",)
-USUAL = "causal"
 INERT = {
-    inert.ROUTING: "shared_expert_combination_strategy expert_selection_fn norm_topk_prob",
-    inert.SCALING: "logit_scale",
     inert.USUAL_LAYERS: "first_k_dense_replace prefix_dense_sliding_window_pattern sliding_window_pattern",
     inert.NOT_HERE: "sliding_window prefix_dense_intermediate_size",
 }
@@ -35,27 +29,28 @@ def translate(c: Config, task: str) -> Fields:
     )
 
 
+def _experts(c: Config) -> Fields:
+    return experts(c, "num_experts", "intermediate_size", shared="num_shared_experts")
+
+
 def _dense(c: Config) -> Fields:
     width = c.size_or("prefix_dense_intermediate_size", c.size("intermediate_size"))
     return {**ffn(c), "width": width}
 
 
-def _experts(c: Config) -> Fields:
-    width = c.size("intermediate_size")
-    return mixture(c, c.size("num_experts"), width, shared=c.count("num_shared_experts") * width)
-
-
 def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:
     """Full-attention blocks have no RoPE, unless they are dense and all dense blocks use full attention."""
     early, later = c.size("prefix_dense_sliding_window_pattern"), c.size("sliding_window_pattern")
-    numbers = [(block + 1, early) if block < first else (block - first + 1, later) for block in range(len(parts))]
-    layers = layer_types(c, [SLIDING if number % period else FULL for number, period in numbers])
+    blocks = len(parts)
+    numbers = [(block, early) for block in range(first)] + [(block, later) for block in range(blocks)]
+    numbered = [(number + 1) % period == 0 for number, period in numbers[:blocks]]
+    layers = layer_types(c, full_where(c, lambda block: numbered[block]))
     window = c.given("sliding_window")
     forced = [part == "ffn" and early == 1 for part in parts]
     return [_kind(layer == SLIDING, keeps, window) for layer, keeps in zip(layers, forced, strict=True)]
 
 
 def _kind(local: bool, forced: bool, window: int | None) -> Fields:
-    if local and window:
-        return {"window": window}
-    return {} if local or forced else {"position": "none"}
+    if local:
+        return when(window, window=window)
+    return when(not forced, position="none")

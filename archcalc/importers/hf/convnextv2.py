@@ -1,12 +1,8 @@
 """ConvNeXt V2: ConvNeXt with a global response norm in each block, and without learned factors."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.convnext_like import CONVNEXT_INERT, convnext_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("convnextv2",)
 USUAL = "image"
 INERT = CONVNEXT_INERT
 

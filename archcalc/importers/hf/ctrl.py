@@ -1,30 +1,13 @@
 """CTRL: sinusoidal positions, a non-gated FFN, biases everywhere, also on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.gpt2_like import gpt
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("ctrl",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads n_ctx",
-    inert.SUMMARY: "predict_special_tokens",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    d_model, number = c.size("n_embd"), c.size("n_head")
-    return decoder(
-        c,
-        task,
-        heads=number,
-        kv_heads=number,
-        head_dim=d_model // number,
-        ffn={"width": c.size("dff"), "act": "relu"},
-        norm="layer",
-        bias=True,
-        position={"kind": "sinusoidal", "length": c.size("n_positions")},
-        head=heads.of_decoder(c, task, bias=task == "causal"),
-    )
+    position = {"kind": "sinusoidal", "length": c.size("n_positions")}
+    head = heads.of_decoder(c, task, bias=task == "causal")
+    return gpt(c, task, ffn={"width": c.size("dff"), "act": "relu"}, position=position, head=head)

@@ -1,14 +1,8 @@
 """Code World Model: Llama with sliding-window attention in three of four blocks."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import first_of_every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("cwm",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,20 +1,16 @@
 """Vision encoder of data2vec: the same architecture as BEiT."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import beit_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("data2vec-vision",)
 USUAL = "image"
 INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
     inert.STARTING: "layer_scale_init_value",
-    inert.TRAINING: "auxiliary_loss_weight semantic_loss_ignore_index",
+    inert.TRAINING: "semantic_loss_ignore_index",
     inert.NOT_HERE: "use_mean_pooling",
-    inert.FEATURES: "stage_names out_features out_indices",
-    inert.SEGMENTING: ("pool_scales use_auxiliary_head auxiliary_channels auxiliary_num_convs auxiliary_concat_input"),
+    inert.FEATURES: "out_features out_indices",
+    inert.SEGMENTING: "use_auxiliary_head",
 }
 
 

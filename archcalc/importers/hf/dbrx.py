@@ -1,21 +1,12 @@
 """DBRX: MoE in every block, LayerNorm without bias; its config nests attn_config and ffn_config."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
 from archcalc.importers.hf._helpers.words import activation, rope
-
-TYPES = ("dbrx",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,19 +1,10 @@
 """DeBERTa v1: disentangled attention, whose key projection has no bias."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bert_like, deberta_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, deberta_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Weights
 
-TYPES = ("deberta",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-    inert.TRAINING: "pooler_dropout",
-    inert.SUMMARY: "pooler_hidden_act",
-}
 WEIGHTS = Weights(fused={r".*attention\.self\.in_proj\.weight": 3})  # queries, keys and values
 
 

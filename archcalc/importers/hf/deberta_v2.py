@@ -1,18 +1,10 @@
 """DeBERTa v2 and v3: disentangled attention, bucketed relative positions, optional convolution in the first block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bert_like, deberta_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, deberta_like
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 TYPES = ("deberta-v2",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-    inert.TRAINING: "pooler_dropout",
-    inert.SUMMARY: "pooler_hidden_act",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,8 +18,8 @@ def _own(c: Config) -> Fields:
     blocks, d_model = c.size("num_hidden_layers"), c.size("hidden_size")
     kernel, groups = c.given("conv_kernel_size") or 0, c.given("conv_groups") or 1
     c.skip("conv_act")
-    kept = {"relative_norm_weight": [d_model], "relative_norm_bias": [d_model]}
-    spare = kept if _normed(c) and not c.flag("relative_attention") else {}
+    kept = _normed(c) and not c.flag("relative_attention")
+    spare = when(kept, relative_norm_weight=[d_model], relative_norm_bias=[d_model])
     if kernel < 1:
         return {"encoder": blocks, "spare": spare}
     convolution = {"kernel": kernel, "groups": groups, "act": "tanh"}
@@ -46,5 +38,4 @@ def _normed(c: Config) -> bool:
 
 def _relative(c: Config, length: int) -> list[Fields]:
     shared, buckets = c.given_flag("share_att_key"), c.given("position_buckets") or -1
-    norm = {"norm": True} if _normed(c) else {}
-    return deberta_like.relative(c, length, projects=not shared, buckets=buckets, **norm)
+    return deberta_like.relative(c, length, projects=not shared, buckets=buckets, **when(_normed(c), norm=True))

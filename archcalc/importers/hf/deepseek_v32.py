@@ -1,13 +1,8 @@
 """DeepSeek V3.2: MoE with multi-head latent attention (MLA) that is sparse: an indexer selects the top-k tokens."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import INDEXED_INERT, indexed_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("deepseek_v32",)
-USUAL = "causal"
 INERT = INDEXED_INERT
 
 

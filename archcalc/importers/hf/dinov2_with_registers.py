@@ -1,10 +1,7 @@
 """DINOv2 with registers, and the vision encoder of TIPS v2: extra register tokens, dropped from the output."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.dino_like import DINO_INERT, dino_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import patches
 
 TYPES = ("dinov2_with_registers", "tipsv2_vision_model")

@@ -1,21 +1,17 @@
 """DINOv3: RoPE on patches, separate switches for each bias, register tokens, layer scale."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import patches
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("dinov3_vit",)
 USUAL = "base"
 INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
     inert.STARTING: "layerscale_value",
-    inert.TRAINING: "pos_embed_shift pos_embed_jitter pos_embed_rescale",
     inert.NOT_HERE: "reshape_hidden_states",
-    inert.FEATURES: "stage_names _out_features _out_indices out_features out_indices apply_layernorm",
+    inert.FEATURES: "_out_features _out_indices out_features out_indices apply_layernorm",
 }
 
 
@@ -35,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
             "bias": c.flag("mlp_bias"),
         },
         "layer_scale": True,
-        "position": {"kind": "rope", "theta": float(c.get("rope_theta"))} if d_model // number % 2 == 0 else None,
+        **when(d_model // number % 2 == 0, position={"kind": "rope", "theta": float(c.get("rope_theta"))}),
         "embedding": patches(c, registers=c.count("num_register_tokens"), mask=True),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",

@@ -1,27 +1,18 @@
 """DistilBERT: BERT without token types and pooler."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers import bert_like, heads
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("distilbert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("dim"), c.size("n_heads")
-    length = c.size("max_position_embeddings")
-    fixed = c.flag("sinusoidal_pos_embds")
-    position = {"kind": "sinusoidal", "stored": True} if fixed else {"kind": "learned"}
+    kind: Fields = c.choose("sinusoidal_pos_embds", {"kind": "sinusoidal", "stored": True}, {"kind": "learned"})
     return {
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
@@ -29,7 +20,7 @@ def translate(c: Config, task: str) -> Fields:
         "head_dim": d_model // number,
         "ffn": {"width": c.size("hidden_dim"), "act": activation(c, "activation")},
         "norm": bert_like.POST_NORM,
-        "position": {**position, "length": length},
+        "position": {**kind, "length": c.size("max_position_embeddings")},
         "embedding": {"norm": True},
         "encoder": stack(["attention ffn"] * c.size("n_layers")),
         "head": _head(c, task, {"hidden": d_model, "act": "relu"}),

@@ -1,20 +1,12 @@
 """dots.llm1: QK norm, dense blocks first, then MoE blocks with routed and shared experts."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import layer_types, sliding, sliding_from
-from archcalc.importers.hf._helpers.moe import first_dense, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import experts, first_dense, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("dots1",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.USUAL_LAYERS: "max_window_layers",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -24,11 +16,6 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
-        **used(c, parts, lambda: _experts(c)),
+        **used(c, parts, lambda: experts(c, "n_routed_experts", shared="n_shared_experts", correction=True)),
         **sliding(c, layer_types(c, usual), window, part=parts),
     )
-
-
-def _experts(c: Config) -> Fields:
-    number, width = c.size("n_routed_experts"), c.size("moe_intermediate_size")
-    return mixture(c, number, width, shared=c.count("n_shared_experts") * width, correction=True)

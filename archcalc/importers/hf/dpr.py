@@ -1,36 +1,25 @@
 """DPR: a BERT encoder with an optional projection, or a reader that extracts answer spans."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("dpr",)
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    return bert_like.bert(c, head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:
     width = c.count("projection_dim")
     if task == "reader" and width:
         raise heads.refuse(c, task)
+    if task == "base" and width:
+        return heads.classifier(width, pool="class")
     table: heads.Table = {
-        "base": lambda: heads.classifier(width, pool="class") if width else "none",
+        "base": heads.none,
         "reader": lambda: heads.classifier(heads.SPAN, beside=heads.classifier(1, pool="class")),
     }
     return heads.for_task(c, task, table)

@@ -1,13 +1,10 @@
 """EfficientNet: blocks that widen, convolve each channel alone, weigh the channels, and narrow again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     MOST_BLOCKS,
     NORMED,
@@ -20,11 +17,10 @@ from archcalc.importers.hf._helpers.conv_like import (
     number,
     sizes,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("efficientnet",)
 USUAL = "image"
-INERT = {inert.TRAINING: "batch_norm_momentum", inert.NO_SUCH_SIZE: "num_hidden_layers"}
+INERT = {inert.NO_SUCH_SIZE: "num_hidden_layers"}
 FIRST = 32  # channels of the stem, before they are scaled
 LAST = 1280  # channels that are pooled, before they are scaled
 SHRINKS = 2  # the stride of blocks that halve the map
@@ -49,7 +45,9 @@ class Block:
         """Of the block in the spec: what comes in is added to what it gives, unless it is the first of its stage."""
         if self.stride == SHRINKS:
             return "inverted_shrinking"
-        return "inverted" if self.is_first else "inverted_residual"
+        if self.is_first:
+            return "inverted"
+        return "inverted_residual"
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -98,24 +96,27 @@ def _calls(c: Config) -> Items:
         raise c.wrong("depthwise_padding", "a list of blocks")
     calls: Items = []
     for index, block in enumerate(found):
-        zeros = _zeros(c, block, index not in shifted) if block.name == "inverted_shrinking" else {}
-        dropped = _dropped(c, index / len(found)) if block.name == "inverted_residual" else {}
-        calls.append({**_called(c, block), **zeros, **dropped})
+        call = _called(c, block)
+        if block.name == "inverted_shrinking":
+            call |= _zeros(c, block, index not in shifted)
+        if block.name == "inverted_residual":
+            call |= _dropped(c, index / len(found))
+        calls.append(call)
     return calls
 
 
 def _called(c: Config, block: Block) -> Fields:
     squeezed = max(1, int(block.into * number(c, "squeeze_expansion_ratio")))
-    said = {"block": block.name, "out": block.out, "squeezed": squeezed}
-    said |= {"inner": block.into * block.expand} if block.expand > 1 else {}
-    return {**said, **({"kernel": block.kernel} if block.kernel != 3 else {})}
+    widened = when(block.expand > 1, inner=block.into * block.expand)
+    kernel = when(block.kernel != 3, kernel=block.kernel)
+    return {"block": block.name, "out": block.out, "squeezed": squeezed, **widened, **kernel}
 
 
 def _dropped(c: Config, share: float) -> Fields:
     """The rate of dropout grows from block to block."""
     rate = c.get("drop_connect_rate")
     dropout(c, rate, "drop_connect_rate")
-    return {"drop": round(rate * share, DIGITS)} if rate * share else {}
+    return when(rate * share, drop=round(rate * share, DIGITS))
 
 
 def _zeros(c: Config, block: Block, shifted: bool) -> Fields:

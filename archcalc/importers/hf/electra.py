@@ -1,53 +1,36 @@
 """ELECTRA: BERT with embeddings that may be narrower; its discriminator predicts which tokens were replaced."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("electra",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: (
-        "summary_type summary_use_proj summary_activation summary_proj_to_labels pooler_fc_size pooler_type"
-    ),
-}
+INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, d_model = c.size("embedding_size"), c.size("hidden_size")
-    narrow = {"width": width} if width != d_model else {}
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, **narrow),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    width = c.size("embedding_size")
+    narrow = when(width != c.size("hidden_size"), width=width)
+    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:
     """Sequence classification has its own dense layer before the classifier."""
-    c.skip("tie_word_embeddings")
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
-    table: heads.Table = {
+    own: heads.Table = {
         "base": heads.none,
         "masked": lambda: bert_like.language(c, twice=False),
         "causal": lambda: bert_like.language(c, twice=False),
-        **bert_like.classifiers(c, hidden),
         "pretraining": lambda: heads.classifier(1, **{**hidden, "act": activation(c)}),
         "choice": lambda: heads.classifier(1, **{"pool": "class", **_summary(c)}),
     }
-    return heads.for_task(c, task, table)
+    return bert_like.head(c, task, hidden, own)
 
 
 def _summary(c: Config) -> Fields:
     """The sequence summary has its own dense layer, unless it is switched off."""
     if c.given("summary_proj_to_labels"):
         raise c.refused("summary_proj_to_labels")
-    return {"hidden": c.size("hidden_size")} if c.flag("summary_use_proj") else {}
+    return when(c.flag("summary_use_proj"), hidden=c.size("hidden_size"))

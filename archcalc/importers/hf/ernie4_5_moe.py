@@ -1,23 +1,15 @@
 """ERNIE 4.5 MoE: biases everywhere or nowhere, the LM head included."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import mixture, used
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("ernie4_5_moe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "moe_norm_min",
-}
+from archcalc.importers.hf._helpers.moe import mixture, sparse_where, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
     bias = c.flag("use_bias")
-    parts = ["moe" if sparse else "ffn" for sparse in _sparse(c)]
+    parts = _parts(c)
     fields = decoder(
         c,
         task,
@@ -30,12 +22,12 @@ def translate(c: Config, task: str) -> Fields:
     return fields
 
 
-def _sparse(c: Config) -> list[bool]:
+def _parts(c: Config) -> list[str]:
     """MoE in every `moe_layer_interval`-th block between the start and end index."""
     first, last, step = c.get("moe_layer_start_index"), c.get("moe_layer_end_index"), c.size("moe_layer_interval")
-    blocks = c.size("num_hidden_layers")
-    last = blocks - 1 if last == -1 else last
-    return [(block + 1) % step == 0 and first <= block <= last for block in range(blocks)]
+    if last == -1:
+        last = c.size("num_hidden_layers")
+    return sparse_where(c, lambda block: (block + 1) % step == 0 and first <= block <= last)
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:

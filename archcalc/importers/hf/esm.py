@@ -1,22 +1,13 @@
 """ESM-2 and ESM-1b: pre-norm protein language models with learned or rotary positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope_of
 
-TYPES = ("esm",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "token_dropout",
-    inert.NOT_HERE: "rope_theta",
-    inert.TOKENS: "vocab_list",
-}
+INERT = {inert.NOT_HERE: "rope_theta"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -30,7 +21,7 @@ def translate(c: Config, task: str) -> Fields:
         "head_dim": d_model // number,
         "ffn": {"width": c.size("intermediate_size"), "act": "gelu"},
         "position": _position(c, d_model // number),
-        "embedding": {"norm": True} if c.given_flag("emb_layer_norm_before") else None,
+        "embedding": when(c.given_flag("emb_layer_norm_before"), norm=True),
         **bert_like.blocks(c),
         "head": _head(c, task),
         "spare": {"contact_weight": [1, blocks * number], "contact_bias": [1]},  # predicts contacts, on request alone
@@ -41,7 +32,9 @@ def _position(c: Config, width: int) -> Fields:
     length, kind = c.size("max_position_embeddings"), c.text("position_embedding_type")
     if kind == "rotary":
         return rope_of(c, width, width, length)
-    return {"kind": "learned", "length": length} if kind == "absolute" else {"kind": "none"}
+    if kind == "absolute":
+        return {"kind": "learned", "length": length}
+    return {"kind": "none"}
 
 
 def _head(c: Config, task: str) -> Any:

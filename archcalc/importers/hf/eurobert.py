@@ -1,19 +1,12 @@
 """EuroBERT: Llama with bidirectional attention."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("eurobert",)
 USUAL = "masked"
-INERT = {
-    inert.RUNNING: "pretraining_tp",
-    inert.SUMMARY: "classifier_pooling",
-}
+INERT = {inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -35,4 +28,4 @@ def _head(c: Config, task: str) -> Any:
 
 def _language(c: Config) -> Any:
     kind = heads.tied_or_own(c)
-    return {"kind": kind, "bias": True} if c.flag("mlp_bias") else kind  # one key for both, in its class
+    return c.choose("mlp_bias", {"kind": kind, "bias": True}, kind)  # one key for both, in its class

@@ -1,33 +1,28 @@
 """EXAONE 4: norms after each sublayer and QK norm; full-attention blocks have no RoPE where others have a window."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("exaone4",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
 def translate(c: Config, task: str) -> Fields:
     window = c.given("sliding_window")
-    free = {"position": "none"} if window is not None else None
-    layers = layer_types(c, _usual(c) if c.words("layer_types") is None else [])
+    free = when(window is not None, position="none")
     return decoder(
         c,
         task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         norm={"kind": "rms", "place": "out"},
-        **sliding(c, layers, window, full=free),
+        **sliding(c, layer_types(c, _usual(c)), window, full=free),
     )
 
 
 def _usual(c: Config) -> list[str]:
+    if c.words("layer_types") is not None:
+        return []
     if c.given("sliding_window") is None:  # transformers divides by zero here
         return full(c)
     return every(c, c.get("sliding_window_pattern"))

@@ -1,18 +1,13 @@
 """Falcon: multi-query or grouped-query attention, parallel sublayers after one or two norms, RoPE or ALiBi."""
 
-from __future__ import annotations
+from typing import Any
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("falcon",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_embed",
-    inert.ORDER: "apply_residual_connection_post_layernorm",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_embed", inert.ORDER: "apply_residual_connection_post_layernorm"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -29,15 +24,22 @@ def translate(c: Config, task: str) -> Fields:
         ffn={"width": c.size_or("ffn_hidden_size", 4 * d_model), "act": activation(c, "activation"), "gated": False},
         norm="layer",
         bias=c.flag("bias"),
-        position="alibi" if c.flag("alibi") else rope(c, d_model // number),
+        position=_position(c, d_model // number),
         parallel=_parallel(c),
     )
 
 
+def _position(c: Config, head_dim: int) -> Any:
+    if c.flag("alibi"):
+        return "alibi"
+    return rope(c, head_dim)
+
+
 def _kv_heads(c: Config, heads: int) -> int:
-    groups, one = c.size_or("num_kv_heads", heads), c.flag("multi_query")
+    groups = c.size_or("num_kv_heads", heads)
     if not c.flag("new_decoder_architecture"):
-        return 1 if one else heads
+        return c.choose("multi_query", 1, heads)
+    c.skip("multi_query")
     if groups < heads:
         c.notes.append(
             f"transformers caches keys and values for all {heads} heads of Falcon; {groups} KV heads are counted"
@@ -47,7 +49,9 @@ def _kv_heads(c: Config, heads: int) -> int:
 
 def _parallel(c: Config) -> str | None:
     """Two norms if the file asks for them, which is the default of the new decoder architecture."""
-    norms = c.given("num_ln_in_parallel_attn") or (2 if c.flag("new_decoder_architecture") else 1)
+    norms = c.given("num_ln_in_parallel_attn") or c.choose("new_decoder_architecture", 2, 1)
     if not c.flag("parallel_attn"):
         return None
-    return "separate" if norms == 2 else "shared"
+    if norms == 2:
+        return "separate"
+    return "shared"

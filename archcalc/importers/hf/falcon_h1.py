@@ -1,24 +1,16 @@
 """Falcon-H1: attention and Mamba 2 in parallel in every block, then an FFN."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("falcon_h1",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "mamba_d_head mamba_expand",
-    inert.SCALING: (
-        "time_step_limit lm_head_multiplier embedding_multiplier mlp_multipliers key_multiplier "
-        "attention_out_multiplier attention_in_multiplier ssm_multipliers ssm_in_multiplier ssm_out_multiplier"
-    ),
     inert.ORDER: "mamba_norm_before_gate",
     inert.USUAL_LAYERS: "layers_block_type",
-    inert.RUNNING: "num_logits_to_keep",
 }
+_SIDES = {(False, False): False, (True, False): ["in"], (False, True): ["out"], (True, True): True}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -34,8 +26,8 @@ def translate(c: Config, task: str) -> Fields:
 
 def _mamba(c: Config) -> Fields:
     """The gated norm is optional; it normalises each group separately."""
-    sides = [side for side, key in (("in", "mamba_proj_bias"), ("out", "projectors_bias")) if c.flag(key)]
+    bias = _SIDES[c.flag("mamba_proj_bias"), c.flag("projectors_bias")]
     fields = bamba_layer(c)
-    normed = {"norm_groups": fields["groups"]} if c.flag("mamba_rms_norm") else {"gate_norm": False}
+    normed: Fields = c.choose("mamba_rms_norm", {"norm_groups": fields["groups"]}, {"gate_norm": False})
     inner = c.size_or("mamba_d_ssm", fields["inner"])
-    return {**fields, "inner": inner, **normed, "bias": sides if len(sides) == 1 else bool(sides)}
+    return {**fields, "inner": inner, **normed, "bias": bias}

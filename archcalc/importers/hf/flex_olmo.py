@@ -1,25 +1,14 @@
 """FlexOlmo: OLMo 2 with MoE in every block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("flex_olmo",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-}
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
     return mixtral_like(
         c,
         task,
-        mixture(c, c.size("num_experts"), c.size("intermediate_size")),
+        experts(c, "num_experts", "intermediate_size"),
         attention={"bias": c.flag("attention_bias"), "qk_norm": "all"},
         norm={"kind": "rms", "place": "out"},
     )

@@ -1,19 +1,12 @@
 """Flint: attention sinks, QK norm, sliding windows in most blocks, MoE in some blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types, sliding
-from archcalc.importers.hf._helpers.moe import mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.layer_types import full_where, layer_types, sliding
+from archcalc.importers.hf._helpers.moe import experts, sparse_where, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("flint",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.NOT_HERE: "sliding_window",
-}
+INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -22,26 +15,18 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "sinks": True},
-        **used(c, parts, lambda: _experts(c)),
+        **used(c, parts, lambda: experts(c, "num_experts", shared_width="shared_expert_intermediate_size")),
         **sliding(c, layer_types(c, _usual(c)), c.given("sliding_window"), part=parts),
     )
 
 
 def _parts(c: Config) -> list[str]:
     """MoE in every `decoder_sparse_step`-th block, except in `mlp_only_layers`, by default the first two."""
-    said, step = c.get("mlp_only_layers"), c.size("decoder_sparse_step")
-    dense = [0, 1] if said is None else said
-    blocks = range(c.size("num_hidden_layers"))
-    return ["moe" if block not in dense and (block + 1) % step == 0 else "ffn" for block in blocks]
+    dense, step = c.given_or("mlp_only_layers", [0, 1]), c.size("decoder_sparse_step")
+    return sparse_where(c, lambda block: block not in dense and (block + 1) % step == 0)
 
 
 def _usual(c: Config) -> list[str]:
     """Full attention in the first two blocks, the last, and every fourth in between."""
-    blocks = range(c.size("num_hidden_layers"))
-    whole = [block < 2 or block % 4 == 1 or block == len(blocks) - 1 for block in blocks]
-    return [FULL if looks else SLIDING for looks in whole]
-
-
-def _experts(c: Config) -> Fields:
-    width, shared = c.size("moe_intermediate_size"), c.count("shared_expert_intermediate_size")
-    return mixture(c, c.size("num_experts"), width, shared=shared)
+    last = c.size("num_hidden_layers") - 1
+    return full_where(c, lambda block: block < 2 or block % 4 == 1 or block == last)

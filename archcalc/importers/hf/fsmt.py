@@ -1,20 +1,11 @@
 """FSMT (fairseq translation models): a vocabulary for each language, sinusoidal positions stored as parameters."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("fsmt",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "scale_embedding",
-    inert.NOT_HERE: "decoder",
-    inert.TOKENS: "langs num_beams length_penalty early_stopping max_length",
-}
+INERT = {inert.NOT_HERE: "decoder"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -31,7 +22,7 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": {"act": activation(c, "activation_function")},
         "norm": bart_like.POST_NORM,
         "position": {"kind": "sinusoidal", "length": length, "stored": True},
-        "embedding": {"shared": True} if tied else None,
+        "embedding": when(tied, shared=True),
         "encoder": {"vocab": c.size("src_vocab_size"), **bart_like.stack_of(c, "encoder")},
         "decoder": {"vocab": c.size("tgt_vocab_size"), **bart_like.stack_of(c, "decoder")},
         "head": heads.tied_or_own(c),  # of the bare model too, which has one

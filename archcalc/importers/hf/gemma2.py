@@ -1,20 +1,11 @@
 """Gemma 2: norms before and after each sublayer, alternating sliding-window and full attention, logit soft-capping."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gemma_like import gemma_like
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("gemma2",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-    inert.RUNNING: "use_bidirectional_attention",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.RUNNING: "use_bidirectional_attention"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,16 +1,11 @@
 """GLM-4, and the text models of GLM-OCR and GLM-Image: biases on q, k and v, norms before and after each sublayer."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("glm4", "glm_ocr_text", "glm_image_text")
-USUAL = "causal"
-INERT = {
-    inert.TOKENS: "vision_vocab_size",
-}
+INERT = {inert.TOKENS: "vision_vocab_size"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,25 +1,17 @@
 """GLM-4.5: biases on q, k and v, dense blocks first, then MoE blocks with routed experts and a shared expert."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
+from archcalc.importers.hf._helpers.blocks import biased, decoder
 from archcalc.importers.hf._helpers.latent import deepseek_experts
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import first_dense, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 TYPES = ("glm4_moe", "glm4v_moe_text")
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.PREDICTING: "num_mtp_layers",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
     parts = first_dense(c)
-    normed = {"qk_norm": "head"} if c.flag("use_qk_norm") else {}
+    normed = when(c.flag("use_qk_norm"), qk_norm="head")
     return decoder(
         c,
         task,

@@ -1,21 +1,11 @@
 """GLM-4.7 Flash: multi-head latent attention (MLA), one dense block, then MoE blocks with routed and shared experts."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import deepseek_experts, latent, latent_decoder
 from archcalc.importers.hf._helpers.moe import listed, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("glm4_moe_lite",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.ORDER: "rope_interleave",
-    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,14 +1,8 @@
 """Text model of GLM-4V: biases on q, k and v, norms before and after each sublayer."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, even_heads
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder, even_heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
-
-TYPES = ("glm4v_text",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

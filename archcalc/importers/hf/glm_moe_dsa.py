@@ -1,13 +1,8 @@
 """GLM-5: DeepSeek V3.2 whose blocks may reuse the top-k token selection of an earlier block's indexer."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import INDEXED_INERT, indexed_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("glm_moe_dsa",)
-USUAL = "causal"
 INERT = INDEXED_INERT
 
 _LETTERS = {"F": "full", "S": "shared"}
@@ -20,8 +15,10 @@ def translate(c: Config, task: str) -> Fields:
 def _have_their_own(c: Config) -> list[bool]:
     blocks, pattern = range(c.size("num_hidden_layers")), c.given("index_topk_pattern")
     said = c.words("indexer_types")
-    if said is None and pattern is not None:
-        said = [_LETTERS[letter] for letter in pattern] if isinstance(pattern, str) else pattern
+    if said is None and isinstance(pattern, str):
+        pattern = [_LETTERS[letter] for letter in pattern]
+    if said is None:
+        said = pattern
     if said is None:
         said = _usual(c)
     if len(said) != len(blocks) or not set(said) <= {"full", "shared"}:
@@ -31,7 +28,6 @@ def _have_their_own(c: Config) -> list[bool]:
 
 def _usual(c: Config) -> list[str]:
     """All blocks up to an offset have their own indexer; after it, every `index_topk_freq`-th does."""
-    every, later = max(c.given("index_topk_freq") or 1, 1), c.given("index_skip_topk_offset")
-    first = 2 if later is None else later
-    blocks = range(c.size("num_hidden_layers"))
-    return ["full" if max(block - first + 1, 0) % every == 0 else "shared" for block in blocks]
+    every, first = max(c.given("index_topk_freq") or 1, 1), c.given_or("index_skip_topk_offset", 2)
+    kinds = {True: "full", False: "shared"}
+    return [kinds[max(block - first + 1, 0) % every == 0] for block in range(c.size("num_hidden_layers"))]

@@ -1,16 +1,11 @@
 """Audio encoder of GLM-ASR: Whisper's encoder with RoPE and optional grouped-query attention."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.whisper_like import sound_encoder
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("glmasr_encoder",)
 USUAL = "base"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,31 +1,25 @@
 """GPT-2 and GPT-SW3: learned positions, a non-gated FFN, biases everywhere."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gpt2_like import gpt2_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 TYPES = ("gpt2", "gpt-sw3")
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
-    inert.SCALING: "scale_attn_weights scale_attn_by_inverse_layer_idx",
-    inert.RUNNING: "reorder_and_upcast_attn",
-    inert.SUMMARY: "summary_type summary_use_proj summary_activation summary_proj_to_labels",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    head = _two_heads(c) if task == "double" else heads.of_decoder(c, task)
-    return gpt2_like(c, task, kv_heads=c.size("n_head"), head=head)
+    if task == "double":
+        return gpt2_like(c, task, head=_two_heads(c))
+    return gpt2_like(c, task)
 
 
 def _two_heads(c: Config) -> Fields:
     """The double-heads class: an LM head and a multiple-choice head with one score per sequence."""
     kind = heads.of_decoder(c, "causal")
-    classes = 1 if c.given("summary_proj_to_labels") else c.size("n_embd")
+    classes = c.size("n_embd")
+    if c.given("summary_proj_to_labels"):
+        classes = 1
     pool = {"first": "class", "mean": "mean"}.get(c.text("summary_type"), "last")
     second = heads.classifier(classes, pool=pool)
-    return {"kind": kind, **({"beside": second} if c.given("summary_use_proj") else {})}
+    return {"kind": kind, **when(c.given("summary_use_proj"), beside=second)}

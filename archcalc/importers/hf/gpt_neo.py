@@ -1,21 +1,13 @@
 """GPT-Neo: GPT-2 with alternating local attention; in attention only the output projection has a bias."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("gpt_neo",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
-
+_LAYERS = {"global": FULL, "local": SLIDING}
 _USUAL_TYPES: Any = [[["global", "local"], 12]]
 
 
@@ -43,10 +35,10 @@ def _layers(c: Config) -> list[str]:
         layers = c.words("attention_layers") or [kind for kinds, times in said for _ in range(times) for kind in kinds]
     except (TypeError, ValueError):
         raise c.wrong("attention_types", 'a list such as [[["global", "local"], 12]]') from None
-    if len(layers) != c.size("num_layers") or not set(layers) <= {"global", "local"}:
+    if len(layers) != c.size("num_layers") or not set(layers) <= set(_LAYERS):
         raise c.refused(
             "attention_types", f"it must give global or local for each of num_layers = {c.get('num_layers')} layers"
         )
     if "local" in layers:
         c.notes.append("transformers caches all positions in GPT-Neo's local attention: --kv-rule full counts that")
-    return [SLIDING if layer == "local" else FULL for layer in layers]
+    return [_LAYERS[layer] for layer in layers]

@@ -1,18 +1,11 @@
 """GPT-NeoX and Pythia: attention and FFN in parallel, each with its own input norm."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("gpt_neox",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.NOT_HERE: "is_decoder",
-}
+INERT = {inert.NOT_HERE: "is_decoder"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -27,5 +20,5 @@ def translate(c: Config, task: str) -> Fields:
         norm="layer",
         bias=True,
         position=rope(c, width // number, fraction=c.given("rotary_pct") or None),
-        parallel="separate" if c.flag("use_parallel_residual") else None,
+        parallel=c.choose("use_parallel_residual", "separate", None),
     )

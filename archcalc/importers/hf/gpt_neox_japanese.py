@@ -1,19 +1,12 @@
 """GPT-NeoX Japanese: sequential attention and FFN; the only bias is on the attention output of the last block."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("gpt_neox_japanese",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.NOT_HERE: "is_decoder",
-}
+INERT = {inert.NOT_HERE: "is_decoder"}
 
 
 def translate(c: Config, task: str) -> Fields:

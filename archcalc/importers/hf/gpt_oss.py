@@ -1,20 +1,11 @@
 """gpt-oss: attention sinks, alternating sliding-window and full attention, MoE with biases on experts and router."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
+from archcalc.importers.hf._helpers.blocks import decoder, top
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("gpt_oss",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "initial_context_length",
-    inert.ROUTING: "experts_per_token",
-    inert.SCALING: "swiglu_alpha swiglu_limit",
-    inert.NOT_HERE: "hidden_act",
-}
+INERT = {inert.NO_SUCH_SIZE: "initial_context_length", inert.NOT_HERE: "hidden_act"}
 
 
 def translate(c: Config, task: str) -> Fields:

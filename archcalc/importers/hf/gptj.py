@@ -1,31 +1,21 @@
 """GPT-J and CodeGen: attention and FFN in parallel after one norm, no biases in attention, a bias on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.gpt2_like import gpt
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope_of
 
 TYPES = ("gptj", "codegen")
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("n_embd"), c.size("n_head")
-    return decoder(
+    return gpt(
         c,
         task,
-        heads=number,
-        kv_heads=number,
-        head_dim=d_model // number,
         attention={"bias": False},
-        ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function"), "gated": False},
-        norm="layer",
-        bias=True,
+        ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function")},
         position=rope_of(c, c.get("rotary_dim") or d_model, d_model // number, c.size("n_positions")),
         parallel="shared",
         head=heads.of_decoder(c, task, bias=True, answers=heads.labels(c)),

@@ -1,22 +1,14 @@
 """Granite 4: Mamba 2 layers with a few attention layers; a shared FFN in every block, plus experts in MoE models."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("granitemoehybrid",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "mamba_d_head",
-    inert.SCALING: ("embedding_multiplier logits_scaling residual_multiplier attention_multiplier time_step_limit"),
-    inert.NOT_HERE: "position_embedding_type",
-}
+INERT = {inert.NO_SUCH_SIZE: "mamba_d_head"}
 
 _MIXERS = {LINEAR: "mamba", FULL: "attention"}
 
@@ -25,14 +17,17 @@ def translate(c: Config, task: str) -> Fields:
     usual = [LINEAR] * c.size("num_hidden_layers")
     mixers = [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
     number = c.count("num_local_experts")
-    part = "moe" if number else "ffn"
-    turned = "attention" in mixers and c.given("position_embedding_type") == "rope"
+    part, position = "ffn", None
+    if number:
+        part = "moe"
+    if "attention" in mixers and c.given("position_embedding_type") == "rope":
+        position = rope(c, head_dim(c))
     fields = decoder(
         c,
         task,
         **where_used(mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: bamba_layer(c)),
         **where_used([part], ffn=lambda: _ffn(c), moe=lambda: _experts(c, number)),
-        position=rope(c, head_dim(c)) if turned else None,
+        position=position,
         decoder=paired(mixers, [part] * len(mixers)),
     )
     c.skip("intermediate_size", "num_experts_per_tok")

@@ -1,22 +1,9 @@
 """Granite MoE with a shared expert: routed experts and one shared expert in every block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("granitemoeshared",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "scoring_func",
-    inert.SCALING: "embedding_multiplier logits_scaling residual_multiplier attention_multiplier",
-}
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, shared = c.size("intermediate_size"), c.count("shared_intermediate_size")
-    moe = mixture(c, c.size("num_local_experts"), width, shared=shared)
+    moe = experts(c, "num_local_experts", "intermediate_size", shared_width="shared_intermediate_size")
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias")})

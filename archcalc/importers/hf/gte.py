@@ -1,30 +1,13 @@
 """GTE: BERT with rotary positions and a gated FFN that has a bias only on its down projection."""
 
-from __future__ import annotations
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import rope
-
-TYPES = ("gte",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
     fields = bert_like.encoder(c)
-    width = c.size_or("head_dim", fields["head_dim"])
-    return {
-        **fields,
-        "head_dim": width,
-        "ffn": {**fields["ffn"], "gated": True, "bias": ["out"]},
-        "norm": bert_like.POST_NORM,
-        "bias": True,
-        "position": rope(c, width),
-        "embedding": bert_like.typed(c),
-        "encoder": c.size("num_hidden_layers"),
-        "head": bert_like.rotary_head(c, task, bert_like.POOLER, twice=False),
-    }
+    gated = {**fields["ffn"], "gated": True, "bias": ["out"]}
+    head = bert_like.rotary_head(c, task, bert_like.POOLER, twice=False)
+    return bert_like.rotary_bert(c, ffn=gated, head=head)

@@ -1,14 +1,8 @@
 """Helium: Llama whose attention output projection has no bias."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, head_dim
+from archcalc.importers.hf._helpers.blocks import head_dim
 from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("helium",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

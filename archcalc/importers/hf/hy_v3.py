@@ -1,18 +1,9 @@
 """Hunyuan 3: QK norm, one dense block first, then MoE blocks with routed and shared experts."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("hy_v3",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "router_scaling_factor enable_moe_fp32_combine",
-}
+from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -27,6 +18,4 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:
-    width = c.size("moe_intermediate_size")
-    shared = c.count("num_shared_experts") * width
-    return mixture(c, c.size("num_experts"), width, shared=shared, shared_bias=bias, correction=True)
+    return experts(c, "num_experts", shared="num_shared_experts", shared_bias=bias, correction=True)

@@ -1,19 +1,11 @@
 """HyperCLOVA X: Llama with optional extra norms after attention and FFN."""
 
-from __future__ import annotations
+from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("hyperclovax",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "embedding_multiplier logits_scaling residual_multiplier attention_multiplier",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    sandwich = {"kind": "rms", "place": "sandwich"}
-    return llama_like(c, task, norm=sandwich if c.flag("use_post_norm") else "rms")
+    norm: Any = c.choose("use_post_norm", {"kind": "rms", "place": "sandwich"}, "rms")
+    return llama_like(c, task, norm=norm)

@@ -1,18 +1,12 @@
 """Vision encoder of Idefics 3 and SmolVLM: SigLIP's vision encoder without the pooling head."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.clip_like import image_tower
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import patches
 
 TYPES = ("idefics3_vision", "smolvlm_vision")
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

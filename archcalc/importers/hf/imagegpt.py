@@ -1,26 +1,16 @@
 """ImageGPT: GPT-2 over pixels, with RMS norms."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.gpt2_like import gpt2_like
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("imagegpt",)
 USUAL = "pixels"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "scale_attn_weights scale_attn_by_inverse_layer_idx",
-    inert.RUNNING: "reorder_and_upcast_attn",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
-    number, head = c.size("n_head"), _head(c, task)
-    return gpt2_like(c, task, kv_heads=number, norm="rms", head=head)
+    return gpt2_like(c, task, norm="rms", head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

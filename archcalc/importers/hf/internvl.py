@@ -1,18 +1,13 @@
 """Vision encoder of InternVL and Qianfan-OCR: a ViT with layer scale, with or without a final norm."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import patches, plain_ffn
 
 TYPES = ("internvl_vision", "qianfan_ocr_vision")
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.STARTING: "layer_scale_init_value",
-}
+INERT = {inert.STARTING: "layer_scale_init_value"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -20,9 +15,8 @@ def translate(c: Config, task: str) -> Fields:
     kind = {"layer_norm": "layer", "rms_norm": "rms"}.get(c.text("norm_type"))
     if kind is None or (kind == "rms" and not c.flag("use_mean_pooling")):
         raise c.refused("norm_type", "a final norm of another kind than the norm of the blocks is not supported")
-    normed = {"qk_norm": {"over": "all", "kind": "rms"}} if c.flag("use_qk_norm") else {}
-    last = {"final": False} if c.flag("use_mean_pooling") else {}
-    mask = {"mask": True} if c.flag("use_mask_token") else {}
+    normed = when(c.flag("use_qk_norm"), qk_norm={"over": "all", "kind": "rms"})
+    last = when(c.flag("use_mean_pooling"), final=False)
     return {
         "d_model": c.size("hidden_size"),
         "heads": c.size("num_attention_heads"),
@@ -30,8 +24,8 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": plain_ffn(c),
         "layer_scale": True,
         "norm": {"kind": kind, **last},
-        "position": "learned" if c.flag("use_absolute_position_embeddings") else None,
-        "embedding": patches(c, **mask),
+        **when(c.flag("use_absolute_position_embeddings"), position="learned"),
+        "embedding": patches(c, **when(c.flag("use_mask_token"), mask=True)),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }

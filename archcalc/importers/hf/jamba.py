@@ -1,32 +1,25 @@
 """Jamba: Mamba layers with a few attention layers, MoE in some blocks, no position embeddings."""
 
-from __future__ import annotations
-
-from math import ceil
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
-from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
+from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR, full_where, paired
+from archcalc.importers.hf._helpers.mamba_layers import dt_rank
+from archcalc.importers.hf._helpers.moe import mixture, sparse_where
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("jamba",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "layers_block_type layer_types",
-    inert.RUNNING: "use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep",
-}
+INERT = {inert.USUAL_LAYERS: "layers_block_type layer_types"}
+_MIXERS = {FULL: "attention", LINEAR: "mamba"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    blocks, experts = range(c.size("num_hidden_layers")), c.size("num_experts")
-    mixers = ["attention" if _falls(c, "attn", block) else "mamba" for block in blocks]
-    parts = ["moe" if _falls(c, "expert", block) and experts > 1 else "ffn" for block in blocks]
+    experts = c.size("num_experts")
+    mixers = [_MIXERS[layer] for layer in full_where(c, lambda block: _falls(c, "attn", block), LINEAR)]
+    parts = sparse_where(c, lambda block: _falls(c, "expert", block) and experts > 1)
     fields = decoder(
         c,
         task,
         **where_used(parts, ffn=lambda: ffn(c), moe=lambda: mixture(c, experts, c.size("intermediate_size"))),
-        mamba=_mamba(c) if "mamba" in mixers else None,
+        **where_used(mixers, mamba=lambda: _mamba(c)),
         position=None,
         decoder=paired(mixers, parts),
     )
@@ -40,12 +33,12 @@ def _falls(c: Config, what: str, block: int) -> bool:
 
 
 def _mamba(c: Config) -> Fields:
-    width, rank = c.size("hidden_size"), c.get("mamba_dt_rank")
+    width = c.size("hidden_size")
     return {
         "inner": c.size("mamba_expand") * width,
         "state": c.size("mamba_d_state"),
         "conv": c.size("mamba_d_conv"),
-        "dt_rank": ceil(width / 16) if rank == "auto" else c.size("mamba_dt_rank"),
+        "dt_rank": dt_rank(c, "mamba_dt_rank"),
         "bias": c.flag("mamba_proj_bias"),
         "conv_bias": c.flag("mamba_conv_bias"),
         "norms": True,

@@ -1,19 +1,13 @@
 """JetMoE: MoE in attention as well; each attention expert has its own query and output projections."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
+from archcalc.importers.hf._helpers.blocks import decoder, top
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("jetmoe",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_attention_heads",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_attention_heads"}
 WEIGHTS = Weights(
     fused={
         r".*self_attention\.kv_proj\.weight": 2,  # keys and values

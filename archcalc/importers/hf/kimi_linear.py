@@ -1,26 +1,17 @@
 """Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert, kimi_like
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import latent
-from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR
-from archcalc.importers.hf._helpers.moe import listed, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.layer_types import LINEAR, full_where
+from archcalc.importers.hf._helpers.moe import listed, sparse_where, used
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("kimi_linear",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.NOT_HERE: "max_position_embeddings",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"}
 
 
 def translate(c: Config, task: str) -> Fields:
     mixers, parts = kimi_like.mixers(c, _usual(c)), listed(c, _dense_first(c))
-    made = used(c, parts, lambda: kimi_like.experts(c))
+    made = used(c, parts, lambda: kimi_like.kimi_experts(c))
     return kimi_like.kimi(c, task, mixers, parts, attention=latent(c), delta=_delta(c), **made)
 
 
@@ -36,17 +27,16 @@ def _usual(c: Config) -> list[str]:
     """The full-attention blocks that the config lists, counted from 1; by default every fourth one but the first."""
     blocks, said = range(c.size("num_hidden_layers")), _linear(c)
     if "full_attn_layers" not in said or "kda_layers" not in said:
-        return [FULL if block and block % 4 == 0 else LINEAR for block in blocks]
+        return full_where(c, lambda block: block and block % 4 == 0, LINEAR)
     attend, linear = said["full_attn_layers"], said["kda_layers"]
     if sorted((*attend, *linear)) != [block + 1 for block in blocks]:
         raise c.refused("linear_attn_config", "it must list every block once, in full_attn_layers or kda_layers")
-    return [FULL if block + 1 in attend else LINEAR for block in blocks]
+    return full_where(c, lambda block: block + 1 in attend, LINEAR)
 
 
 def _dense_first(c: Config) -> list[str]:
-    said = c.given("first_k_dense_replace")
-    dense = 1 if said is None else int(said)
-    return ["ffn" if block < dense else "moe" for block in range(c.size("num_hidden_layers"))]
+    dense = int(c.given_or("first_k_dense_replace", 1))
+    return sparse_where(c, lambda block: block >= dense)
 
 
 def _delta(c: Config) -> Fields:

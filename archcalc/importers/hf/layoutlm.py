@@ -1,26 +1,13 @@
 """LayoutLM: BERT with additional 2-D position embeddings for the bounding box of each word."""
 
-from __future__ import annotations
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("layoutlm",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": {"norm": True, "types": _tables(c)},
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=_head(c, task))
 
 
 def _tables(c: Config) -> list[int]:
@@ -30,11 +17,4 @@ def _tables(c: Config) -> list[int]:
 
 def _head(c: Config, task: str) -> Fields:
     """Every class has the pooler, whether or not its head uses it."""
-    c.skip("tie_word_embeddings")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: bert_like.language(c),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    found: Fields = heads.for_task(c, task, table)
-    return found if "pooler" in found else {**found, "beside": bert_like.pooled()}
+    return bert_like.with_pooler(bert_like.head(c, task, bert_like.POOLER))

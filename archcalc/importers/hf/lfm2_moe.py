@@ -1,23 +1,14 @@
 """LFM2 MoE: short gated convolutions with a few attention layers; dense blocks first, then MoE."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, top, where_used
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import decoder, top, where_used
 from archcalc.importers.hf._helpers.layer_types import full, paired
-from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions
+from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions, lfm2_head
 from archcalc.importers.hf._helpers.moe import first_dense
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("lfm2_moe",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
-    inert.ROUTING: "routed_scaling_factor norm_topk_prob",
-    inert.SCALING: "block_norm_eps",
-    inert.STARTING: "conv_use_xavier_init block_mlp_init_scale block_out_init_scale block_use_xavier_init",
     inert.NOT_HERE: "use_expert_bias block_use_swiglu tie_embedding",
 }
 
@@ -31,7 +22,7 @@ def translate(c: Config, task: str) -> Fields:
         **convolutions(c, mixers),
         **where_used(parts, ffn=lambda: _ffn(c), moe=lambda: _experts(c)),
         decoder=paired(mixers, parts),
-        head=_head(c, task),
+        head=lfm2_head(c, task),
     )
 
 
@@ -40,14 +31,5 @@ def _ffn(c: Config) -> Fields:
 
 
 def _experts(c: Config) -> Fields:
-    number, steered = c.size("num_experts"), c.flag("use_expert_bias")
-    fields = {"experts": number, "top": top(c, number), "width": c.size("moe_intermediate_size")}
-    return {**fields, **({"correction": True} if steered else {})}
-
-
-def _head(c: Config, task: str) -> Any:
-    """`tie_embedding` of older files takes precedence."""
-    if task != "causal" or c.given("tie_embedding") is None:
-        return heads.of_decoder(c, task)
-    c.skip("tie_word_embeddings")
-    return "tied" if c.given("tie_embedding") else "lm"
+    number, steered = c.size("num_experts"), when(c.flag("use_expert_bias"), correction=True)
+    return {"experts": number, "top": top(c, number), "width": c.size("moe_intermediate_size"), **steered}

@@ -1,21 +1,11 @@
 """Text model of Llama 4: routed experts and a shared expert in some blocks, chunked attention with RoPE in most."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, layer_types, paired
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("llama4_text",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "attn_temperature_tuning floor_scale attn_scale",
-    inert.RUNNING: "for_llm_compressor",
-}
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
+from archcalc.importers.hf._helpers.layer_types import FULL, full_where, layer_types, paired
+from archcalc.importers.hf._helpers.moe import mixture, sparse_where
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 _CHUNKED = "chunked_attention"
 _WORDS = {  # by whether a block looks at chunks, and whether it has positions
@@ -28,9 +18,10 @@ _WORDS = {  # by whether a block looks at chunks, and whether it has positions
 
 def translate(c: Config, task: str) -> Fields:
     rotated, sparse = _rotated(c), _sparse(c)
-    layers = layer_types(c, [_CHUNKED if rope else FULL for rope in rotated], known=(_CHUNKED, FULL))
+    usual = full_where(c, lambda block: not rotated[block], _CHUNKED)
+    layers = layer_types(c, usual, known=(_CHUNKED, FULL))
     words = [_WORDS[layer == _CHUNKED, bool(rope)] for layer, rope in zip(layers, rotated, strict=True)]
-    parts = ["moe" if block in sparse else "ffn" for block in range(len(words))]
+    parts = sparse_where(c, lambda block: block in sparse)
     fields = decoder(
         c,
         task,
@@ -44,8 +35,8 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _variants(c: Config) -> dict[str, Fields]:
-    qk_norm = {"qk_norm": {"over": "head", "affine": False}} if c.flag("use_qk_norm") else {}
-    chunk = {"chunk": c.given("attention_chunk_size")} if c.given("attention_chunk_size") else {}
+    qk_norm = when(c.flag("use_qk_norm"), qk_norm={"over": "head", "affine": False})
+    chunk = when(c.given("attention_chunk_size"), chunk=c.given("attention_chunk_size"))
     return {
         "rotated": {"like": "attention", **qk_norm},
         "chunked": {"like": "attention", **qk_norm, **chunk},
@@ -65,8 +56,9 @@ def _rotated(c: Config) -> list[int]:
 
 
 def _sparse(c: Config) -> list[int]:
-    said, step = c.get("moe_layers"), c.size("interleave_moe_layer_step")
-    return list(range(step - 1, c.size("num_hidden_layers"), step)) if said is None else said
+    step = c.size("interleave_moe_layer_step")
+    sparse: list[int] = c.given_or("moe_layers", list(range(step - 1, c.size("num_hidden_layers"), step)))
+    return sparse
 
 
 def _experts(c: Config) -> Fields:

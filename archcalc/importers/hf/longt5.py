@@ -1,21 +1,10 @@
 """LongT5: T5 whose encoder uses local or transient-global attention."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert, t5_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("longt5",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "scale_decoder_outputs tie_word_embeddings",
-    inert.RUNNING: "output_past",
-    inert.APPROXIMATE: "local_radius global_block_size",
-    inert.UNREAD: "n_positions",
-}
+INERT = {inert.NOT_HERE: "scale_decoder_outputs tie_word_embeddings", inert.UNREAD: "n_positions"}
 
 
 def translate(c: Config, task: str) -> Fields:

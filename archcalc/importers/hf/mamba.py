@@ -1,13 +1,8 @@
 """Mamba: each block is one selective state-space layer; no attention."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.mamba_layers import INERT_IN_FIRST_MAMBA, first_mamba, mamba_model
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mamba",)
-USUAL = "causal"
 INERT = INERT_IN_FIRST_MAMBA
 
 

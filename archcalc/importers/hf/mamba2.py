@@ -1,22 +1,10 @@
 """Mamba 2: each block is one multi-head state-space (SSD) layer; no attention."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.mamba_layers import mamba_model
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mamba2",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "rms_norm",
-    inert.SCALING: "time_step_limit",
-    inert.STARTING: "time_step_min time_step_max time_step_floor rescale_prenorm_residual",
-    inert.USUAL_LAYERS: "layer_types",
-    inert.NOT_HERE: "hidden_act",
-    inert.RUNNING: "residual_in_fp32 use_falcon_mambapy",
-}
+INERT = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,14 +1,10 @@
 """Marian translation models: BART with sinusoidal positions stored as parameters, optional separate vocabularies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bart_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("marian",)
 USUAL = "seq2seq"
 INERT = bart_like.INERT
 
@@ -23,7 +19,7 @@ def translate(c: Config, task: str) -> Fields:
     if alone:
         return {**fields, "vocab": decoder_vocab, "head": _head_of(vocab, fields["head"])}
     fields["decoder"] = {**fields["decoder"], "vocab": decoder_vocab}
-    return {**fields, "head": _head_of(vocab, fields["head"])} if _shares(c) else fields
+    return {**fields, **when(_shares(c), head=_head_of(vocab, fields["head"]))}
 
 
 def _shares(c: Config) -> bool:
@@ -32,16 +28,20 @@ def _shares(c: Config) -> bool:
 
 
 def _tables(c: Config) -> Fields:
-    return {} if _shares(c) else {"embedding": {}}
+    return when(not _shares(c), embedding={})
 
 
 def _decoder_vocab(c: Config, task: str) -> int:
     """The decoder may have its own vocabulary, unless it shares the encoder's embedding."""
     vocab, tied = c.size("vocab_size"), c.flag("tie_word_embeddings")
     own = c.size_or("decoder_vocab_size", vocab)
-    return vocab if _shares(c) and tied and task != "causal" else own
+    if _shares(c) and tied and task != "causal":
+        return vocab
+    return own
 
 
 def _head_of(vocab: int, head: Any) -> Any:
     """An untied head has vocab_size rows, whatever the decoder's vocabulary."""
-    return {"kind": "lm", "vocab": vocab} if head == "lm" else head
+    if head == "lm":
+        return {"kind": "lm", "vocab": vocab}
+    return head

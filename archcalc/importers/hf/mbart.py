@@ -1,12 +1,8 @@
 """mBART: pre-norm BART."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bart_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mbart",)
 USUAL = "seq2seq"
 INERT = bart_like.INERT
 

@@ -1,23 +1,13 @@
 """Megatron-BERT: pre-norm BERT without a norm after the embedding."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("megatron-bert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: "summary_proj_to_labels pooler_fc_size pooler_type",
-}
+INERT = {inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "embedding": {"types": c.count("type_vocab_size")},
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, bert_like.POOLER),
-    }
+    embedding, head = {"types": c.count("type_vocab_size")}, bert_like.head(c, task, bert_like.POOLER)
+    return bert_like.bert(c, norm=None, embedding=embedding, head=head)

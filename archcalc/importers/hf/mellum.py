@@ -1,21 +1,13 @@
 """Mellum: MoE with QK norm; sliding-window blocks have their own RoPE base."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim
 from archcalc.importers.hf._helpers.layer_types import FULL, full, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import all_sparse, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import local_theta, rope
 
-TYPES = ("mellum",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.NOT_HERE: "sliding_window",
-    inert.PREDICTING: "num_mtp_layers num_nextn_predict_layers mtp_layer_types mtp_mlp_layer_types",
-}
+INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:

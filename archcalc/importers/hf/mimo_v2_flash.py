@@ -1,22 +1,14 @@
 """MiMo-V2-Flash: MoE; sliding-window blocks have attention sinks and twice the KV heads; v_head_dim is separate."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, head_dim, kv_heads, window
+from archcalc.importers.hf._helpers.blocks import biased, decoder, head_dim, kv_heads, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
-from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("mimo_v2_flash",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "routed_scaling_factor n_group topk_group norm_topk_prob",
-    inert.SCALING: "attention_value_scale",
-    inert.NOT_HERE: "sliding_window sliding_window_size",
-}
+INERT = {inert.NOT_HERE: "sliding_window sliding_window_size"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -25,24 +17,22 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         attention={"bias": biased(qkv=c.flag("attention_bias")), "v_dim": c.size("v_head_dim")},
-        **used(c, parts, lambda: _experts(c)),
+        **used(c, parts, lambda: experts(c, "n_routed_experts", correction=True)),
         position=rope(c, head_dim(c), layer=FULL),
         **attentions(_kinds(c), parts),
     )
 
 
-def _experts(c: Config) -> Fields:
-    return mixture(c, c.size("n_routed_experts"), c.size("moe_intermediate_size"), correction=True)
-
-
 def _kinds(c: Config) -> list[Fields]:
     """Full attention in the first block and every sixth."""
     usual = [FULL, *every(c, 6)[1:]]
-    wide = c.given("sliding_window_size")
+    wide, narrow = c.given("sliding_window_size"), window(c)
+    if wide is not None:
+        narrow = {"window": wide + 1}
     local = {
         "kv_heads": 2 * kv_heads(c),
-        **({"window": wide + 1} if wide is not None else window(c)),
+        **narrow,
         "sinks": True,
         "position": rope(c, head_dim(c), layer=SLIDING),
     }
-    return [local if layer == SLIDING else {} for layer in layer_types(c, usual)]
+    return [when(layer == SLIDING, **local) for layer in layer_types(c, usual)]

@@ -1,22 +1,14 @@
 """MiniCPM 3: dense model with multi-head latent attention (MLA); v_head_dim defaults to hidden_size / heads."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, even_heads, ffn
+from archcalc.importers.hf._helpers.blocks import even_heads, ffn
 from archcalc.importers.hf._helpers.latent import latent, latent_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("minicpm3",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.SCALING: "scale_emb scale_depth dim_model_base",
-    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    v_dim = even_heads(c) if c.given("v_head_dim") is None else None
     wide = ffn(c, bias=c.flag("mlp_bias"))
-    return latent_decoder(c, task, latent(c, v_dim), ["ffn"] * c.size("num_hidden_layers"), ffn=wide)
+    attention = latent(c, c.size_or("v_head_dim", even_heads(c)))
+    return latent_decoder(c, task, attention, ["ffn"] * c.size("num_hidden_layers"), ffn=wide)

@@ -1,23 +1,11 @@
 """MiniMax-01: alternating lightning and softmax attention, MoE in every block, residuals taken after the norm."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, where_used, window
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim, where_used, window
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, first_of_every, layer_types
 from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("minimax",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: (
-        "full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor "
-        "mlp_alpha_factor mlp_beta_factor"
-    ),
-}
 
 _MIXERS = {FULL: "attention", LINEAR: "lightning"}
 

@@ -1,20 +1,9 @@
 """MiniMax-M2: QK norm over all heads together, MoE in every block, a router with a score-correction bias."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("minimax_m2",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "scoring_func",
-}
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    moe = mixture(c, c.size("num_local_experts"), c.size("intermediate_size"), correction=True)
+    moe = experts(c, "num_local_experts", "intermediate_size", correction=True)
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": "all"})

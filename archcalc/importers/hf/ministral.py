@@ -1,14 +1,8 @@
 """Ministral: Llama with sliding-window attention in the blocks that layer_types lists, or in all of them."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import layer_types, sliding, sliding_from
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("ministral",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,13 +1,9 @@
 """MobileNetV1: a depthwise convolution and one of 1 × 1, thirteen times."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import NORMED, Items, network, number
 from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("mobilenet_v1",)
 USUAL = "image"
 INERT = MOBILENET_INERT
 FIRST = 32  # channels of the stem
@@ -28,8 +24,9 @@ def _calls(c: Config) -> Items:
     calls: Items = []
     width = FIRST
     for index, stride in enumerate(STRIDES):
-        width *= 2 if stride == 2 or index == 0 else 1
-        calls.append({"block": "separable", "out": _scaled(c, width), **({"stride": 2} if stride == 2 else {})})
+        if stride == 2 or index == 0:
+            width *= 2
+        calls.append({"block": "separable", "out": _scaled(c, width), **when(stride == 2, stride=2)})
     return calls
 
 

@@ -1,13 +1,9 @@
 """MobileNetV2: blocks that widen, convolve each channel alone, and narrow again."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import NORMED, Items, divisible, network, number
 from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("mobilenet_v2",)
 USUAL = "image"
 INERT = MOBILENET_INERT
 FIRST = 32  # channels of the stem
@@ -33,7 +29,7 @@ def translate(c: Config, task: str) -> Fields:
 
 def _stem(c: Config) -> Items:
     width = _scaled(c, FIRST)
-    expands = [] if c.flag("first_layer_is_expansion") else [conv(c, width)]
+    expands: Items = c.choose("first_layer_is_expansion", [], [conv(c, width)])
     narrow = {"conv": _scaled(c, CHANNELS[0]), "kernel": 1}
     return [conv(c, width, kernel=3, stride=2), *expands, depthwise(c), narrow]
 
@@ -49,8 +45,10 @@ def _calls(c: Config) -> Items:
             sizes = {"stride": 1, "dilation": dilation}
             dilation *= stride  # from the next block on
         reached *= sizes["stride"]
-        adds = sizes["stride"] == 1 and into == out
-        called = {"block": "inverted_residual" if adds else "inverted", "inner": _expanded(c, into), "out": out}
+        block = "inverted"
+        if sizes["stride"] == 1 and into == out:
+            block = "inverted_residual"
+        called = {"block": block, "inner": _expanded(c, into), "out": out}
         calls.append({**called, **_unless_one(sizes)})
     return calls
 
@@ -73,5 +71,6 @@ def _divisible(c: Config, channels: int) -> int:
 
 def _last(c: Config) -> int:
     """A narrow model keeps a wide end."""
-    keeps = c.flag("finegrained_output") and number(c, "depth_multiplier") < 1
-    return LAST if keeps else _scaled(c, LAST)
+    if c.flag("finegrained_output") and number(c, "depth_multiplier") < 1:
+        return LAST
+    return _scaled(c, LAST)

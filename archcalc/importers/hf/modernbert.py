@@ -1,26 +1,15 @@
 """ModernBERT: a gated FFN, alternating sliding-window and full attention, no attention norm in the first block."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation, local_theta, rope
 
-TYPES = ("modernbert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "layer_norm_eps",
-    inert.TRAINING: "sparse_prediction sparse_pred_ignore_index repad_logits_with_grad embedding_dropout",
-    inert.USUAL_LAYERS: "global_attn_every_n_layers",
-    inert.RUNNING: "deterministic_flash_attn compile reference_compile",
-    inert.SUMMARY: "classifier_pooling classifier_activation",
-}
+INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -48,17 +37,17 @@ def _words(c: Config, layers: list[str]) -> tuple[list[str], Fields]:
     """The first block has no attention norm, since the embedding already has one."""
     theta = local_theta(c, older="local_rope_theta")
     local = {"window": c.size("local_attention"), "position": {"kind": "rope", "theta": theta}}
-    words = ["local" if layer == SLIDING else "attention" for layer in layers]
-    first = {"like": "attention", **(local if words[0] == "local" else {}), "norm": "none"}
-    words[0] = "first"
-    return words, {"first": first, **({"local": {"like": "attention", **local}} if "local" in words else {})}
+    known = {SLIDING: "local", FULL: "attention"}
+    first = {"like": "attention", **when(layers[0] == SLIDING, **local), "norm": "none"}
+    words = ["first", *(known[layer] for layer in layers[1:])]
+    return words, {"first": first, **when("local" in words, local={"like": "attention", **local})}
 
 
 def _head(c: Config, task: str) -> Any:
     """A dense layer and a norm come before every head."""
     kind, bias = heads.tied_or_own(c), c.flag("decoder_bias")
     dense = {"transform": True, "transform_bias": c.flag("classifier_bias")}
-    pool = "mean" if c.given("classifier_pooling") == "mean" else "class"
+    pool = {"mean": "mean", "cls": "class"}.get(c.given("classifier_pooling"), "class")
     table: heads.Table = {
         "base": heads.none,
         "masked": lambda: {"kind": kind, "bias": bias, **dense},

@@ -1,24 +1,16 @@
 """ModernBERT decoder: causal ModernBERT whose sliding windows are half as wide as the encoder's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("modernbert-decoder",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.STARTING: "initializer_cutoff_factor",
-    inert.NOT_HERE: "local_attention",
-    inert.SUMMARY: "classifier_activation",
-}
+INERT = {inert.NOT_HERE: "local_attention"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -43,7 +35,7 @@ def _kinds(c: Config, each: int) -> list[Fields]:
     layers = layer_types(c, first_of_every(c, c.given("global_attn_every_n_layers") or 3))
     position = rope(c, each, layer=SLIDING)
     local = {"window": max(c.size("local_attention") // 2, 1), "position": position}
-    kinds: list[Fields] = [dict(local) if layer == SLIDING else {} for layer in layers]
+    kinds = [when(layer == SLIDING, **local) for layer in layers]
     kinds[0] |= {"norm": "none"}
     return kinds
 

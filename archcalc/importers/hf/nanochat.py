@@ -1,17 +1,7 @@
 """nanochat: Llama with a non-gated FFN and weightless norms, also on queries, keys and the embedding."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("nanochat",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "final_logit_softcapping",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

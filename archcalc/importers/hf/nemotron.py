@@ -1,13 +1,7 @@
 """Nemotron: a non-gated FFN with squared ReLU, LayerNorm, RoPE on half of each head."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("nemotron",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

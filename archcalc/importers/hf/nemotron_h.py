@@ -1,28 +1,18 @@
 """Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
-from __future__ import annotations
+from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, attention, top
+from archcalc.importers.hf._helpers.blocks import attention, top
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("nemotron_h",)
-USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",
-    inert.ROUTING: "moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob",
-    inert.SCALING: "time_step_limit mamba_dt_limit",
-    inert.STARTING: (
-        "time_step_min time_step_max time_step_floor mamba_dt_min mamba_dt_max mamba_dt_init_floor "
-        "rescale_prenorm_residual"
-    ),
     inert.NOT_HERE: (
         "attention_bias mamba_proj_bias mamba_hidden_act max_position_embeddings n_shared_experts sliding_window"
     ),
-    inert.PREDICTING: "num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern",
-    inert.RUNNING: "use_mamba_kernels mamba_ssm_cache_dtype residual_in_fp32 num_logits_to_keep",
 }
 
 _SET_LAST = {"n_groups": "n_groups", "conv_kernel": "d_conv", "use_conv_bias": "conv_bias", "chunk_size": "chunk_size"}
@@ -37,19 +27,20 @@ _WORDS = {
 
 def translate(c: Config, task: str) -> Fields:
     lines = _lines(c)
-    made = {"attention": _attention, "ffn": _ffn, "moe": _experts, "mamba": _mamba}
-    parts = {word: make(c) for word, make in made.items()}
+    parts = {"attention": {"bias": False}, "ffn": _ffn(c), "moe": _experts(c), "mamba": _mamba(c)}
     c.skip("tie_word_embeddings")
-    heads_of_attention = attention(c) if "attention" in lines else {}
+    head: Any = "lm"
+    if task != "causal":
+        head = heads.of_decoder(c, task)
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),
-        **heads_of_attention,
+        **when("attention" in lines, **attention(c)),
         **{word: fields for word, fields in parts.items() if word in lines},
         "norm": "rms",
         "bias": False,
         "decoder": stack(lines),
-        "head": "lm" if task == "causal" else heads.of_decoder(c, task),
+        "head": head,
     }
 
 
@@ -59,15 +50,10 @@ def _lines(c: Config) -> list[str]:
         if not isinstance(letters, str) or not set(letters) <= set(_LETTERS):
             raise c.wrong("hybrid_override_pattern", "a word of M, E, * and -")
         return [_LETTERS[letter] for letter in letters]
-    said = ["mamba", "moe", "attention", "mlp"] if said is None else said
+    said = c.given_or("layers_block_type", ["mamba", "moe", "attention", "mlp"])
     if not said or not set(said) <= set(_WORDS):
         raise c.refused("layers_block_type")
     return [_WORDS[word] for word in said]
-
-
-def _attention(c: Config) -> Fields:
-    attention(c)
-    return {"bias": False}
 
 
 def _ffn(c: Config) -> Fields:
@@ -86,7 +72,7 @@ def _experts(c: Config) -> Fields:
         "gated": False,
         "correction": True,
         "shared": {"width": shared, "act": act, "gated": False, "bias": bias},
-        **({"latent": latent, "latent_bias": bias} if latent is not None else {}),
+        **when(latent is not None, latent=latent, latent_bias=bias),
     }
 
 

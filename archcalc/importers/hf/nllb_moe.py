@@ -1,24 +1,14 @@
 """NLLB-MoE: M2M-100 with MoE blocks at a fixed interval, which route each token to two experts."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bart_like, heads
+from archcalc.importers.hf._helpers.moe import sparse_where
+from archcalc.importers.hf._helpers.patterns import spelled_out, stack
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("nllb-moe",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.ROUTING: (
-        "router_dtype router_ignore_padding_tokens expert_capacity second_expert_policy "
-        "normalize_router_prob_before_dropping batch_prioritized_routing moe_eval_capacity_token_fraction"
-    ),
-    inert.SCALING: "scale_embedding",
-}
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
@@ -38,12 +28,11 @@ def translate(c: Config, task: str) -> Fields:
 
 def _stack(c: Config, name: str, mixers: str, act: str) -> Fields:
     step, blocks, width = c.count(f"{name}_sparse_step"), c.size(f"{name}_layers"), c.size(f"{name}_ffn_dim")
-    parts = ["moe" if step and (block + 1) % step == 0 else "ffn" for block in range(blocks)]
+    parts = sparse_where(c, lambda block: step and (block + 1) % step == 0, blocks)
     found = stack([f"{mixers} {part}" for part in parts], usual=f"{mixers} ffn")
-    blocks_of_stack = found if isinstance(found, dict) else {"blocks": found}
     described = {"ffn": {"width": width, "act": act}, "moe": _experts(c, width, act)}
     return {
-        **blocks_of_stack,
+        **spelled_out(found),
         "heads": c.size(f"{name}_attention_heads"),
         **{part: fields for part, fields in described.items() if part in parts},
     }
@@ -51,6 +40,6 @@ def _stack(c: Config, name: str, mixers: str, act: str) -> Fields:
 
 def _experts(c: Config, width: int, act: str) -> Fields:
     """The router selects two experts."""
-    number, bias = c.size("num_experts"), c.flag("router_bias")
-    fields = {"experts": number, "top": min(2, number), "width": width, "act": act, "gated": False, "bias": True}
-    return {**fields, **({"router_bias": True} if bias else {})}
+    number, bias = c.size("num_experts"), when(c.flag("router_bias"), router_bias=True)
+    sizes = {"experts": number, "top": min(2, number), "width": width}
+    return {**sizes, "act": act, "gated": False, "bias": True, **bias}

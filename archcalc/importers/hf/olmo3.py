@@ -1,14 +1,8 @@
 """OLMo 3: OLMo 2 with sliding-window attention in three of four blocks."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("olmo3",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

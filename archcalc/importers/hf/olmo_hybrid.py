@@ -1,32 +1,18 @@
 """OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("olmo_hybrid",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "linear_allow_neg_eigval",
-    inert.STARTING: "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor",
-}
+_BLOCKS = {LINEAR: "delta ffn", FULL: "attention behind"}
 
 
 def translate(c: Config, task: str) -> Fields:
     layers = layer_types(c, _usual(c), known=HYBRID)
-    lines = ["delta ffn" if layer == LINEAR else "attention behind" for layer in layers]
-    attention = _attention(c) if FULL in layers else {}
-    return decoder(
-        c,
-        task,
-        **attention,
-        delta=_delta(c) if LINEAR in layers else None,
-        decoder=stack(lines),
-    )
+    lines = [_BLOCKS[layer] for layer in layers]
+    made = where_used(" ".join(lines).split(), attention=lambda: _attention(c), delta=lambda: _delta(c))
+    return decoder(c, task, **(made["attention"] or {}), delta=made["delta"], decoder=stack(lines))
 
 
 def _attention(c: Config) -> Fields:
@@ -38,7 +24,9 @@ def _attention(c: Config) -> Fields:
 
 def _usual(c: Config) -> list[str]:
     layers = every(c, 4, other=LINEAR)
-    return layers if FULL in layers else [*layers[:-1], FULL]
+    if FULL not in layers:
+        layers[-1] = FULL
+    return layers
 
 
 def _delta(c: Config) -> Fields:

@@ -1,25 +1,14 @@
 """OLMoE: QK norm over all heads together, MoE in every block."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, even_heads, head_dim, kv_heads
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("olmoe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob scoring_func",
-    inert.SCALING: "clip_qkv",
-}
+from archcalc.importers.hf._helpers.blocks import even_heads, head_dim, kv_heads
+from archcalc.importers.hf._helpers.moe import experts, mixtral_like
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
-    moe = mixture(c, c.size("num_experts"), c.size("intermediate_size"))
+    moe = experts(c, "num_experts", "intermediate_size")
     return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": _qk_norm(c)})
 
 

@@ -1,35 +1,18 @@
 """OpenAI GPT (GPT-1): post-norm, a non-gated FFN, biases everywhere."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.gpt2_like import gpt
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("openai-gpt",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads n_ctx",
-    inert.SUMMARY: ("summary_type summary_use_proj summary_activation summary_proj_to_labels predict_special_tokens"),
-}
+INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 _ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "silu", "swish": "silu"}  # the words of its files
 
 
 def translate(c: Config, task: str) -> Fields:
-    d_model, number = c.size("n_embd"), c.size("n_head")
-    return decoder(
-        c,
-        task,
-        heads=number,
-        kv_heads=number,
-        head_dim=d_model // number,
-        ffn={"width": 4 * d_model, "act": _activation(c)},
-        norm={"place": "post"},
-        bias=True,
-        position={"kind": "learned", "length": c.size("n_positions")},
-    )
+    return gpt(c, task, ffn={"width": 4 * c.size("n_embd"), "act": _activation(c)}, norm={"place": "post"})
 
 
 def _activation(c: Config) -> str:

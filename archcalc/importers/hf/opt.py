@@ -1,29 +1,16 @@
 """OPT: learned positions offset by two rows, pre- or post-norm, an embedding that may be narrower than hidden_size."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("opt",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.TOKENS: "prefix",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size_or("word_embed_proj_dim", d_model)
     pre, affine = c.flag("do_layer_norm_before"), c.flag("layer_norm_elementwise_affine")
-    norm: Fields = {"place": "pre" if pre else "post"}
-    if not affine:
-        norm["affine"] = False
-    if c.flag("_remove_final_layer_norm") and pre:
-        norm["final"] = False
+    last = when(c.flag("_remove_final_layer_norm") and pre, final=False)
+    norm = {"place": c.choose("do_layer_norm_before", "pre", "post"), **when(not affine, affine=False), **last}
     return decoder(
         c,
         task,
@@ -33,5 +20,5 @@ def translate(c: Config, task: str) -> Fields:
         norm=norm,
         bias=c.flag("enable_bias"),
         position={"kind": "learned", "length": c.size("max_position_embeddings"), "offset": 2},
-        embedding={"width": width, "project": "tokens"} if width != d_model else None,
+        embedding=when(width != d_model, width=width, project="tokens"),
     )

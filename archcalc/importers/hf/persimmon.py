@@ -1,14 +1,8 @@
 """Persimmon: a non-gated FFN, LayerNorm also on queries and keys, biases everywhere except on the LM head."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
-
-TYPES = ("persimmon",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -17,7 +11,7 @@ def translate(c: Config, task: str) -> Fields:
         task,
         kv_heads=c.size("num_attention_heads"),
         head_dim=even_heads(c),
-        attention={"qk_norm": "head"} if c.flag("qk_layernorm") else {},
+        attention=when(c.flag("qk_layernorm"), qk_norm="head"),
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,

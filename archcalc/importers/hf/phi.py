@@ -1,21 +1,15 @@
 """Phi 1 and 2: attention and FFN in parallel after one LayerNorm, biases everywhere, also on the LM head."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn, head_dim
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("phi",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn, head_dim
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
     return decoder(
         c,
         task,
-        attention=_qk_norm(c) if c.flag("qk_layernorm") else {},
+        attention=_qk_norm(c),
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
@@ -26,6 +20,8 @@ def translate(c: Config, task: str) -> Fields:
 
 def _qk_norm(c: Config) -> Fields:
     """The norms have the default head size; with another head_dim the model can be built but not run."""
+    if not c.flag("qk_layernorm"):
+        return {}
     if head_dim(c) == even_heads(c):
         return {"qk_norm": "head"}
     c.notes.append(

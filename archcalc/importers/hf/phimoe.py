@@ -1,19 +1,10 @@
 """Phi MoE: experts in every block, LayerNorm, optional bias on the LM head."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, window
-from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import window
+from archcalc.importers.hf._helpers.moe import mixtral_like, mixture
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
-
-TYPES = ("phimoe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "scoring_func",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,12 @@
 """Vision encoder of Pixtral: Llama blocks with 2-D RoPE over patches of images of any shape, without a final norm."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, ffn
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import ffn
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import patches
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("pixtral",)
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

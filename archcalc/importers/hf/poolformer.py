@@ -1,13 +1,9 @@
 """PoolFormer: blocks that mix places by average pooling, and channels by two convolutions of 1 × 1."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import POOLED, Items, act, classifier, network, number, sizes, stages
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("poolformer",)
 USUAL = "image"
 INERT = {inert.STARTING: "layer_scale_init_value", inert.UNREAD: "patch_size stride"}
 NORM = {"norm": "group", "groups": 1}
@@ -25,7 +21,7 @@ def _block(c: Config) -> Fields:
     if size % 2 == 0:
         raise c.refused("pool_size", "an even one gives a larger map: it can be built but not run")
     pool = {"pool": "average", "kernel": size, "stride": 1, "padding": size // 2}
-    scale = ["scale"] if c.flag("use_layer_scale") else []
+    scale: Items = c.choose("use_layer_scale", ["scale"], [])
     convs = [{"conv": "inner", "kernel": 1, "act": act(c)}, {"conv": "out", "kernel": 1}]
     places: Fields = {"residual": [NORM, {"subtract": [[pool], "input"]}, *scale]}
     channels: Fields = {"residual": [NORM, *convs, *scale]}
@@ -41,5 +37,6 @@ def _stages(c: Config) -> Items:
     items: Items = []
     for (out, depth), kernel, stride, padding in zip(found, *windows, strict=True):
         items.append({"conv": out, "kernel": kernel, "stride": stride, "padding": padding})
-        items += [{"block": "pooling", "inner": int(out * ratio), "repeat": depth}] if depth else []
+        if depth:
+            items.append({"block": "pooling", "inner": int(out * ratio), "repeat": depth})
     return items

@@ -1,17 +1,11 @@
 """Audio encoder of Qwen2-Audio and Audio Flamingo 3: Whisper's encoder, then average pooling with stride two."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.whisper_like import sound_encoder
 
 TYPES = ("qwen2_audio_encoder", "audioflamingo3_encoder")
 USUAL = "base"
-INERT = {
-    inert.SCALING: "scale_embedding",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

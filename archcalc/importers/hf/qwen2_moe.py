@@ -1,27 +1,19 @@
 """Qwen 2 MoE: routed experts and a gated shared expert; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types, sliding
+from archcalc.importers.hf._helpers.blocks import biased, decoder
+from archcalc.importers.hf._helpers.layer_types import full_where, layer_types, sliding
 from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, gated_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("qwen2_moe",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.USUAL_LAYERS: "max_window_layers",
-    inert.NOT_HERE: "use_sliding_window sliding_window",
-}
+INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:
     moe = gated_experts(c)
     parts = sparse_parts(c, moe["experts"])
     slides = c.flag("use_sliding_window")
-    window = c.given("sliding_window") if slides else None
+    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     return decoder(
         c,
         task,
@@ -33,5 +25,5 @@ def translate(c: Config, task: str) -> Fields:
 
 def _usual(c: Config, slides: bool) -> list[str]:
     """Sliding windows in every other block, up to max_window_layers."""
-    last, blocks = c.get("max_window_layers"), range(c.size("num_hidden_layers"))
-    return [SLIDING if slides and block % 2 == 0 and block < last else FULL for block in blocks]
+    last = c.get("max_window_layers")
+    return full_where(c, lambda block: not (slides and block % 2 == 0 and block < last))

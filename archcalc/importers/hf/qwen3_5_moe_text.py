@@ -1,18 +1,11 @@
 """Text model of Qwen 3.5 MoE: Gated DeltaNet in three of four blocks, gated attention in the fourth; MoE in all."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.moe import all_sparse
 from archcalc.importers.hf._helpers.qwen_like import delta_decoder, gated_experts
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("qwen3_5_moe_text",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "full_attention_interval",
-}
+INERT = {inert.USUAL_LAYERS: "full_attention_interval"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,17 +1,10 @@
 """Text model of dense Qwen 3.5: Gated DeltaNet in three of four blocks, gated attention in the fourth."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.qwen_like import delta_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("qwen3_5_text",)
-USUAL = "causal"
-INERT = {
-    inert.USUAL_LAYERS: "full_attention_interval",
-}
+INERT = {inert.USUAL_LAYERS: "full_attention_interval"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,26 +1,20 @@
 """Qwen 3 MoE, also inside multimodal models: QK norm; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, plain_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 TYPES = ("qwen3_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text")
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.NOT_HERE: "use_sliding_window sliding_window",
-}
+INERT = {inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
 def translate(c: Config, task: str) -> Fields:
     moe = plain_experts(c)
     parts = sparse_parts(c, moe["experts"])
-    window = c.given("sliding_window") if c.flag("use_sliding_window") else None
-    local = {"window": window} if window else {}
+    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
+    local = when(window, window=window)
     return decoder(
         c,
         task,

@@ -1,18 +1,10 @@
 """Qwen3-Next: MoE with Gated DeltaNet in three of four blocks and gated attention in the fourth."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.qwen_like import delta_decoder, gated_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("qwen3_next",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "norm_topk_prob",
-    inert.USUAL_LAYERS: "full_attention_interval",
-}
+INERT = {inert.USUAL_LAYERS: "full_attention_interval"}
 
 
 def translate(c: Config, task: str) -> Fields:

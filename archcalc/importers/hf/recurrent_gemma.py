@@ -1,20 +1,12 @@
 """RecurrentGemma (Griffin): RG-LRU recurrent blocks, with local attention in every third block."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, head_dim, where_used
+from archcalc.importers.hf._helpers.blocks import biased, decoder, ffn, head_dim, where_used
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
-TYPES = ("recurrent_gemma",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "logits_soft_cap",
-    inert.STARTING: "w_init_variance_scale final_w_init_variance_scale",
-    inert.USUAL_LAYERS: "layers_block_type",
-}
+INERT = {inert.USUAL_LAYERS: "layers_block_type"}
 
 
 def translate(c: Config, task: str) -> Fields:

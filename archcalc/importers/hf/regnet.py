@@ -1,15 +1,10 @@
 """RegNet: residual blocks with grouped convolutions; type y has squeeze and excitation."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import Items, act
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.residual_like import residual_network
 
-TYPES = ("regnet",)
 USUAL = "image"
-INERT: dict[str, str] = {}
 SQUEEZED = 4  # how much narrower than a block's input the gate is
 
 

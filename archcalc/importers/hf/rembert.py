@@ -1,47 +1,29 @@
 """RemBERT: BERT with a narrow input embedding and a wider, untied output embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("rembert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
-    width, d_model = c.size("input_embedding_size"), c.size("hidden_size")
-    always = {"always_project": True} if width == d_model else {}
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, width=width, **always),
-        **bert_like.blocks(c),
-        "head": _head(c, task, width),
-    }
+    width = c.size("input_embedding_size")
+    always = when(width == c.size("hidden_size"), always_project=True)
+    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=_head(c, task, width))
 
 
 def _head(c: Config, task: str, width: int) -> Any:
-    c.skip("tie_word_embeddings", "output_embedding_size")
-    table: heads.Table = {
-        "base": bert_like.pooled,
-        "masked": lambda: _language(c, width),
-        "causal": lambda: _language(c, width),
-        **bert_like.classifiers(c, bert_like.POOLER),
-    }
-    return heads.for_task(c, task, table)
+    c.skip("output_embedding_size")
+    own: heads.Table = {"masked": lambda: _language(c, width), "causal": lambda: _language(c, width)}
+    return bert_like.head(c, task, bert_like.POOLER, own)
 
 
 def _language(c: Config, width: int) -> Fields:
-    wide = c.size("output_embedding_size")
-    if not c.flag("tie_word_embeddings"):
-        return {"kind": "lm", "bias": True, "transform": True if wide == width else wide}
-    if wide != width:
+    wide, kind = c.size("output_embedding_size"), heads.tied_or_own(c)
+    if wide == width:
+        return {"kind": kind, "bias": True, "transform": True}
+    if kind == "tied":
         raise c.refused("tie_word_embeddings", "the table that comes out is not as wide as the one that goes in")
-    return {"kind": "tied", "bias": True, "transform": True}
+    return {"kind": "lm", "bias": True, "transform": wide}

@@ -1,13 +1,9 @@
 """ResNet: residual blocks of two convolutions, or of three with a narrow one in the middle."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import FEATURES, Items, act
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.residual_like import residual_network
 
-TYPES = ("resnet",)
 USUAL = "image"
 INERT = FEATURES
 NARROWER = 4  # how much narrower a bottleneck's middle is
@@ -33,5 +29,5 @@ def _branch(c: Config) -> Items:
         raise c.wrong("layer_type", "basic or bottleneck")
     inner: Fields = {"conv": f"out // {NARROWER}"}
     first, second = {**inner, **narrow}, {**inner, **wide}
-    (first if c.flag("downsample_in_bottleneck") else second).update(strided)
+    c.choose("downsample_in_bottleneck", first, second).update(strided)
     return [{**first, "act": "relu"}, {**second, "act": "relu"}, {"conv": "out", **narrow}]

@@ -1,24 +1,13 @@
 """RoBERTa-PreLayerNorm: pre-norm RoBERTa."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("roberta-prelayernorm",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: "summary_proj_to_labels pooler_fc_size pooler_type",
-}
+INERT = {inert.SUMMARY: "summary_proj_to_labels"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    return {
-        **bert_like.encoder(c),
-        "position": bert_like.positions_behind_padding(c),
-        "embedding": bert_like.typed(c),
-        **bert_like.blocks(c),
-        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
-    }
+    head = bert_like.head(c, task, {"hidden": c.size("hidden_size")})
+    return bert_like.bert(c, norm=None, position=bert_like.positions_behind_padding(c), head=head)

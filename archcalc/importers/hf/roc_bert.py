@@ -1,31 +1,17 @@
 """RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from archcalc.importers.hf._helpers import bert_like, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import bert_like
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("roc_bert",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:
     joined, spare = _tables(c)
-    beside = {"joined": list(joined.values())} if joined else {}
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, **beside),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-        "spare": spare or None,
-    }
+    embedding = bert_like.typed(c, **when(joined, joined=list(joined.values())))
+    return bert_like.bert(c, embedding=embedding, head=_head(c, task), spare=spare or None)
 
 
 def _tables(c: Config) -> tuple[Fields, Fields]:

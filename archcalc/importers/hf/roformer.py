@@ -1,50 +1,31 @@
 """RoFormer: BERT with rotary position embeddings, whose sines and cosines are stored as a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
-TYPES = ("roformer",)
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "rotary_value",
-    inert.SUMMARY: "summary_type summary_activation summary_proj_to_labels summary_use_proj",
-}
+INERT = {inert.SUMMARY: "summary_type summary_proj_to_labels summary_use_proj"}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size_or("embedding_size", d_model)
-    narrow = {"width": width} if width != d_model else {}
+    narrow = when(width != d_model, width=width)
     if d_model // number % 2:
         raise c.refused(
             "num_attention_heads",
             "RoPE rotates pairs of numbers, so the head size must be even: such a model cannot run",
         )
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "position": {"kind": "rope", "length": c.size("max_position_embeddings"), "stored": True},
-        "embedding": bert_like.typed(c, **narrow),
-        **bert_like.blocks(c),
-        "head": _head(c, task),
-    }
+    position = {"kind": "rope", "length": c.size("max_position_embeddings"), "stored": True}
+    return bert_like.bert(c, position=position, embedding=bert_like.typed(c, **narrow), head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:
-    c.skip("tie_word_embeddings")
-    hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
-    table: heads.Table = {
+    own: heads.Table = {
         "base": heads.none,
-        "masked": lambda: bert_like.language(c),
-        "causal": lambda: bert_like.language(c),
-        **bert_like.classifiers(c, hidden),
         "choice": lambda: heads.classifier(1, pool="last"),
         "answer": lambda: heads.classifier(heads.SPAN),  # whatever else there are labels for
     }
-    return heads.for_task(c, task, table)
+    return bert_like.head(c, task, {"hidden": c.size("hidden_size"), "act": "gelu"}, own)

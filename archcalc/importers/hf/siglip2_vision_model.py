@@ -1,19 +1,11 @@
 """Vision encoder of SigLIP 2 (NaFlex): takes patches of images of any shape, up to num_patches."""
 
-from __future__ import annotations
-
 from math import isqrt
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.clip_like import image_tower, of_images
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("siglip2_vision_model",)
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,18 +1,11 @@
 """Text encoder of SigLIP: bidirectional attention; the last token is pooled and projected."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.clip_like import tower
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("siglip_text_model",)
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.NOT_HERE: "projection_size",
-}
+INERT = {inert.NOT_HERE: "projection_size"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,21 +1,15 @@
 """SmolLM3: Llama without position embeddings (NoPE) in every fourth block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
+from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("smollm3",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:
     rotated, window = _rotated(c), c.given("sliding_window")
     slides = c.flag("use_sliding_window") and window is not None
-    layers = layer_types(c, [SLIDING if slides and not rope else FULL for rope in rotated])
+    layers = layer_types(c, full_where(c, lambda block: not slides or rotated[block]))
     variants = {
         "free": {"like": "attention", "position": "none"},
         "local": {"like": "attention", "window": window},

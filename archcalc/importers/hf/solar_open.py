@@ -1,24 +1,15 @@
 """Solar Open: biases on q, k and v, routed experts and a shared expert in every block."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
+from archcalc.importers.hf._helpers.blocks import biased, decoder
 from archcalc.importers.hf._helpers.latent import deepseek_experts
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import all_sparse, used
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("solar_open",)
-USUAL = "causal"
-INERT = {
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-}
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 
 def translate(c: Config, task: str) -> Fields:
     parts = all_sparse(c)
-    normed = {"qk_norm": "head"} if c.flag("use_qk_norm") else {}
+    normed = when(c.flag("use_qk_norm"), qk_norm="head")
     return decoder(
         c,
         task,

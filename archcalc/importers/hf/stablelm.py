@@ -1,24 +1,16 @@
 """StableLM: LayerNorm with bias, optional biases on q, k and v, optional parallel attention and FFN."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("stablelm",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim",
-}
 WEIGHTS = Weights(numbered=r"\.norms\.\d+\.weight$")  # norms of queries and keys, one for each head
 
 
 def translate(c: Config, task: str) -> Fields:
     heads, width = c.size("num_attention_heads"), c.size("hidden_size")
-    normed = {"qk_norm": {"over": "heads", "bias": False}} if c.flag("qk_layernorm") else {}
+    normed = when(c.flag("qk_layernorm"), qk_norm={"over": "heads", "bias": False})
     return decoder(
         c,
         task,
@@ -26,5 +18,5 @@ def translate(c: Config, task: str) -> Fields:
         attention={"bias": biased(qkv=c.flag("use_qkv_bias")), **normed},
         norm="layer",
         position=rope(c, width // heads),
-        parallel="shared" if c.flag("use_parallel_residual") else None,
+        parallel=c.choose("use_parallel_residual", "shared", None),
     )

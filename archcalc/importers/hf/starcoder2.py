@@ -1,13 +1,7 @@
 """StarCoder 2: a non-gated FFN, LayerNorm, biases everywhere or nowhere."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, window
-from archcalc.importers.hf._helpers.reading import Config
-
-TYPES = ("starcoder2",)
-USUAL = "causal"
-INERT: dict[str, str] = {}
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, window
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,24 +1,17 @@
 """Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, where_used
+from archcalc.importers.hf._helpers.blocks import where_used
+from archcalc.importers.hf._helpers.moe import sparse_where
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("switch_transformers",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.ROUTING: ("expert_capacity router_dtype router_ignore_padding_tokens add_router_probs router_jitter_noise"),
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "add_cross_attention",
-}
+INERT = {inert.NOT_HERE: "add_cross_attention"}
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
@@ -30,9 +23,13 @@ def translate(c: Config, task: str) -> Fields:
     second = _parts(c, "decoder", further, further)
     if c.flag("is_decoder") and not both:
         raise c.refused("is_decoder")
-    there = {*first, *(second if both else ())}
     ffn, moe = _ffn(c), _experts(c)
-    table = {"shared": True} if both and tied else {"spare": True}
+    there, stacks = first, {"encoder": _stack("attention", first)}
+    table = {"spare": True}
+    if both and tied:
+        table = {"shared": True}
+    if both:
+        there, stacks = [*first, *second], {**stacks, "decoder": _stack("attention cross", second)}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -43,18 +40,16 @@ def translate(c: Config, task: str) -> Fields:
         "bias": False,
         "position": {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")},
         "embedding": table,
-        "encoder": _stack("attention", first),
-        "decoder": _stack("attention cross", second) if both else None,
+        **stacks,
         "head": _head(c, task),
     }
 
 
 def _parts(c: Config, name: str, blocks: int, declared: int) -> list[str]:
     """MoE in the second block of every sparse step, or in all blocks if the step is 1, as in the class."""
-    sparse = c.count(f"num_sparse_{name}_layers")
-    derived = declared // sparse if sparse else declared
-    step = derived if c.given(f"{name}_sparse_step") is None else c.given(f"{name}_sparse_step")
-    return ["moe" if step == 1 or (step and block % step == 1) else "ffn" for block in range(blocks)]
+    sparse = c.count(f"num_sparse_{name}_layers") or 1
+    step = c.given_or(f"{name}_sparse_step", declared // sparse)
+    return sparse_where(c, lambda block: step == 1 or (step and block % step == 1), blocks)
 
 
 def _stack(mixers: str, parts: list[str]) -> Any:
@@ -66,7 +61,7 @@ def _ffn(c: Config) -> Fields:
 
 
 def _experts(c: Config) -> Fields:
-    bias = {"router_bias": True} if c.flag("router_bias") else {}
+    bias = when(c.flag("router_bias"), router_bias=True)
     return {"experts": c.size("num_experts"), "top": 1, **_ffn(c), "gated": False, **bias}
 
 

@@ -1,12 +1,8 @@
 """T5 and T5 v1.1: an encoder-decoder with relative position bias and one shared token embedding."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import t5_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("t5",)
 USUAL = "seq2seq"
 INERT = t5_like.INERT
 

@@ -1,17 +1,10 @@
 """Encoder or decoder half of T5Gemma, which is not a model by itself."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("t5_gemma_module",)
 USUAL = "seq2seq"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.NOT_HERE: "vocab_size is_decoder tie_word_embeddings",
-}
+INERT = {inert.NOT_HERE: "vocab_size is_decoder tie_word_embeddings"}
 
 
 def translate(c: Config, task: str) -> Fields:

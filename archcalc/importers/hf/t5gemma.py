@@ -1,21 +1,16 @@
 """T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, ffn, finished, head_dim
+from archcalc.importers.hf._helpers.blocks import ffn, finished, head_dim
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.patterns import spelled_out
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("t5gemma",)
 USUAL = "seq2seq"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder",
-}
+INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}
 
 _SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 
@@ -35,10 +30,11 @@ def _read(c: Config, name: str) -> Fields:
     """One half as a separate model. Sliding windows of the encoder extend to both sides."""
     inner = Config("t5_gemma_module", c.get(name) or {})
     cap, window = inner.get("attn_logit_softcapping"), inner.get("sliding_window")
-    capped: Fields = {"softcap": float(cap)} if cap else {}
-    decodes = name == "decoder"
-    seen = window if decodes or not window else 2 * window + 1
-    made = sliding(inner, layer_types(inner, every(inner, 2)), seen, part="cross ffn" if decodes else "ffn")
+    capped = when(cap, softcap=cap and float(cap))
+    decodes, part = name == "decoder", {"decoder": "cross ffn", "encoder": "ffn"}[name]
+    if window and not decodes:
+        window = 2 * window + 1
+    made = sliding(inner, layer_types(inner, every(inner, 2)), window, part=part)
     fields = {
         "vocab": inner.size("vocab_size"),
         "d_model": inner.size("hidden_size"),
@@ -46,7 +42,7 @@ def _read(c: Config, name: str) -> Fields:
         "kv_heads": inner.size("num_key_value_heads"),
         "head_dim": head_dim(inner),
         "attention": {"bias": inner.flag("attention_bias"), **capped},
-        "cross": capped if decodes else None,
+        **when(decodes, cross=capped),
         "ffn": ffn(inner, act="hidden_activation"),
         "norm": {"kind": "rms", "place": "sandwich"},
         "bias": False,
@@ -62,7 +58,7 @@ def _read(c: Config, name: str) -> Fields:
 def _stack(fields: Fields, name: str) -> Fields:
     """Moves the model-level fields into this stack."""
     blocks = fields.pop(name)
-    return {**fields, **(blocks if isinstance(blocks, dict) else {"blocks": blocks})}
+    return {**fields, **spelled_out(blocks)}
 
 
 def _head(c: Config, task: str) -> Any:

@@ -1,18 +1,11 @@
 """Text encoder of TIPS v2: sinusoidal positions."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.clip_like import tower
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("tipsv2_text_model",)
 USUAL = "base"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.STARTING: "scale_sqrt_depth",
-}
+INERT = {inert.STARTING: "scale_sqrt_depth"}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -1,19 +1,10 @@
 """Decoder of TrOCR: BART's decoder with cross-attention to the output of a vision encoder."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("trocr",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SCALING: "scale_embedding",
-    inert.NOT_HERE: "is_decoder",
-}
+INERT = {inert.NOT_HERE: "is_decoder"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,7 +17,7 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": {"width": c.size("decoder_ffn_dim"), "act": activation(c, "activation_function")},
         "norm": {"place": "post"},
         "position": _position(c),
-        "embedding": {"norm": True} if c.flag("layernorm_embedding") else None,
+        "embedding": when(c.flag("layernorm_embedding"), norm=True),
         "decoder": {"blocks": c.size("decoder_layers"), "pattern": ["attention cross ffn"]},
         "head": heads.tied_or_own(c),
     }
@@ -34,5 +25,6 @@ def translate(c: Config, task: str) -> Fields:
 
 def _position(c: Config) -> Fields:
     length = c.size("max_position_embeddings")
-    learned = c.flag("use_learned_position_embeddings")
-    return {"kind": "learned", "length": length, "offset": 2} if learned else {"kind": "sinusoidal", "length": length}
+    if c.flag("use_learned_position_embeddings"):
+        return {"kind": "learned", "length": length, "offset": 2}
+    return {"kind": "sinusoidal", "length": length}

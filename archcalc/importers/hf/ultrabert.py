@@ -1,25 +1,19 @@
 """UltraBERT: Llama with bidirectional attention; some blocks use sliding windows with their own RoPE base."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, head_dim
+from archcalc.importers.hf._helpers.blocks import head_dim
 from archcalc.importers.hf._helpers.layer_types import FULL, full, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import local_theta, rope
+from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.words import local_rope, rope
 
-TYPES = ("ultrabert",)
 USUAL = "masked"
-INERT = {
-    inert.TRAINING: "prediction_head_size",
-    inert.SUMMARY: "classifier_pooling",
-}
+INERT = {inert.TRAINING: "prediction_head_size", inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    local: Fields = {"position": {"kind": "rope", "theta": local_theta(c)}} if head_dim(c) % 2 == 0 else {}
+    local = local_rope(c, head_dim(c))
     found = sliding(c, layer_types(c, full(c)), c.size_or("sliding_window", 0) or None, **local)
     return {
         **bert_like.llama_encoder(c),

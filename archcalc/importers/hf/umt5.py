@@ -1,12 +1,8 @@
 """UMT5: mT5 with a relative position bias table in every block."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import t5_like
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("umt5",)
 USUAL = "seq2seq"
 INERT = t5_like.INERT
 

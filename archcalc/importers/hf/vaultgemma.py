@@ -1,19 +1,11 @@
 """VaultGemma: Gemma 2 without the norms after attention and FFN."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.gemma_like import gemma_like
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("vaultgemma",)
-USUAL = "causal"
-INERT = {
-    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
-    inert.USUAL_LAYERS: "sliding_window_pattern",
-}
+INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
 def translate(c: Config, task: str) -> Fields:

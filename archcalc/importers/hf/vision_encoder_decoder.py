@@ -1,14 +1,10 @@
 """VisionEncoderDecoder: any vision encoder with any decoder; each half's config is read by its own translator."""
 
-from __future__ import annotations
-
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.two_models import two_models
 
 TYPES = ("vision-encoder-decoder",)
 USUAL = "seq2seq"
-INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

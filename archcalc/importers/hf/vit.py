@@ -1,36 +1,18 @@
 """ViT: a vision encoder over image patches with a class token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.vit_like import (
-    VIT_INERT,
-    classes_of_image,
-    hidden_pixels,
-    image_encoder,
-    patches,
-    plain_ffn,
-    pooled,
-)
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers.vit_like import VIT_INERT, classes_of_image, hidden_pixels, patches, pooled, vit
 
-TYPES = ("vit",)
 USUAL = "image"
 INERT = VIT_INERT
 
 
 def translate(c: Config, task: str) -> Fields:
-    hides = {"mask": True} if task == "masked_image" else {}
-    return image_encoder(
-        c,
-        bias=biased(qkv=c.flag("qkv_bias"), o=True),
-        ffn=plain_ffn(c),
-        embedding=patches(c, **hides),
-        head=_head(c, task),
-    )
+    hides = when(task == "masked_image", mask=True)
+    return vit(c, embedding=patches(c, **hides), head=_head(c, task))
 
 
 def _head(c: Config, task: str) -> Any:

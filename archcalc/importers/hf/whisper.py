@@ -1,35 +1,22 @@
 """Whisper: an audio encoder after two convolutions and a text decoder; key projections have no bias."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.bart_like import stack_of
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.whisper_like import stored_sinusoids
 from archcalc.importers.hf._helpers.words import activation
 
-TYPES = ("whisper",)
 USUAL = "speech"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim",
-    inert.SCALING: "scale_embedding",
-    inert.TRAINING: (
-        "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
-        "mask_feature_length mask_feature_min_masks"
-    ),
-    inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size",
-    inert.TOKENS: (
-        "suppress_tokens begin_suppress_tokens median_filter_width forced_decoder_ids alignment_heads max_length"
-    ),
-}
+INERT = {inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size"}
 
 
 def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "speech", "causal", "base", "audio")
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "vocab_size", "max_target_positions")
     c.skip("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim")
-    language = heads.tied_or_own(c)
+    head = heads.tied_or_own(c)
+    if task == "base":
+        head = "none"
     heard = {
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
         "position": stored_sinusoids(c),
@@ -48,7 +35,7 @@ def translate(c: Config, task: str) -> Fields:
         "attention": {"bias": ["q", "v", "o"]},
         "ffn": {"act": activation(c, "activation_function")},
         **stacks,
-        "head": "none" if task == "base" else language,
+        "head": head,
     }
 
 
@@ -65,6 +52,6 @@ def _listening(c: Config, encoder: Fields) -> Fields:
             "bias": True,
             "pool": "mean",
             "project": c.size("classifier_proj_size"),
-            **({"layers": "weighted"} if c.flag("use_weighted_layer_sum") else {}),
+            **when(c.flag("use_weighted_layer_sum"), layers="weighted"),
         },
     }

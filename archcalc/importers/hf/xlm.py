@@ -1,43 +1,35 @@
 """XLM and FlauBERT: BERT-like encoders with optional language embeddings and a plain linear LM head."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("xlm", "flaubert")
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.SUMMARY: "start_n_top end_n_top summary_type summary_activation",
-    inert.TOKENS: "unk_index mask_index bos_index eos_index pad_index lang_id",
-    inert.UNREAD: "is_encoder",
-}
+INERT = {inert.SUMMARY: "start_n_top end_n_top summary_type", inert.UNREAD: "is_encoder"}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("emb_dim"), c.size("n_heads")
     if c.flag("asm") and task in ("masked", "causal"):
         raise c.refused("asm")
-    length, fixed = c.size("max_position_embeddings"), c.flag("sinusoidal_embeddings")
-    position: Fields = {"kind": "sinusoidal", "length": length, "stored": True}
-    languages = c.size("n_langs") if c.flag("use_lang_emb") and c.size("n_langs") > 1 else 0
+    fixed, learned = {"kind": "sinusoidal", "stored": True}, {"kind": "learned"}
+    kind: Fields = c.choose("sinusoidal_embeddings", fixed, learned)
+    norm: Fields = c.choose("pre_norm", {"final": False}, {"place": "post"})
     c.skip("n_langs")
-    act = "gelu" if c.flag("gelu_activation") else "relu"
-    norm: Fields = {"final": False} if c.flag("pre_norm") else {"place": "post"}
-    stack = "decoder" if c.flag("causal") else "encoder"
+    languages = 0
+    if c.flag("use_lang_emb") and c.size("n_langs") > 1:
+        languages = c.size("n_langs")
     return {
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
         "heads": number,
-        "ffn": {"width": 4 * d_model, "act": act},
+        "ffn": {"width": 4 * d_model, "act": c.choose("gelu_activation", "gelu", "relu")},
         "norm": norm,
-        "position": position if fixed else {"kind": "learned", "length": length},
+        "position": {**kind, "length": c.size("max_position_embeddings")},
         "embedding": {"norm": True, "types": languages},
-        stack: c.size("n_layers"),
+        c.choose("causal", "decoder", "encoder"): c.size("n_layers"),
         "head": _head(c, task),
     }
 
@@ -53,7 +45,8 @@ def _head(c: Config, task: str) -> Any:
         "answer": lambda: heads.classifier(labels),
     }
     if used:
-        table["sequence"] = lambda: heads.classifier(labels if to_labels else c.size("emb_dim"), pool="class")
+        classes = c.choose("summary_proj_to_labels", labels, c.size("emb_dim"))
+        table["sequence"] = lambda: heads.classifier(classes, pool="class")
     if used and to_labels:
         table["choice"] = lambda: heads.classifier(1, pool="class", hidden=labels, act="identity")
     return heads.for_task(c, task, table)

@@ -1,24 +1,13 @@
 """YOSO and MRA: RoBERTa with approximate attention, which has the same parameters as full attention."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 TYPES = ("yoso", "mra")
 USUAL = "masked"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
-    inert.TRAINING: "lsh_backward",
-    inert.NOT_HERE: "add_cross_attention",
-    inert.APPROXIMATE: (
-        "use_expectation hash_code_len num_hash use_fast_hash block_per_row approx_mode "
-        "initial_prior_first_n_blocks initial_prior_diagonal_n_blocks"
-    ),
-}
+INERT = {inert.NOT_HERE: "add_cross_attention"}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -37,12 +26,10 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    c.skip("tie_word_embeddings")
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
-    table: heads.Table = {
+    own: heads.Table = {
         "base": heads.none,
-        "masked": lambda: bert_like.language(c),
-        **bert_like.classifiers(c, hidden, choice={**hidden, "act": "relu"}),
+        "choice": lambda: heads.classifier(1, pool="class", **{**hidden, "act": "relu"}),
         "answer": lambda: heads.classifier(heads.SPAN),  # whatever else there are labels for
     }
-    return heads.for_task(c, task, table)
+    return bert_like.head(c, task, hidden, own)

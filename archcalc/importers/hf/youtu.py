@@ -1,20 +1,10 @@
 """Youtu-LLM: dense model with multi-head latent attention (MLA)."""
 
-from __future__ import annotations
-
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.latent import latent, latent_decoder
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-TYPES = ("youtu",)
-USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads qk_head_dim",
-    inert.ORDER: "rope_interleave",
-    inert.STARTING: "embedding_initializer_range",
-    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-}
+INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
 def translate(c: Config, task: str) -> Fields:

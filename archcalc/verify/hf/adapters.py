@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
-from archcalc.importers.hf import translator
+from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers.weights import Weights
 
 
-def families(module: Any) -> list[ModuleType]:
+def families(module: Any) -> list[Family]:
     """The translators of a class and of the models inside it, such as an encoder before a decoder."""
     configs = (getattr(inner, "config", None) for inner in module.modules())
     types = {str(getattr(config, "model_type", "")) for config in configs}
@@ -18,9 +17,4 @@ def families(module: Any) -> list[ModuleType]:
 
 def weights_of(module: Any) -> list[Weights]:
     """How its weights are kept, where families say something about that."""
-    return [family.WEIGHTS for family in families(module) if hasattr(family, "WEIGHTS")]
-
-
-def unused_flops(found: list[ModuleType], module: Any, config: Any, flops: int) -> int:
-    """FLOPs of one module whose results are unused, as its families declare."""
-    return sum(family.unused_flops(module, config, flops) for family in found if hasattr(family, "unused_flops"))
+    return [family.weights for family in families(module) if family.weights]

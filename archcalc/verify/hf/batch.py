@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,29 +29,15 @@ class Batch:
     device: str
 
     def inputs(self) -> dict[str, Tensor]:
-        return {self.main_input: self._main(), **self._labels(), **self._memory()}
-
-    def _memory(self) -> dict[str, Tensor]:
-        """What a decoder without an encoder of its own attends to."""
-        width = self.setting.memory
-        return {"encoder_hidden_states": self._numbers(self.setting.seq, width)} if width else {}
-
-    @property
-    def main_input(self) -> str:
-        """What the class reads first; some inherit a name that they do not take."""
-        named, takes = str(self.model.main_input_name), inspect.signature(self.model.forward).parameters
-        return named if named in takes else next(iter(takes))
+        given = {main_input(self.model): self._main(), **self._labels()}
+        if self.setting.memory:  # what a decoder without an encoder of its own attends to
+            given["encoder_hidden_states"] = self._numbers(self.setting.seq, self.setting.memory)
+        return given
 
     def _main(self) -> Tensor:
-        if self.setting.shape:
-            return self._numbers(*self.setting.shape)
-        config = getattr(self.model.config, "encoder", self.model.config)
-        if self.main_input == "pixel_values":
-            size = config.image_size
-            height, width = size if isinstance(size, list | tuple) else (size, size)
-            return self._numbers(config.num_channels, height, width)
-        if self.main_input == "input_features":
-            return self._numbers(config.num_mel_bins, self.setting.seq * strides(self.model))
+        sizes = self.setting.shape or sizes_read(self.model, self.setting.seq)
+        if sizes:
+            return self._numbers(*sizes)
         return self._ids(self.setting.seq)
 
     def _labels(self) -> dict[str, Tensor]:
@@ -75,9 +62,21 @@ class Batch:
         return torch.zeros(self.setting.batch, *length, dtype=torch.long, device=self.device)
 
 
-def strides(module: Any) -> int:
-    """The number of audio frames for each position."""
-    together = 1
-    for inner in module.modules():
-        together *= inner.stride[0] if isinstance(inner, nn.Conv1d) else 1
-    return together
+def main_input(model: Any) -> str:
+    """What a class reads first; some inherit a name that they do not take."""
+    takes = list(inspect.signature(model.forward).parameters)
+    return next((name for name in takes if name == model.main_input_name), takes[0])
+
+
+def sizes_read(model: Any, length: int) -> tuple[int, ...]:
+    """Sizes of an image, or of a recording with frames for that many positions; none where a class reads tokens."""
+    config, reads = getattr(model.config, "encoder", model.config), main_input(model)
+    if reads == "input_features":
+        convolutions = [inner for inner in model.modules() if isinstance(inner, nn.Conv1d)]
+        return config.num_mel_bins, length * math.prod(inner.stride[0] for inner in convolutions)
+    if reads != "pixel_values":
+        return ()
+    sides = config.image_size
+    if not isinstance(sides, list | tuple):
+        sides = (sides, sides)
+    return config.num_channels, *sides

@@ -15,11 +15,11 @@ from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
-from archcalc.verify.hf.batch import strides
+from archcalc.verify.hf.batch import main_input, sizes_read
 
 PLAIN = {  # how a class is run, whatever the file says: attention step by step, nothing beside the answer
-    "attn_implementation": "eager",
-    "experts_implementation": "batched_mm",  # the grouped kernel has no fp32 on the meta device
+    "_attn_implementation": "eager",
+    "_experts_implementation": "batched_mm",  # the grouped kernel has no fp32 on the meta device
     "use_cache": False,
     "return_dict": True,
     "output_hidden_states": False,
@@ -55,9 +55,7 @@ class Built:
 
     @cached_property
     def main_input(self) -> str:
-        """What the class reads first; some inherit a name that they do not take."""
-        named, takes = str(self.module.main_input_name), inspect.signature(self.module.forward).parameters
-        return named if named in takes else next(iter(takes))
+        return main_input(self.module)
 
     def inputs(self, work: Workload, device: str) -> dict[str, Any]:
         """Token ids, an image or audio frames, plus decoder ids and encoder states for a decoder."""
@@ -84,15 +82,12 @@ class Built:
         raise ValueError(f"{self.name} does not accept encoder states for its cross-attention")
 
     def _main(self, batch: int, length: int, device: str) -> Any:
-        zeros, config = torch.zeros, getattr(self.module.config, "encoder", self.module.config)
-        if self.main_input == "pixel_values":
-            said = config.image_size
-            height, width = said if isinstance(said, list | tuple) else (said, said)
-            return zeros(batch, config.num_channels, height, width, device=device)
-        if self.main_input == "input_features":
-            return zeros(batch, config.num_mel_bins, length * strides(self.module), device=device)
+        if sizes := sizes_read(self.module, length):
+            return torch.zeros(batch, *sizes, device=device)
         ids = self._ids(batch, length, device)
-        return ids[:, None] if self.name.endswith("MultipleChoice") else ids  # one choice for each question
+        if self.name.endswith("MultipleChoice"):  # one choice for each question
+            return ids[:, None]
+        return ids
 
     def _ids(self, batch: int, length: int, device: str) -> Any:
         """Token ids without padding, ending in the EOS token, which some heads look for."""
@@ -109,29 +104,25 @@ def memory_width(model: Model) -> int | None:
     decoder, encoder = (getattr(model.resolved, name, None) for name in ("decoder", "encoder"))
     if decoder is None or encoder is not None:
         return None
-    widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
-    return widths[0] if widths else None
+    widths = (part.memory for part in decoder.parts.values() if getattr(part, "memory", None))
+    return next(widths, None)
 
 
 def class_named(config: dict[str, Any]) -> str:
     """The class that archcalc counts: the first known one in `architectures`, else the default."""
     model_type = config["model_type"]
     classes: dict[str, str] = described(model_type)["classes"]
-    module = translator(model_type)
-    named = [name for name in config.get("architectures") or () if name in classes]
-    return named[0] if named else next(name for name, task in classes.items() if module and task == module.USUAL)
+    family = translator(model_type)
+    named = [str(name) for name in config.get("architectures") or () if name in classes]
+    usual = [name for name, task in classes.items() if family and task == family.usual]
+    return (*named, *usual)[0]
 
 
 def _as_run(config: Any) -> None:
     for key, value in PLAIN.items():
-        setattr(config, _private(key), value)
+        setattr(config, key, value)
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = 0  # classes for sequences ask for one
-
-
-def _private(key: str) -> str:
-    """Implementations are kept under names with an underscore."""
-    return f"_{key}" if key.endswith("_implementation") else key
 
 
 def needed(name: str) -> Any:

@@ -20,7 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from archcalc.importers.meta.contained import contained
 from archcalc.spec.workload import Workload
-from archcalc.verify.hf.adapters import families, unused_flops
+from archcalc.verify.hf.adapters import families
 from archcalc.verify.hf.built import Built, needed
 
 Shape = tuple[int, ...]
@@ -127,7 +127,8 @@ def _note_unused(built: Built, seen: Forward) -> None:
     for name, module in built.module.named_modules():
         if (name, PADDED) in seen.unused and isinstance(module, nn.Conv1d):
             seen.outputs[name] = (*seen.outputs[name][:-1], seen.inputs[name][-1])
-        if unread := unused_flops(found, module, built.module.config, seen.flops.get(name, 0)):
+        flops = seen.flops.get(name, 0)
+        if unread := sum(family.unused_flops(module, built.module.config, flops) for family in found):
             seen.unused[name, NOT_CHOSEN] = unread
 
 

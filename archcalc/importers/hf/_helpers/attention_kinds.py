@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Fields
 
 
 def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
@@ -15,7 +15,8 @@ def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
         key = repr(sorted(said.items(), key=str))
         if key not in words:
             words[key] = _word(said, variants)
-            variants |= {words[key]: {"like": "attention", **said}} if said else {}
+        if said:
+            variants.setdefault(words[key], {"like": "attention", **said})
         lines.append(f"{words[key]} {part}")
     return {"variants": variants or None, "decoder": stack(lines)}
 
@@ -24,10 +25,14 @@ def _word(said: Fields, taken: Fields) -> str:
     """`local`, `chunked`, `free` (without positions) or a name with the head count; numbered if already taken."""
     if not said:
         return "attention"
-    seen = [word for key, word in (("window", "local"), ("chunk", "chunked")) if key in said]
-    seen += ["indexed"] if "index" in said else []
-    seen += ["free"] if said.get("position") == "none" else []
-    seen += [f"heads{said['heads']}"] if "heads" in said else []
-    name = "_".join(seen) or "other"
+    free = "position" in said and said["position"] == "none"
+    named = {
+        "local": "window" in said,
+        "chunked": "chunk" in said,
+        "indexed": "index" in said,
+        "free": free,
+        f"heads{said.get('heads')}": "heads" in said,
+    }
+    name = "_".join(word for word, is_so in named.items() if is_so) or "other"
     later = (f"{name}_{number}" for number in range(2, len(taken) + 3))
-    return name if name not in taken else next(word for word in later if word not in taken)
+    return next(word for word in (name, *later) if word not in taken)

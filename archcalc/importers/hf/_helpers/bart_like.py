@@ -6,17 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
 INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
-    inert.SCALING: "scale_embedding",
+    inert.NO_SUCH_SIZE: "extra_pos_embeddings",
     inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
-    inert.TRAINING: "classif_dropout",
     inert.NOT_HERE: "is_decoder",
-    inert.TOKENS: "force_bos_token_to_be_generated",
     inert.UNREAD: "add_bias_logits",
 }
 
@@ -26,34 +22,30 @@ OFFSET = 2  # rows in front of BART's table of positions that no token uses
 
 def bart_like(c: Config, task: str, *, embedding_norm: bool = False, **more: Any) -> Fields:
     """`more` is what a family adds or has differently; a decoder alone looks at what another model read."""
-    alone = task == "causal"
-    norm = {"norm": True} if embedding_norm else {}
+    norm = when(embedding_norm, norm=True)
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
-    stacks = _decoder_alone(c) if alone else _both_stacks(c, norm)
     usual = {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "ffn": {"act": activation(c, "activation_function")},
         "embedding": norm,
-        **stacks,
+        **_stacks(c, task, norm),
         "head": head(c, task),
     }
     return {**usual, **more}
 
 
-def _decoder_alone(c: Config) -> Fields:
-    looking = {**stack_of(c, "decoder"), "pattern": ["attention cross ffn"]}
-    return {"cross": {"memory": c.size("d_model")}, "encoder": None, "decoder": looking}
-
-
-def _both_stacks(c: Config, norm: Fields) -> Fields:
+def _stacks(c: Config, task: str, norm: Fields) -> Fields:
+    if task == "causal":
+        looking = {**stack_of(c, "decoder"), "pattern": ["attention cross ffn"]}
+        return {"cross": {"memory": c.size("d_model")}, "decoder": looking}
     embedding = {**norm, **shared_table(c)}
     return {"embedding": embedding, "encoder": stack_of(c, "encoder"), "decoder": stack_of(c, "decoder")}
 
 
 def shared_table(c: Config) -> Fields:
     """Tied, there is one table; untied, each stack has its own, and a third one is kept that nothing reads."""
-    return {"shared": True} if c.flag("tie_word_embeddings") else {"spare": True}
+    return {c.choose("tie_word_embeddings", "shared", "spare"): True}
 
 
 def stack_of(c: Config, name: str) -> Fields:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
+
+_POSITIONS: Fields = {
+    "use_absolute_position_embeddings": "learned",
+    "use_relative_position_bias": {"kind": "relative", "per": "block"},
+    "use_shared_relative_position_bias": {"kind": "relative", "per": "stack"},
+}
 
 
 def beit(c: Config, *, final_norm: bool, **more: Any) -> Fields:
-    mask = {"mask": True} if c.flag("use_mask_token") else {}
-    scaled = True if c.get("layer_scale_init_value") > 0 else None
+    mask = when(c.flag("use_mask_token"), mask=True)
     return image_encoder(
         c,
         bias=biased(qvo=True),
         ffn=plain_ffn(c),
-        layer_scale=scaled,
-        norm=None if final_norm else {"final": False},
+        layer_scale=c.get("layer_scale_init_value") > 0 or None,
+        norm=when(not final_norm, final=False),
         position=_position(c),
         embedding=patches(c, **mask),
         **more,
@@ -25,10 +31,7 @@ def beit(c: Config, *, final_norm: bool, **more: Any) -> Fields:
 
 
 def _position(c: Config) -> Any:
-    found: list[Any] = ["learned"] if c.flag("use_absolute_position_embeddings") else []
-    found += [{"kind": "relative", "per": "block"}] if c.flag("use_relative_position_bias") else []
-    found += [{"kind": "relative", "per": "stack"}] if c.flag("use_shared_relative_position_bias") else []
-    return found or None
+    return [position for key, position in _POSITIONS.items() if c.flag(key)] or None
 
 
 def averaged() -> Fields:
@@ -40,5 +43,6 @@ def classes(c: Config) -> Any:
     """A classifier on the class token or on the mean; the norm of the mean exists even without classes."""
     if not c.flag("use_mean_pooling"):
         return classes_of_image(c, "class")
-    found = classes_of_image(c, "mean", norm=True)
-    return averaged() if found == "none" else found
+    if not heads.labels(c):
+        return averaged()
+    return classes_of_image(c, "mean", norm=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, attention, divided, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import attention, divided, ffn, head_dim
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
 POST_NORM = {"place": "post"}
@@ -19,6 +19,26 @@ MOST_PADDING = 1024  # rows in front of a table of positions that a file may ask
 def pooled() -> Fields:
     """The bare model, with a pooler on the first token."""
     return {"kind": "none", **POOLER}
+
+
+def with_pooler(head: Fields) -> Fields:
+    """A head of a class that has the pooler in any case; most heads have it already."""
+    if "pooler" in head or "beside" in head:
+        return head
+    return {**head, "beside": pooled()}
+
+
+def bert(c: Config, *, embedding: Fields | None = None, **changes: Any) -> Fields:
+    """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top."""
+    return {**encoder(c), "norm": POST_NORM, "embedding": embedding or typed(c), **blocks(c), **changes}
+
+
+def rotary_bert(c: Config, **changes: Any) -> Fields:
+    """BERT with RoPE in the place of learned positions; its head size may be given."""
+    fields = encoder(c)
+    width = c.size_or("head_dim", fields["head_dim"])
+    usual = {"norm": POST_NORM, "embedding": typed(c), "encoder": c.size("num_hidden_layers")}
+    return {**fields, **usual, "head_dim": width, "position": rope(c, width), **changes}
 
 
 def encoder(c: Config) -> Fields:
@@ -44,12 +64,12 @@ def positions_behind_padding(c: Config) -> Fields:
 
 def blocks(c: Config) -> Fields:
     """Bidirectional blocks; with is_decoder they are causal, with optional cross-attention."""
-    causal = c.flag("is_decoder")
-    crossed = causal and c.flag("add_cross_attention")
-    line = "attention cross ffn" if crossed else "attention ffn"
-    name = "decoder" if causal else "encoder"
-    cross = {"memory": c.size("hidden_size")} if crossed else None
-    return {"cross": cross, name: stack([line] * c.size("num_hidden_layers"))}
+    blocks = c.size("num_hidden_layers")
+    if not c.flag("is_decoder"):
+        return {"encoder": blocks}
+    if not c.flag("add_cross_attention"):
+        return {"decoder": blocks}
+    return {"cross": {"memory": c.size("hidden_size")}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
 def typed(c: Config, **more: Any) -> Fields:
@@ -59,9 +79,7 @@ def typed(c: Config, **more: Any) -> Fields:
 
 def language(c: Config, *, twice: bool = True) -> Fields:
     """The masked-LM head: dense layer, norm, tied decoder with bias; `twice`: untied classes have a second bias."""
-    if c.flag("tie_word_embeddings"):
-        return {"kind": "tied", "bias": True, "transform": True}
-    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+    return _transformed(c.flag("tie_word_embeddings"), twice)
 
 
 def language_and_pair(c: Config, classes: int = 2) -> Fields:
@@ -97,15 +115,15 @@ def rotary_head(
     c: Config, task: str, dense: Fields, *, twice: bool = True, base: Callable[[], Any] = heads.none
 ) -> Any:
     """Heads of BERT models with RoPE: tied unless the file says otherwise, though not every class declares that."""
-    c.skip("tie_word_embeddings")
-    table = {"base": base, "masked": lambda: _tied_unless_said(c, twice), **classifiers(c, dense)}
+    tied = c.given("tie_word_embeddings") is not False
+    table = {"base": base, "masked": lambda: _transformed(tied, twice), **classifiers(c, dense)}
     return heads.for_task(c, task, table)
 
 
-def _tied_unless_said(c: Config, twice: bool) -> Fields:
-    if c.given("tie_word_embeddings") is not False:
+def _transformed(tied: bool, twice: bool) -> Fields:
+    if tied:
         return {"kind": "tied", "bias": True, "transform": True}
-    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+    return {"kind": "lm", "bias": {True: "twice", False: True}[twice], "transform": True}
 
 
 def llama_encoder(c: Config) -> Fields:

@@ -7,10 +7,8 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
-
-Fields = dict[str, Any]
 
 
 def decoder(c: Config, task: str, **changes: Any) -> Fields:
@@ -33,7 +31,7 @@ def decoder(c: Config, task: str, **changes: Any) -> Fields:
 
 def where_used(words: Container[str], **parts: Callable[[], Any]) -> Fields:
     """The fields of parts that some block has; None for the others, which a file need not describe."""
-    return {word: make() if word in words else None for word, make in parts.items()}
+    return dict.fromkeys(parts) | {word: make() for word, make in parts.items() if word in words}
 
 
 def head_dim(c: Config) -> int:
@@ -85,13 +83,16 @@ def ffn(c: Config, width: str = "intermediate_size", act: str = "hidden_act", **
 def biased(**which: bool) -> Any:
     """`bias` of attention: true or false where all are alike, else the list of q, k, v, o."""
     letters = [letter for name, said in which.items() if said for letter in name]
-    return letters if 0 < len(letters) < 4 else bool(letters)
+    if len(letters) in (0, 4):
+        return bool(letters)
+    return letters
 
 
 def window(c: Config) -> Fields:
     """A window that all blocks have, where the file names one."""
-    there = "sliding_window" in c.declared and c.get("sliding_window")
-    return {"window": c.size("sliding_window")} if there else {}
+    if "sliding_window" not in c.declared or not c.get("sliding_window"):
+        return {}
+    return {"window": c.size("sliding_window")}
 
 
 def finished(fields: Fields) -> Fields:
@@ -113,8 +114,9 @@ def _lifted(fields: Fields) -> Fields:
     """Moves fields that all stacks share to the top."""
     stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
     for key in ("heads", "ffn"):
-        said = [one.pop(key) for one in stacks.values()] if _alike(key, list(stacks.values())) else []
-        fields = {**fields, **_above(key, fields.get(key), said)}
+        if _alike(key, list(stacks.values())):
+            said = [one.pop(key) for one in stacks.values()]
+            fields = {**fields, key: _above(fields.get(key), said[0])}
     return {**fields, **{name: _plain(one) for name, one in stacks.items()}}
 
 
@@ -122,16 +124,18 @@ def _alike(key: str, stacks: list[Fields]) -> bool:
     return bool(stacks) and all(key in one and one[key] == stacks[0].get(key) for one in stacks)
 
 
-def _above(key: str, above: Any, said: list[Any]) -> Fields:
+def _above(above: Any, said: Any) -> Any:
     """What is said above the stacks, with the value that all of them had."""
-    if not said:
-        return {}
-    return {key: {**above, "width": said[0]} if isinstance(above, dict) else said[0]}
+    if isinstance(above, dict):
+        return {**above, "width": said}
+    return said
 
 
 def _plain(one: Fields) -> Any:
     """Shortens a stack that has only a number of blocks to that number."""
-    return one["blocks"] if list(one) == ["blocks"] else one
+    if list(one) == ["blocks"]:
+        return one["blocks"]
+    return one
 
 
 def _without(value: Any, usual: Any) -> Any:
@@ -162,4 +166,4 @@ _ORDER = (
 
 
 def _place(key: str) -> int:
-    return _ORDER.index(key) if key in _ORDER else len(_ORDER)
+    return (*_ORDER, key).index(key)

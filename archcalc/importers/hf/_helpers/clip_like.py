@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 
@@ -28,4 +27,6 @@ def image_tower(c: Config, embedding: Fields) -> Fields:
 def of_images(c: Config, task: str) -> Any:
     """SigLIP's attention pooling head with one learned query, unless it is switched off."""
     heads.only(c, task, "base")
-    return "none" if c.given("vision_use_head") is False else {"kind": "none", "pool": "probe"}
+    if c.given("vision_use_head") is False:
+        return "none"
+    return {"kind": "none", "pool": "probe"}

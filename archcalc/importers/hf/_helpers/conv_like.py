@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 Items = list[Any]
@@ -23,23 +21,20 @@ _OWN_WORD = ("relu6", "mish", "hardswish")  # activations that networks have bey
 
 def network(c: Config, task: str, layers: Items, *, blocks: Fields, **defaults: Fields) -> Fields:
     """`blocks` are those that `layers` may call, `defaults` the fields that all layers of a kind have."""
-    called = set(_called(layers))
+    called = {item["block"] for item in layers if isinstance(item, dict) and "block" in item}
     used = {name: block for name, block in blocks.items() if name in called}
-    classifies = task == "image" and heads.labels(c)
+    loss = "none"
+    if task == "image" and heads.labels(c):
+        loss = "cross_entropy"
     fields = {
         "family": "network",
         "input": [c.size("num_channels"), *image(c)],
-        "loss": "cross_entropy" if classifies else "none",
+        "loss": loss,
         "defaults": defaults,
         "blocks": used,
         "layers": layers,
     }
     return {key: value for key, value in fields.items() if value != {}}
-
-
-def _called(items: Any) -> Iterator[str]:
-    for item in items:
-        yield from [item["block"]] if isinstance(item, dict) and "block" in item else []
 
 
 def image(c: Config) -> list[int]:
@@ -53,10 +48,12 @@ def image(c: Config) -> list[int]:
 
 
 def sides(c: Config, key: str, said: Any) -> list[int]:
-    found = said if isinstance(said, list) else [said, said]
-    if len(found) != 2 or not all(_is_size(side) for side in found):
+    if not isinstance(said, list):
+        said = [said, said]
+    if len(said) != 2 or not all(_is_size(side) for side in said):
         raise c.wrong(key, "a size, or a height and a width")
-    return found
+    height, width = said
+    return [height, width]
 
 
 def sizes(c: Config, key: str, least: int = 1) -> list[int]:
@@ -90,25 +87,29 @@ def number(c: Config, key: str) -> float:
 def divisible(channels: float, divisor: int, least: int) -> int:
     """The multiple of a divisor that is nearest, and not more than a tenth below: TensorFlow's rule."""
     found = max(least, int(channels + divisor / 2) // divisor * divisor)
-    return found + divisor if found < 0.9 * channels else found
+    if found < 0.9 * channels:
+        return found + divisor
+    return found
 
 
 def act(c: Config, key: str = "hidden_act") -> str:
     word = c.text(key)
-    return word if word in _OWN_WORD else activation(c, key)
+    if word in _OWN_WORD:
+        return word
+    return activation(c, key)
 
 
 def dropout(c: Config, rate: Any, key: str) -> Items:
     """A layer of dropout, none where its rate is zero."""
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
         raise c.wrong(key, "a fraction from 0 to 1")
-    return [{"dropout": min(float(rate), CERTAIN)}] if rate else []
+    return [{"dropout": min(float(rate), CERTAIN)}] * bool(rate)
 
 
 def classifier(c: Config) -> Items:
     """A linear classifier on a vector, omitted if there are no classes."""
     classes = heads.labels(c)
-    return [{"linear": classes}] if classes else []
+    return [{"linear": classes}] * bool(classes)
 
 
 def last_stage_alone(c: Config, number_of_stages: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     FEATURES,
     POOLED,
@@ -15,7 +14,7 @@ from archcalc.importers.hf._helpers.conv_like import (
     sides,
     stages,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 CONVNEXT_INERT = FEATURES
 NORM = {"norm": "layer"}
@@ -46,7 +45,8 @@ def _stages(c: Config, found: list[tuple[int, int]]) -> Items:
             items += [NORM, {"conv": out, "kernel": 2, "stride": 2}]
         else:
             items += [{"conv": out, "kernel": patch, "stride": patch, **NORM}]
-        items += [{"block": "mixed", "repeat": depth}] if depth else []
+        if depth:
+            items.append({"block": "mixed", "repeat": depth})
     return items
 
 

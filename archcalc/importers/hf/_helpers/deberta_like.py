@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 
 def deberta(c: Config, task: str, sizes: Fields, relative: list[Fields], **own: Any) -> Fields:
     """`sizes` as in BERT, `relative` position options, and the version's `own` fields."""
     d_model = c.size("hidden_size")
     width = c.size_or("embedding_size", d_model)
-    narrow = {"width": width, "project": "sum"} if width != d_model else {}
-    learned = [sizes["position"]] if c.flag("position_biased_input") else []
+    narrow = when(width != d_model, width=width, project="sum")
+    learned = c.choose("position_biased_input", [sizes["position"]], [])
     return {
         **sizes,
         "norm": bert_like.POST_NORM,
@@ -56,7 +55,9 @@ def _language(c: Config, legacy: bool) -> Any:
     """The newer head has hidden_size inputs, and is tied to an embedding that may be narrower."""
     if legacy:
         return bert_like.language(c)
-    return "none" if _narrow(c) else {"kind": "tied", "bias": True, "transform": True}
+    if _narrow(c):
+        return "none"
+    return {"kind": "tied", "bias": True, "transform": True}
 
 
 def _narrow(c: Config) -> bool:

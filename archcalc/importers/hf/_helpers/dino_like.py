@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vit_like import backbone, classes_of_image, image_encoder
 from archcalc.importers.hf._helpers.words import activation
 
 DINO_INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
     inert.STARTING: "layerscale_value",
     inert.NOT_HERE: "reshape_hidden_states",
-    inert.FEATURES: "stage_names _out_features _out_indices out_features apply_layernorm",
+    inert.FEATURES: "_out_features _out_indices out_features apply_layernorm",
 }
 
 

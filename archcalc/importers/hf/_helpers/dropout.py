@@ -39,18 +39,19 @@ def _attends(fields: dict[str, Any]) -> bool:
 
 def _lines(stack: Any) -> list[str]:
     """The lines of a pattern; a stack without one has usual blocks."""
-    pattern = stack.get("pattern") if isinstance(stack, dict) else None
-    if pattern is None:
-        return [] if stack is None else ["attention"]
-    return [line for item in pattern for line in ([item] if isinstance(item, str) else _lines(item))]
+    if stack is None or isinstance(stack, str):
+        return [stack or ""]
+    if not isinstance(stack, dict) or "pattern" not in stack:
+        return ["attention"]
+    return [line for item in stack["pattern"] for line in _lines(item)]
 
 
 def _rate(c: Config, *keys: str) -> float | None:
     """The first of the keys that the class declares; None where it declares none of them."""
     key = next((key for key in keys if c.named(key) in c.declared), None)
-    value = c.get(key) if key else None
-    if key is None or value is None:
+    if key is None or c.get(key) is None:
         return None
+    value = c.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise c.wrong(key, "a fraction from 0 to 1")
     return min(float(value), CERTAIN)

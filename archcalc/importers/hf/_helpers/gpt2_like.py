@@ -5,32 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, divided
+from archcalc.importers.hf._helpers.blocks import decoder, divided
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation
 
 
-def gpt2_like(c: Config, task: str, *, kv_heads: int, **more: Any) -> Fields:
-    d_model, number, act = c.size("n_embd"), c.size("n_head"), activation(c, "activation_function")
+def gpt(c: Config, task: str, *, ffn: Fields, **more: Any) -> Fields:
+    """GPT-1 and its like, whose sizes are called n_embd, n_head and n_positions."""
+    d_model, number = c.size("n_embd"), c.size("n_head")
     fields = {
         "heads": number,
-        "kv_heads": kv_heads,
+        "kv_heads": number,
         "head_dim": d_model // number,
-        "ffn": {"width": c.size_or("n_inner", 4 * d_model), "act": act, "gated": False},
+        "ffn": {"gated": False, **ffn},
         "norm": "layer",
         "bias": True,
         "position": {"kind": "learned", "length": c.size("n_positions")},
-        **crossed(c, d_model, c.size("n_layer")),
     }
     return decoder(c, task, **{**fields, **more})
 
 
+def gpt2_like(c: Config, task: str, **more: Any) -> Fields:
+    d_model = c.size("n_embd")
+    ffn = {"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function")}
+    return gpt(c, task, ffn=ffn, **crossed(c, d_model, c.size("n_layer")), **more)
+
+
 def crossed(c: Config, d_model: int, blocks: int) -> Fields:
     """The stack, with cross-attention to what another model read where the file asks for it."""
-    looks = c.flag("add_cross_attention")
-    line = "attention cross ffn" if looks else "attention ffn"
-    return {"cross": {"memory": d_model} if looks else None, "decoder": stack([line] * blocks)}
+    if not c.flag("add_cross_attention"):
+        return {"decoder": blocks}
+    return {"cross": {"memory": d_model}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
 def fairseq_decoder(c: Config, task: str, width: str, act: str, position: Fields) -> Fields:

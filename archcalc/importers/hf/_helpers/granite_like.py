@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.blocks import decoder, head_dim
 from archcalc.importers.hf._helpers.layer_types import SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
 
@@ -21,7 +21,7 @@ def granite_windows(c: Config, task: str, part: str, **more: Any) -> Fields:
 
 def _kinds(c: Config, position: Fields) -> list[Fields]:
     layers, window = layer_types(c, first_of_every(c, 4)), c.given("sliding_window")
-    slides = [{"window": window} if layer == SLIDING and window else {} for layer in layers]
+    slides = [when(layer == SLIDING and window, window=window) for layer in layers]
     return [{**slide, **turned} for slide, turned in zip(slides, _turned(c, position), strict=True)]
 
 
@@ -38,4 +38,4 @@ def _turned(c: Config, position: Fields) -> list[Fields]:
 def _at(position: Fields, theta: float) -> Fields:
     if not theta:
         return {"position": "none"}
-    return {} if theta == position.get("theta") else {"position": {**position, "theta": float(theta)}}
+    return when(theta != position.get("theta"), position={**position, "theta": float(theta)})

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-Fields = dict[str, Any]
 Table = Mapping[str, Callable[[], Any]]  # a task, and what makes its head
 
 
@@ -17,7 +16,8 @@ def task(c: Config, usual: str) -> str:
     named = c.given("architectures")
     names = {task: name for name, task in reversed(c.classes.items())}
     if not named:
-        usual = usual if usual in names or not names else next(iter(names))
+        if usual not in names:
+            usual = next(iter(names), usual)
         c.notes.append(f"the config names no class: counted as {names.get(usual, usual)}")
         return usual
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
@@ -63,7 +63,9 @@ def labels(c: Config) -> int:
         raise c.wrong("num_labels", "a whole number")
     if number is not None:
         return int(number)  # set last, so that it wins over names; true is one
-    return len(named) if isinstance(named, dict) else c.labels
+    if isinstance(named, dict):
+        return len(named)
+    return c.labels
 
 
 SPAN = 2  # scores of each token: an answer starts here, an answer ends here
@@ -81,7 +83,7 @@ def classifier(classes: int, **more: Any) -> Fields:
 
 def tied_or_own(c: Config) -> str:
     """An LM head, tied to the token embedding or separate."""
-    return "tied" if c.flag("tie_word_embeddings") else "lm"
+    return c.choose("tie_word_embeddings", "tied", "lm")
 
 
 def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = SPAN) -> Any:
@@ -98,5 +100,7 @@ def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = SPAN
 
 
 def _language(c: Config, bias: bool) -> Any:
-    kind = "tied" if c.given_flag("tie_word_embeddings") else "lm"
-    return {"kind": kind, "bias": True} if bias else kind
+    kind = {True: "tied", False: "lm"}[c.given_flag("tie_word_embeddings")]
+    if bias:
+        return {"kind": kind, "bias": True}
+    return kind

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf import translator
+from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.fused import fused_qkv
 from archcalc.importers.hf._helpers.partial import scope, untied
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
 from archcalc.importers.hf._helpers.texts import Text, text_of
 from archcalc.importers.hf._helpers.words import precision
@@ -21,44 +20,44 @@ from archcalc.spec.yaml_reader import Document
 
 def document(said: dict[str, Any], file: str) -> Document:
     """The spec of a config, as a document for `from_document`."""
-    text, whole = text_of(said), said
-    said = text.said if text else said
-    said, module, note = _read_as(said)
+    text = text_of(said)
+    said, family, note = _read_as(text.said)
     config = Config(said["model_type"], said)
-    config.notes += [said for said in (text.note if text else "", note) if said]
-    translated = with_dropout(config, _translated(module, config, text))
+    config.notes += filter(None, (*text.notes, note))
+    translated = with_dropout(config, _translated(family, config, text))
     translated["scope"] = scope(config, text, translated)
     stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
-    config.check_all_read(module.INERT)
-    counted = _counted(said, config, text.task) if text else said
+    config.check_all_read(family.inert)
     return Document(
         file,
         data=fields,
         notes=tuple(dict.fromkeys(config.notes)),
-        config=counted,
-        whole=whole if text and text.traceable else {},
+        config=_counted(said, config, text),
+        whole=text.whole,
         head_in_checkpoint=config.head_in_checkpoint,
     )
 
 
-def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], ModuleType, str]:
+def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
     """The config with the type that it is read as, and a note where the file calls it something else."""
     model_type, like = said.get("model_type"), readable_type(said)
-    module = translator(like)
-    if module is None:
+    family = translator(like)
+    if family is None:
         raise unknown_type(said)
     if like == model_type:
-        return said, module, ""
+        return said, family, ""
     note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
-    return {**said, "model_type": like}, module, note
+    return {**said, "model_type": like}, family, note
 
 
-def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
-    """The config of a text model alone, where transformers has a class for that."""
-    name = heads.class_for(config, task)
-    return {**said, "architectures": [name]} if name else {}
+def _counted(said: dict[str, Any], config: Config, text: Text) -> dict[str, Any]:
+    """The config, of a text model alone where transformers has a class for that."""
+    if not text.outer:
+        return said
+    name = heads.class_for(config, text.task)
+    return when(name, **{**said, "architectures": [name]})
 
 
 def _quantization(config: Config) -> dict[str, Any] | None:
@@ -72,18 +71,18 @@ def _quantization(config: Config) -> dict[str, Any] | None:
 
     if not quantised(said, key):
         return None
-    inner = said["quantization"] if isinstance(said.get("quantization"), dict) else {}
-    if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in (said, inner)):
+    parts = [part for part in (said, said.get("quantization")) if isinstance(part, dict)]
+    if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in parts):
         config.notes.append("the checkpoint has scales for an fp8 KV cache: --kv-dtype fp8 counts it that way")
     return dict(said)
 
 
-def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:
+def _translated(family: Family, config: Config, text: Text) -> dict[str, Any]:
     """Turns a failure caused by a value of the wrong type into an error message."""
     try:
-        task = text.task if text else heads.task(config, module.USUAL)
-        fields: dict[str, Any] = module.translate(config, task)
+        task = text.task or heads.task(config, family.usual)
+        fields = family.translate(config, task)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None
-    return {"name": text.name, **fields} if text else fields
+    return {**when(text.name, name=text.name), **fields}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
-from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import experts
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _MIXERS = {FULL: "attention", LINEAR: "delta"}
 
@@ -37,10 +37,10 @@ def _own_head(c: Config, task: str) -> Any:
     """The class never ties its head to the token embedding."""
     if c.flag("tie_word_embeddings"):
         c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
-    return "lm" if task == "causal" else heads.of_decoder(c, task)
+    if task == "causal":
+        return "lm"
+    return heads.of_decoder(c, task)
 
 
-def experts(c: Config) -> Fields:
-    width = c.size("moe_intermediate_size")
-    shared = width * c.count("n_shared_experts")
-    return mixture(c, c.size("num_local_experts"), width, shared=shared, correction=True)
+def kimi_experts(c: Config) -> Fields:
+    return experts(c, "num_local_experts", shared="n_shared_experts", correction=True)

@@ -6,27 +6,25 @@ from typing import Any
 
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import decoder
 from archcalc.importers.hf._helpers.layer_types import paired
-from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import experts, first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import rope
 
 INDEXED_INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
+    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
     inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
     inert.NOT_HERE: "mlp_bias",
-    inert.PREDICTING: "num_nextn_predict_layers",
 }
 
 
 def latent(c: Config, v_dim: int | None = None) -> Fields:
     """`v_dim` where it does not stand in the file."""
-    squeezed = c.get("q_lora_rank")
+    squeezed = c.size_or("q_lora_rank", 0) or None
     return {
         "kind": "mla",
-        **({"q_rank": c.size("q_lora_rank")} if squeezed is not None else {}),
+        **when(squeezed is not None, q_rank=squeezed),
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": c.size("qk_nope_head_dim"),
         "rope_dim": c.size("qk_rope_head_dim"),
@@ -43,17 +41,15 @@ def latent_decoder(c: Config, task: str, attention: Fields, parts: list[str], **
 
 def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Any) -> Fields:
     """Experts beside shared ones; with a `correction` that steers the router, from V3 on."""
-    width, number = c.size("moe_intermediate_size"), c.size("n_routed_experts")
-    steered: Fields = {"correction": True} if correction else {}
-    shared = c.count("n_shared_experts") * width
-    return mixture(c, number, width, shared=shared, shared_bias=bias, **steered, **more)
+    steered = when(correction, correction=True)
+    return experts(c, "n_routed_experts", shared="n_shared_experts", shared_bias=bias, **steered, **more)
 
 
 def indexed_decoder(c: Config, task: str, have_their_own: list[bool]) -> Fields:
     """Attention looks only where an indexer points: the block's own, or that of an earlier block."""
     parts, attention = listed(c, first_dense(c)), latent(c)
     index = {"heads": c.size("index_n_heads"), "head_dim": c.size("index_head_dim"), "top": c.size("index_topk")}
-    kinds: list[Fields] = [{"index": index} if own else {} for own in have_their_own]
+    kinds = [when(own, index=index) for own in have_their_own]
     if all(have_their_own):
         attention, kinds = {**attention, "index": index}, [{}] * len(kinds)
     made = used(c, parts, lambda: _indexed_experts(c))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 WINDOWS = (FULL, SLIDING)
@@ -21,10 +20,18 @@ def layer_types(c: Config, usual: list[str], known: Collection[str] = WINDOWS) -
     if said is not None and len(said) != c.size("num_hidden_layers"):
         blocks = c.get("num_hidden_layers")
         raise c.refused("layer_types", f"it names {len(said)} layers, but num_hidden_layers is {blocks}")
-    layers = usual if said is None else [_OLDER.get(word, word) for word in said]
+    layers = usual
+    if said is not None:
+        layers = [_OLDER.get(word, word) for word in said]
     if not set(layers) <= set(known):
         raise c.refused("layer_types")
     return layers
+
+
+def full_where(c: Config, is_full: Callable[[int], Any], other: str = SLIDING) -> list[str]:
+    """Full attention in the blocks that a rule names by their number, and the other kind in the rest."""
+    kinds = {True: FULL, False: other}
+    return [kinds[bool(is_full(block))] for block in range(c.size("num_hidden_layers"))]
 
 
 def full(c: Config) -> list[str]:
@@ -34,18 +41,17 @@ def full(c: Config) -> list[str]:
 
 def every(c: Config, period: int, other: str = SLIDING) -> list[str]:
     """Full attention in each `period`-th block, and the other kind in those before it."""
-    return [other if block % period else FULL for block in range(1, c.size("num_hidden_layers") + 1)]
+    return full_where(c, lambda block: (block + 1) % period == 0, other)
 
 
 def first_of_every(c: Config, period: int, other: str = SLIDING) -> list[str]:
     """Full attention in the first of `period` blocks, and the other kind in the rest."""
-    return [other if block % period else FULL for block in range(c.size("num_hidden_layers"))]
+    return full_where(c, lambda block: block % period == 0, other)
 
 
 def sliding_from(c: Config, first: int, *, slides: bool) -> list[str]:
     """Full attention up to block `first`, sliding windows from there on, if there is a window."""
-    blocks = range(c.size("num_hidden_layers"))
-    return [SLIDING if slides and block >= first else FULL for block in blocks]
+    return full_where(c, lambda block: not (slides and block >= first))
 
 
 def sliding(
@@ -60,12 +66,13 @@ def sliding(
     """The stack, and the variants that its pattern names: `local` with a window, `full` where that differs too."""
     if not set(layers) <= set(WINDOWS):
         raise c.refused("layer_types")
-    known = {FULL: "full" if full else "attention", SLIDING: "local"}
-    variants = {"local": {**({"window": window} if window else {}), **local}, "full": full or {}}
-    words = [known[layer] if variants.get(known[layer]) else "attention" for layer in layers]
-    named = {word: {"like": "attention", **said} for word, said in variants.items() if word in words}
-    parts = part if isinstance(part, list) else [part] * len(words)
-    return {"variants": named or None, "decoder": paired(words, parts)}
+    variants = {SLIDING: ("local", {**when(window, window=window), **local}), FULL: ("full", full)}
+    known = {layer: (word, said) for layer, (word, said) in variants.items() if said}
+    words = [known.get(layer, ("attention",))[0] for layer in layers]
+    named = {word: {"like": "attention", **said} for word, said in known.values() if word in words}
+    if isinstance(part, str):
+        part = [part] * len(words)
+    return {"variants": named or None, "decoder": paired(words, part)}
 
 
 def paired(mixers: list[str], parts: list[str]) -> Any:

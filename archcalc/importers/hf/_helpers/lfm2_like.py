@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
-from archcalc.importers.hf._helpers.reading import Config
+from typing import Any
 
-CONV = "conv"
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import where_used
+from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
+from archcalc.importers.hf._helpers.reading import Config, Fields
+
+_MIXERS = {"conv": "conv", FULL: "attention"}
 
 
 def conv_mixers(c: Config, usual: list[str]) -> list[str]:
     """A convolution or attention, for each block."""
-    layers = layer_types(c, usual, known=(CONV, FULL))
-    return [CONV if layer == CONV else "attention" for layer in layers]
+    return [_MIXERS[layer] for layer in layer_types(c, usual, known=_MIXERS)]
+
+
+def lfm2_head(c: Config, task: str) -> Any:
+    """`tie_embedding` of older files takes precedence."""
+    if task != "causal" or c.given("tie_embedding") is None:
+        return heads.of_decoder(c, task)
+    c.skip("tie_word_embeddings")
+    if c.given("tie_embedding"):
+        return "tied"
+    return "lm"
 
 
 def convolutions(c: Config, mixers: list[str]) -> Fields:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, window
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased, decoder, ffn, window
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 
 def llama_like(
@@ -13,8 +13,8 @@ def llama_like(
 ) -> Fields:
     """`out_bias` is that of the output projection, if it differs; `more` are the fields that a family adds."""
     bias = c.flag("attention_bias") or c.flag("use_bias")
-    out = bias if out_bias is None else out_bias
+    if out_bias is None:
+        out_bias = bias
     wide = ffn(c, bias=c.flag("mlp_bias") or c.flag("use_bias"), gated=gated)
-    normed = {"qk_norm": qk_norm} if qk_norm else {}
-    attention = {"bias": biased(qkv=bias, o=out), **normed, **window(c)}
+    attention = {"bias": biased(qkv=bias, o=out_bias), **when(qk_norm, qk_norm=qk_norm), **window(c)}
     return decoder(c, task, ffn=wide, attention=attention, **more)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 
 def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
     """Attention, its variants and the stack: one window for all blocks, or one for each."""
     c.notes.append("sliding-window attention is counted as full attention under a mask; the class computes parts of it")
     c.notes.append("no token has global attention: the projections for such tokens are counted, but not used")
-    said = c.get("attention_window")
-    each = said if isinstance(said, list) else [c.size("attention_window")] * blocks
+    each = c.get("attention_window")
+    if not isinstance(each, list):
+        each = [c.size("attention_window")] * blocks
     if len(each) != blocks or not all(isinstance(one, int) and one > 0 for one in each):
         raise c.wrong("attention_window", f"a window, or one for each of {blocks} blocks")
-    differ = [{} if one == each[0] else {"window": one} for one in each]
+    differ = [when(one != each[0], window=one) for one in each]
     made = attentions(differ, ["ffn"] * blocks)
     return {"window": each[0], "global_qkv": True}, made["variants"], made["decoder"]

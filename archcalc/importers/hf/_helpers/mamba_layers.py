@@ -5,18 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields
 
-INERT_IN_FIRST_MAMBA = {
-    inert.NO_SUCH_SIZE: "rms_norm",
-    inert.SCALING: "time_step_scale",
-    inert.STARTING: "time_step_min time_step_max time_step_floor rescale_prenorm_residual",
-    inert.USUAL_LAYERS: "layer_types",
-    inert.NOT_HERE: "hidden_act",
-    inert.RUNNING: "residual_in_fp32 use_mambapy use_falcon_mambapy use_associative_scan",
-}
+INERT_IN_FIRST_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
 def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
@@ -34,15 +26,22 @@ def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
 
 def first_mamba(c: Config) -> Fields:
     """intermediate_size in the file takes precedence over expand × hidden_size."""
-    width, rank = c.size("hidden_size"), c.get("time_step_rank")
+    width = c.size("hidden_size")
     return {
         "inner": c.size_or("intermediate_size", int(c.get("expand") * width)),
         "state": c.size("state_size"),
         "conv": c.size("conv_kernel"),
-        "dt_rank": ceil(width / 16) if rank == "auto" else c.size("time_step_rank"),
+        "dt_rank": dt_rank(c, "time_step_rank"),
         "bias": c.flag("use_bias"),
         "conv_bias": c.flag("use_conv_bias"),
     }
+
+
+def dt_rank(c: Config, key: str) -> int:
+    """The rank of the time step's projection; `auto` is a sixteenth of the width."""
+    if c.get(key) == "auto":
+        return ceil(c.size("hidden_size") / 16)
+    return c.size(key)
 
 
 def bamba_layer(c: Config) -> Fields:

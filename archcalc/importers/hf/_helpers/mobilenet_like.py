@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import POOLED, Items, act, classifier, dropout
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 MOBILENET_INERT = {inert.SEGMENTING: "semantic_loss_ignore_index"}
 
 
 def conv(c: Config, out: Any, *, kernel: int = 1, **more: Any) -> Fields:
     """`padding: same` is TensorFlow's rule, which puts the odd zero behind."""
-    alike = kernel // 2 if more.get("dilation", 1) == 1 else f"{kernel // 2} * dilation"
-    padding = "same" if c.flag("tf_padding") else alike
-    padded = {"padding": padding} if kernel > 1 else {}
+    alike: Any = kernel // 2
+    if "dilation" in more:
+        alike = f"{alike} * dilation"
+    padded = when(kernel > 1, padding=c.choose("tf_padding", "same", alike))
     return {"conv": out, "kernel": kernel, **padded, "act": act(c), **more}
 
 

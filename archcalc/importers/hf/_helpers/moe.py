@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, ffn, top
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, top, where_used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
 _PARTS = {"dense": "ffn", "sparse": "moe"}
+EACH = "moe_intermediate_size"  # how wide an expert is
 _KEYS = (
     *("intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok"),
     *("num_experts", "n_routed_experts", "num_shared_experts", "n_shared_experts"),
@@ -21,9 +24,35 @@ def mixture(
     """`experts` routed experts of width `width`, and a shared expert of width `shared`."""
     act = activation(c)
     fields: Fields = {"experts": experts, "top": top(c, experts, per_token or "num_experts_per_tok"), "width": width}
-    more |= {"out_bias": True} if shared_bias and not shared else {}  # of a shared expert that is there, and 0 wide
-    always = {"width": shared, "act": act, **({"bias": True} if shared_bias else {})}
-    return {**fields, "act": act, **more, **({"shared": always} if shared else {})}
+    more |= when(shared_bias and not shared, out_bias=True)  # of a shared expert that is there, and 0 wide
+    always = {"width": shared, "act": act, **when(shared_bias, bias=True)}
+    return {**fields, "act": act, **more, **when(shared, shared=always)}
+
+
+def experts(
+    c: Config,
+    number: str,
+    width: str = "moe_intermediate_size",
+    *,
+    shared: str = "",
+    shared_width: str = "",
+    **more: Any,
+) -> Fields:
+    """A mixture by the keys of its sizes; `shared` counts experts that every token passes, `shared_width` is how wide
+    one such expert is."""
+    routed, wide = c.size(number), c.size(width)
+    always = 0
+    if shared:
+        always = c.count(shared) * wide
+    if shared_width:
+        always = c.count(shared_width)
+    return mixture(c, routed, wide, shared=always, **more)
+
+
+def sparse_where(c: Config, is_sparse: Callable[[int], Any], blocks: int = 0) -> list[str]:
+    """Experts in the blocks that a rule names by their number, an FFN in all others."""
+    parts = {False: "ffn", True: "moe"}
+    return [parts[bool(is_sparse(block))] for block in range(blocks or c.size("num_hidden_layers"))]
 
 
 def first_dense(c: Config, key: str = "first_k_dense_replace") -> list[str]:
@@ -54,7 +83,11 @@ def listed(c: Config, otherwise: list[str]) -> list[str]:
 
 def used(c: Config, parts: list[str], experts: Any, dense: Any = None) -> Fields:
     """`ffn` and `moe`, each only if a block has one; `dense` and `experts` build them."""
-    fields = {"ffn": (dense or (lambda: ffn(c)))() if "ffn" in parts else None}
-    fields["moe"] = experts() if "moe" in parts else None
+    fields = where_used(parts, ffn=dense or (lambda: ffn(c)), moe=experts)
     c.skip("hidden_act", *(key for key in _KEYS if c.named(key) in c.declared))
     return fields
+
+
+def mixtral_like(c: Config, task: str, moe: Fields, **more: Any) -> Fields:
+    """A decoder with experts in every block, and no FFN."""
+    return decoder(c, task, ffn=None, moe=moe, decoder=stack(["attention moe"] * c.size("num_hidden_layers")), **more)

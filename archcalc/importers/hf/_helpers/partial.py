@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.texts import Text
 from archcalc.spec.paths import data_root
 
@@ -19,18 +19,20 @@ MTP = (  # fields of published configs that count the layers which predict furth
 )
 
 
-def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any] | None:
+def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | None:
     """The spec's `scope`; None where the whole model is counted."""
     c.skip(*MTP)
-    head = fields.get("head")
-    counted = isinstance(head, dict) and "mtp" in head
-    further = [] if counted else _further(c.spelled)
-    c.notes += [] if counted or further else _perhaps(c)
-    left_out = [*(text.left_out if text else ()), *further]
+    head, further = fields.get("head"), _further(c.spelled)
+    if isinstance(head, dict) and "mtp" in head:
+        further = []
+    elif not further:
+        c.notes += _perhaps(c)
+    left_out = [*text.left_out, *further]
     if not left_out:
         return None
-    part = ("text model", text.outer) if text else ("main model", c.type)
-    return {"part": part[0], "of": part[1], "left_out": left_out}
+    if text.outer:
+        return {"part": "text model", "of": text.outer, "left_out": left_out}
+    return {"part": "main model", "of": c.type, "left_out": left_out}
 
 
 def _perhaps(c: Config) -> list[str]:
@@ -55,15 +57,20 @@ def untied(fields: dict[str, Any]) -> list[str]:
 def untraced(said: dict[str, Any]) -> dict[str, Any]:
     """The same for a model that transformers builds."""
     inner = said.get("text_config")
-    further = _further(said) or _further(inner if isinstance(inner, dict) else {})
-    return {"scope": {"part": "main model", "of": said.get("model_type"), "left_out": further}} if further else {}
+    further = _further(said)
+    if not further and isinstance(inner, dict):
+        further = _further(inner)
+    return when(further, scope={"part": "main model", "of": said.get("model_type"), "left_out": further})
 
 
 def _further(said: dict[str, Any]) -> list[str]:
     """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
-    several = "layer" if layers == 1 else "layers"
-    return [f"multi-token prediction ({layers} {several})"] if layers else []
+    if not layers:
+        return []
+    if layers == 1:
+        return ["multi-token prediction (1 layer)"]
+    return [f"multi-token prediction ({layers} layers)"]
 
 
 def _is_some(value: Any) -> bool:

@@ -18,6 +18,13 @@ def stack(lines: list[str], usual: str = "attention ffn") -> Any:
     return {"pattern": written(lines)}
 
 
+def spelled_out(stack: Any) -> dict[str, Any]:
+    """A stack as a mapping of its own, also where a number of blocks says it all."""
+    if isinstance(stack, dict):
+        return dict(stack)
+    return {"blocks": stack}
+
+
 def written(lines: list[str]) -> list[Any]:
     """The shortest pattern for exactly these blocks: a prefix, a repeated period and a suffix."""
     best: list[Any] = runs(lines)
@@ -27,8 +34,7 @@ def written(lines: list[str]) -> list[Any]:
         if not period or len(rest) < 2 * len(period):
             continue
         rounds, left = divmod(len(rest), len(period))
-        tail = runs(rest[len(rest) - left :]) if left else []
-        found = [*runs(lines[:start]), {"repeat": rounds, "pattern": runs(period)}, *tail]
+        found = [*runs(lines[:start]), {"repeat": rounds, "pattern": runs(period)}, *runs(rest[len(rest) - left :])]
         best = min(best, found, key=_length)
     return best
 
@@ -36,7 +42,7 @@ def written(lines: list[str]) -> list[Any]:
 def runs(lines: list[str]) -> list[Any]:
     """Equal neighbours as `5 × local ffn`."""
     grouped = [(line, len(list(same))) for line, same in groupby(lines)]
-    return [line if times == 1 else f"{times} × {line}" for line, times in grouped]
+    return [f"{times} × {line}".removeprefix("1 × ") for line, times in grouped]
 
 
 def _period(lines: list[str]) -> list[str] | None:
@@ -48,4 +54,5 @@ def _period(lines: list[str]) -> list[str] | None:
 
 
 def _length(pattern: list[Any]) -> int:
-    return sum(1 + _length(item["pattern"]) if isinstance(item, dict) else 1 for item in pattern)
+    inner = sum(_length(item["pattern"]) for item in pattern if isinstance(item, dict))
+    return len(pattern) + inner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, top, where_used
+from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim, top, where_used
 from archcalc.importers.hf._helpers.layer_types import (
     FULL,
     HYBRID,
@@ -13,7 +13,8 @@ from archcalc.importers.hf._helpers.layer_types import (
     sliding,
     sliding_from,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.moe import sparse_where
+from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
 _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")
@@ -22,7 +23,7 @@ _MIXERS = {LINEAR: "delta", FULL: "attention"}
 
 def qwen_windows(c: Config) -> Fields:
     """Sliding windows from block max_window_layers on, if switched on."""
-    window = c.given("sliding_window") if c.flag("use_sliding_window") else None
+    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
     return sliding(c, layer_types(c, usual), window)
 
@@ -41,8 +42,7 @@ def gated_experts(c: Config) -> Fields:
 def sparse_parts(c: Config, experts: int) -> list[str]:
     """MoE in every `decoder_sparse_step`-th block, except in `mlp_only_layers`."""
     step, dense = c.size("decoder_sparse_step"), c.get("mlp_only_layers") or []
-    blocks = range(c.size("num_hidden_layers"))
-    return ["moe" if block not in dense and experts > 0 and (block + 1) % step == 0 else "ffn" for block in blocks]
+    return sparse_where(c, lambda block: block not in dense and experts > 0 and (block + 1) % step == 0)
 
 
 def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
@@ -60,7 +60,7 @@ def delta_decoder(c: Config, task: str, parts: list[str], moe: Fields | None = N
         task,
         **where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe),
         **where_used(mixers, attention=lambda: _gated_attention(c), delta=lambda: _delta(c)),
-        position=rope(c, head_dim(c)) if "attention" in mixers else None,
+        position=where_used(mixers, attention=lambda: rope(c, head_dim(c)))["attention"],
         decoder=paired(mixers, parts),
     )
     c.skip("attention_bias", "max_position_embeddings", "rope_parameters")

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of, listed
 from archcalc.spec.paths import data_root
 from archcalc.spec.units import LARGEST
+
+Fields = dict[str, Any]  # of a spec
+Choice = TypeVar("Choice")
 
 SHOWN = 8  # keys in a note
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
 MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
+
+
+def when(there: Any, **fields: Any) -> Fields:
+    """Fields that a spec has on a condition, such as `**when(c.flag("use_qk_norm"), qk_norm="head")`."""
+    if there:
+        return fields
+    return {}
 
 
 @cache
@@ -58,7 +68,9 @@ class Config:
         """The file's value, else the class's default; only for keys that the class declares."""
         key = self.named(key)
         self.was_read.add(key)
-        return self.said[key] if key in self.said else self.defaults[key]
+        if key in self.said:
+            return self.said[key]
+        return self.defaults[key]
 
     def own(self, key: str) -> Any:
         """What the class derives other fields from: the value under the field's own name, as aliases are set later."""
@@ -70,10 +82,19 @@ class Config:
         self.was_read.add(key)
         return self.said.get(key, self.defaults.get(key))
 
+    def given_or(self, key: str, otherwise: Any) -> Any:
+        """The file's value of a key that the class may not declare, or a default in the place of null."""
+        value = self.given(key)
+        if value is None:
+            return otherwise
+        return value
+
     def usual_rope(self, layer: str) -> dict[str, Any]:
         """The class's default RoPE parameters for a layer type."""
-        by_layer = any(isinstance(said, dict) for said in self.rope.values())
-        return self.rope.get(layer, {}) if by_layer else self.rope
+        by_layer: dict[str, Any] = self.rope.get(layer, {})
+        if any(isinstance(said, dict) for said in self.rope.values()):
+            return by_layer
+        return self.rope
 
     def skip(self, *keys: str) -> None:
         """Marks keys as read, since they change nothing here."""
@@ -88,17 +109,27 @@ class Config:
     def size_or(self, key: str, otherwise: int) -> int:
         """A size, or the given default if it is null or undeclared."""
         value = self.given(key)
-        return otherwise if value is None else self._whole(key, value, least=1)
+        if value is None:
+            return otherwise
+        return self._whole(key, value, least=1)
 
     def _whole(self, key: str, value: Any, least: int) -> int:
-        most = MOST_LAYERS if "layer" in key else LARGEST
+        most = LARGEST
+        if "layer" in key:
+            most = MOST_LAYERS
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise self.wrong(key, f"a whole number from {least} to {most:,}")
         return value
 
     def flag(self, key: str) -> bool:
         """A switch. One that the class does not declare is off, whatever the file says."""
-        return self.given_flag(key) if self.named(key) in self.declared else False
+        return self.named(key) in self.declared and self.given_flag(key)
+
+    def choose(self, key: str, on: Choice, off: Choice) -> Choice:
+        """One of two values, by a switch."""
+        if self.flag(key):
+            return on
+        return off
 
     def given_flag(self, key: str) -> bool:
         """A switch that is read even where no class declares it."""
@@ -132,7 +163,8 @@ class Config:
 
     def check_all_read(self, inert: Inert) -> None:
         """Refuses declared keys that the translator did not read, and notes undeclared ones as ignored."""
-        self.was_read.update(map(self.named, keys_of(inert)))
+        self.skip(*keys_of(inert), *listed("uncounted"))
+        self.skip(*(key for key in listed("undeclared") if key not in self.declared))
         left = {key: value for key, value in self.said.items() if key not in self.was_read and not is_inert(key)}
         for key, value in left.items():
             if key in MATTERS and value:

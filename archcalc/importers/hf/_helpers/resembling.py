@@ -9,7 +9,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator, translators
-from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.importers.hf._helpers.reading import described
 from archcalc.spec.paths import data_root
 
@@ -53,23 +53,32 @@ def readable_type(said: Said) -> str:
     if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
         return model_type
     like = of_class(said)
-    return like if like and _is_spelled_out(said, like) else model_type
+    if like and _is_spelled_out(said, like):
+        return like
+    return model_type
 
 
 def _is_spelled_out(said: Said, like: str) -> bool:
     """Whether a file says all of a type's sizes, by their names, and nothing else: its class may have any default."""
-    about, module = described(like), translators()[like]
+    about = described(like)
     named = {about["aliases"].get(key, key) for key in said}
     sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
-    others = {key for key in said if _tells(key)} - _declared()[like] - set(keys_of(module.INERT))
+    inert = {*keys_of(translators()[like].inert), *listed("uncounted"), *listed("undeclared")}
+    others = {key for key in said if _tells(key)} - _declared()[like] - inert
     return {about["aliases"].get(key, key) for key in sizes} <= named and not others
 
 
 def of_class(said: Said) -> str | None:
     """The type whose class a config names, such as deepseek_v3 for a kimi_k2 of DeepseekV3ForCausalLM."""
+    return _types_by_class().get(first_class(said))
+
+
+def first_class(said: Said) -> str:
+    """The first class that a config names, if it names one."""
     named = said.get("architectures")
-    first = named[0] if isinstance(named, list) and named else None
-    return _types_by_class().get(first) if isinstance(first, str) else None
+    if isinstance(named, list) and named and isinstance(named[0], str):
+        return named[0]
+    return ""
 
 
 def _closest(said: Said) -> str:
@@ -92,7 +101,9 @@ def _kind(said: Said) -> tuple[str, str]:
 
 def _caution(said: Said, like: str, others: list[str]) -> str:
     """Its other fields, and how to count it as the similar type, unless transformers has it as a separate type."""
-    unlike = f" (but {like} has no {', '.join(others)})" if others else ""
+    unlike = ""
+    if others:
+        unlike = f" (but {like} has no {', '.join(others)})"
     if said["model_type"] in built_by_transformers():
         return unlike
     return f'{unlike}; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
@@ -128,8 +139,8 @@ def _overlap(told: frozenset[str], fields: frozenset[str]) -> float:
 
 def _for_task(task: str) -> dict[str, frozenset[str]]:
     """Complete models for the same task: a causal LM is not similar to an encoder or to a part of a model."""
-    alone = {like: module for like, module in translators().items() if not like.endswith(PARTS)}
-    return {like: _declared()[like] for like, module in alone.items() if task == module.USUAL}
+    alone = {like: family for like, family in translators().items() if not like.endswith(PARTS)}
+    return {like: _declared()[like] for like, family in alone.items() if task == family.usual}
 
 
 def _weight(keys: frozenset[str]) -> float:

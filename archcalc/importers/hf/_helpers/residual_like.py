@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.conv_like import (
     NORMED,
     POOLED,
@@ -16,7 +15,7 @@ from archcalc.importers.hf._helpers.conv_like import (
     note_features,
     stages,
 )
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 SHORTCUT: Items = [{"conv": "out", "kernel": 1, "stride": "stride"}]
 
@@ -56,12 +55,13 @@ def _calls(c: Config, found: list[tuple[int, int]], parameters: dict[str, Any]) 
     calls: Items = []
     into = c.size("embedding_size")
     for index, (out, depth) in enumerate(found):
-        stride = 2 if index or c.flag("downsample_in_first_stage") else 1
-        changes = into != out or stride != 1
-        first = {"block": "projection_block", **_given(parameters, into, out), **({"stride": 2} if stride == 2 else {})}
-        rest = max(depth, 1) - changes
-        calls += [first] if changes else []
-        calls += [{"block": "identity_block", **_given(parameters, out, out), "repeat": rest}] if rest else []
+        shrinks = index > 0 or c.flag("downsample_in_first_stage")
+        rest = max(depth, 1)
+        if into != out or shrinks:
+            rest -= 1
+            calls.append({"block": "projection_block", **_given(parameters, into, out), **when(shrinks, stride=2)})
+        if rest:
+            calls.append({"block": "identity_block", **_given(parameters, out, out), "repeat": rest})
         into = out
     return calls
 

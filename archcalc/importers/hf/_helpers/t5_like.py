@@ -10,17 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "scale_decoder_outputs",
-    inert.RUNNING: "output_past",
-    inert.UNREAD: "n_positions",
-}
+INERT = {inert.NOT_HERE: "scale_decoder_outputs", inert.UNREAD: "n_positions"}
 
 UNTOLD = (
     "transformers 5 writes tie_word_embeddings: true whatever the checkpoint contains: the head is counted as the token"
@@ -33,9 +26,7 @@ def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Field
     """`language_head` is tied or lm; `positions` are further options of the relative position bias."""
     if c.given("quantization_config"):
         c.notes.append("transformers does not quantise T5's wo; it is counted as quantised like the rest")
-    both, decodes = task not in ("encoder", "token"), c.flag("is_decoder")
     buckets = c.size("relative_attention_num_buckets")
-    stacks = {"embedding": {"shared": True}, **_stacks(c)} if both else {"embedding": None, **_one_stack(c, decodes)}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -45,19 +36,17 @@ def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Field
         "norm": "rms",
         "bias": False,
         "position": {"kind": "relative", "buckets": buckets, **positions},
-        **stacks,
+        **_stacks(c, task),
         "head": _head(c, task, language_head),
     }
 
 
-def _stacks(c: Config) -> Fields:
-    return {"encoder": c.size("num_layers"), "decoder": c.size_or("num_decoder_layers", c.own("num_layers"))}
-
-
-def _one_stack(c: Config, decodes: bool) -> Fields:
-    """The encoder-only class; built like a decoder if is_decoder is set."""
-    blocks = c.size("num_layers")
-    c.size_or("num_decoder_layers", blocks)
+def _stacks(c: Config, task: str) -> Fields:
+    """Both, with one table; a class with one stack is built like a decoder if is_decoder is set."""
+    blocks, further = c.size("num_layers"), c.size_or("num_decoder_layers", c.own("num_layers"))
+    decodes = c.flag("is_decoder")
+    if task not in ("encoder", "token"):
+        return {"embedding": {"shared": True}, "encoder": blocks, "decoder": further}
     if not decodes:
         return {"encoder": blocks}
     crossed = {"blocks": blocks, "pattern": ["attention cross ffn"]}
@@ -69,12 +58,15 @@ def _ffn(c: Config) -> Fields:
     gate, _, act = c.text("feed_forward_proj").rpartition("-")
     if gate not in ("", "gated"):
         raise c.refused("feed_forward_proj")
-    said = c.given("dense_act_fn")
-    word = said or ("gelu_new" if gate and act == "gelu" else act)
-    key = "dense_act_fn" if said else "feed_forward_proj"
-    fields: Fields = {"width": c.size("d_ff"), "act": activation(c, key, word)}
-    gated = c.given_flag("is_gated_act") if "is_gated_act" in c.said else bool(gate)
-    return {**fields, "gated": True} if gated else fields
+    if gate and act == "gelu":
+        act = "gelu_new"
+    key, said = "feed_forward_proj", c.given("dense_act_fn")
+    if said:
+        key = "dense_act_fn"
+    gated = bool(gate)
+    if "is_gated_act" in c.said:
+        gated = c.given_flag("is_gated_act")
+    return {"width": c.size("d_ff"), "act": activation(c, key, said or act), **when(gated, gated=True)}
 
 
 def _head(c: Config, task: str, language_head: str) -> Any:
@@ -95,7 +87,8 @@ def head_of_checkpoint(c: Config, task: str, *, overwritten: bool) -> str:
     if task != "seq2seq":
         return "none"
     if c.given("tie_word_embeddings") is not False:
-        c.notes += [UNTOLD] if overwritten and _is_recent(c) else []
+        if overwritten and _is_recent(c):
+            c.notes.append(UNTOLD)
         return "tied"
     c.head_in_checkpoint = True
     return "lm"

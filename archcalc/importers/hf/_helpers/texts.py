@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator
-from archcalc.importers.hf._helpers.resembling import built_by_transformers, readable_type, unknown_type
+from archcalc.importers.hf._helpers.reading import when
+from archcalc.importers.hf._helpers.resembling import built_by_transformers, first_class, readable_type, unknown_type
 from archcalc.spec.paths import data_root
 
 Said = dict[str, Any]
@@ -20,42 +21,57 @@ _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "mod
 
 @dataclass(frozen=True)
 class Text:
-    """The text config to read instead of the whole config, the class to count it as, and the notes about both."""
+    """The config to read: the whole one, or the text config inside it with the class to count that as, and notes."""
 
     said: Said
-    task: str
-    name: str
-    note: str
-    left_out: tuple[str, ...]  # the other parts of the model
-    outer: str  # the type of the whole
-    traceable: bool  # transformers has the whole of it
+    task: str = ""  # that of the class which the config names
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # the other parts of the model
+    outer: str = ""  # the type of the whole, where this is a part
+    whole: Said = field(default_factory=dict)  # the config of the whole, where transformers has that
 
 
-def text_of(said: Said) -> Text | None:
-    """None for a config that is entirely a language model or an encoder."""
+def text_of(said: Said) -> Text:
+    """The language model of a config, which mostly is all that it describes."""
     outer, inner = said.get("model_type"), said.get("text_config")
-    about = known().get(outer, {}) if isinstance(outer, str) else {}
+    about = known().get(str(outer), {})
     if about is None:
         raise unknown_type(said)
     if not about and not isinstance(inner, dict):
-        return None
-    if not isinstance(inner, dict):
-        inner = _flat(said) if about["flat"] and "hidden_size" in said else about["fields"]
-    elif about and about["merged"]:
-        inner = {**about["fields"], **inner}
+        return Text(said)
+    inner = _inner(said, about)
     model_type = _type_of(inner, outer, about)
     _check_generates(model_type, outer)
-    tie = {} if (tied := _tied(said, inner, about)) is None else {"tie_word_embeddings": tied}
+    tied = _tied(said, inner, about)
     shared: Said = {key: said[key] for key in _SHARED if key in said}
+    note = f"{outer} is multimodal: only its text_config ({model_type}) is counted, the rest of the model is not"
     return Text(
-        {**shared, **inner, **tie, "model_type": model_type, "architectures": None},
-        _task(said),
-        f"text model of {outer}",
-        f"{outer} is multimodal: only its text_config ({model_type}) is counted, the rest of the model is not",
-        _others(said),
-        str(outer),
-        bool(about),
+        {
+            **shared,
+            **inner,
+            **when(tied is not None, tie_word_embeddings=tied),
+            "model_type": model_type,
+            "architectures": None,
+        },
+        task=_task(said),
+        name=f"text model of {outer}",
+        notes=(note,),
+        left_out=_others(said),
+        outer=str(outer),
+        whole=when(about, **said),
     )
+
+
+def _inner(said: Said, about: Said) -> Said:
+    """The text config, with what the class takes for granted about it."""
+    inner = said.get("text_config")
+    if isinstance(inner, dict):
+        return {**when(about and about["merged"], **about.get("fields", {})), **inner}
+    if about["flat"] and "hidden_size" in said:  # older files have its fields at the top, beside a vision_config
+        return {key: value for key, value in said.items() if key not in _BESIDE}
+    fields: Said = about["fields"]
+    return fields
 
 
 _ENCODERS = {"vision_config": "vision encoder and projector", "audio_config": "audio encoder and projector"}
@@ -75,46 +91,42 @@ def known() -> dict[str, Said | None]:
     return found
 
 
-def _flat(said: Said) -> Said:
-    """Older files have the language model's fields at the top level, beside a vision_config."""
-    return {key: value for key, value in said.items() if key not in _BESIDE}
-
-
 def _type_of(inner: Said, outer: Any, about: Said) -> str:
     """Some classes always use their own text config class, whatever model_type the file gives."""
     if about and (about["fixed"] or not inner.get("model_type")):
         return str(about["text"])
     found = readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
-    renamed = about and not translator(found) and found not in built_by_transformers()
-    return str(about["text"]) if renamed else found  # as exaone4_5_text, which transformers now calls exaone4
+    if about and not translator(found) and found not in built_by_transformers():
+        return str(about["text"])  # as of exaone4_5_text, which transformers now calls exaone4
+    return found
 
 
 def _check_generates(model_type: str, outer: Any) -> None:
     """Refuses a text encoder beside a vision encoder, which is not a language model."""
-    module = translator(model_type)
-    if module is not None and module.USUAL != "causal":
+    family = translator(model_type)
+    if family is not None and family.usual != "causal":
         fact = f"{outer} is more than its text_config ({model_type}), which is not a language model by itself"
         raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
 
 
 def _tied(said: Said, inner: Said, about: Said) -> bool | None:
     """Which config decides whether the head is tied: the outer one, the inner one, or either."""
-    key = "tie_word_embeddings"
-    own, its = said.get(key), inner.get(key)
-    rule = about.get("tie", "first")
+    key, rule = "tie_word_embeddings", about.get("tie", "first")
+    own = said.get(key)
     if rule == "never":
         return False
-    if rule == "outer":
-        return bool(about["tied"] if own is None else own)
-    if rule == "either" and (about["tied"] if own is None else own):
-        return True
-    return own if rule == "first" and own is not None else its
+    if rule == "first" and own is not None:
+        return bool(own)
+    if own is None:
+        own = about.get("tied")
+    if rule == "outer" or (rule == "either" and own):
+        return bool(own)
+    return inner.get(key)
 
 
 def _task(said: Said) -> str:
     """A bare model has no head; generation classes have an LM head. Other heads are not counted."""
-    named = said.get("architectures")
-    name = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else ""
+    name = first_class(said)
     if name.endswith("Model"):
         return "base"
     if "Classification" in name or "QuestionAnswering" in name or "Retrieval" in name:

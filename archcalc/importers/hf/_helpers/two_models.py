@@ -6,8 +6,9 @@ from typing import Any
 
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, finished
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import finished
+from archcalc.importers.hf._helpers.patterns import spelled_out
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import unknown_type
 
 _WHOLE = ("head", "spare", "encoder", "decoder")  # what no stack can say
@@ -31,15 +32,15 @@ def two_models(c: Config, task: str, usual_encoder: str) -> Fields:
 
 
 def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
-    said = c.get(name) if c.get(name) is not None else usual
+    said = c.given_or(name, usual)
     if not isinstance(said, dict) or not isinstance(said.get("model_type"), str):
         raise c.wrong(name, "a nested config with its model_type")
-    module = translator(said["model_type"])
-    if module is None:
+    family = translator(said["model_type"])
+    if family is None:
         raise unknown_type(said)
     inner = Config(said["model_type"], said)
-    found = finished({**module.translate(inner, task), "softmax": inner.softmax})
-    inner.check_all_read(module.INERT)
+    found = finished({**family.translate(inner, task), "softmax": inner.softmax})
+    inner.check_all_read(family.inert)
     c.notes.extend(inner.notes)
     return found
 
@@ -58,21 +59,22 @@ def _stack(fields: Fields, name: str) -> Fields:
     """Moves all fields of a model into one stack."""
     stack: Any = fields[name]
     own = {key: value for key, value in fields.items() if key not in _WHOLE and value is not None}
-    said = dict(stack) if isinstance(stack, dict) else {"blocks": stack}
+    said = spelled_out(stack)
     if name == "decoder" and said.get("pattern") == ["attention cross ffn"]:
         del said["pattern"]  # what a decoder behind an encoder has anyway
-    return {**own, "blocks": 1, **said} if "pattern" not in said else {**own, **said}
+    return {**own, **when("pattern" not in said, blocks=1), **said}
 
 
 def _spare(c: Config, first: Fields) -> Fields:
     """The encoder's pooler, which is unused in an encoder-decoder."""
     head, spare = first.get("head"), dict(first.get("spare") or {})
-    pooler = head.get("pooler") if isinstance(head, dict) else None
-    if isinstance(head, dict) and not pooler:
-        raise c.refused("encoder")
-    if not pooler:
+    if not isinstance(head, dict):
         return spare
+    width = head.get("pooler")
+    if not width:
+        raise c.refused("encoder")
     c.notes.append("the encoder's pooler is not used: its parameters are counted, its FLOPs are not")
     d_model = first["d_model"]
-    width = d_model if pooler is True else pooler
+    if width is True:
+        width = d_model
     return {**spare, "pooler_weight": [width, d_model], "pooler_bias": [width]}

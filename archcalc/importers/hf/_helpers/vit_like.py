@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.blocks import biased
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
-VIT_INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.NOT_HERE: "encoder_stride pooler_output_size",
-    inert.SUMMARY: "pooler_act",
-    inert.FEATURES: "stage_names out_features",
-}
+VIT_INERT = {inert.NOT_HERE: "encoder_stride pooler_output_size", inert.FEATURES: "out_features"}
 
 
 def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
@@ -25,11 +20,16 @@ def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
     usual = {
         "d_model": d_model,
         "heads": number,
-        "attention": {"bias": bias} if bias is not True else None,
+        "attention": when(bias is not True, bias=bias),
         "position": "learned",
         "encoder": c.size("num_hidden_layers"),
     }
     return {**usual, **more}
+
+
+def vit(c: Config, **more: Any) -> Fields:
+    """ViT's own blocks: biases on queries, keys and values by a switch, a non-gated FFN."""
+    return image_encoder(c, bias=biased(qkv=c.flag("qkv_bias"), o=True), ffn=plain_ffn(c), **more)
 
 
 def plain_ffn(c: Config) -> Fields:
@@ -49,12 +49,15 @@ def patches(c: Config, **more: Any) -> Fields:
 
 
 def _square(sides: list[int]) -> int | list[int]:
-    return sides[0] if sides[0] == sides[1] else sides
+    if sides[0] == sides[1]:
+        return sides[0]
+    return sides
 
 
 def _sides(c: Config, key: str) -> list[int]:
-    said = c.get(key)
-    sides = said if isinstance(said, list) else [said, said]
+    sides = c.get(key)
+    if not isinstance(sides, list):
+        sides = [sides, sides]
     if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
         raise c.wrong(key, "a size, or a height and a width")
     return sides
@@ -63,19 +66,23 @@ def _sides(c: Config, key: str) -> list[int]:
 def pooled(c: Config) -> Fields:
     """The bare model, with a pooler on its class token."""
     c.skip("pooler_output_size")
-    width, d_model = c.given("pooler_output_size") or c.size("hidden_size"), c.size("hidden_size")
-    return {"kind": "none", "pooler": width if width != d_model else True}
+    width = c.given("pooler_output_size")
+    if width in (None, 0, c.size("hidden_size")):
+        width = True
+    return {"kind": "none", "pooler": width}
 
 
 def classes_of_image(c: Config, pool: str, **more: Any) -> Any:
     """A linear classifier, omitted if there are no classes."""
     number = heads.labels(c)
-    return heads.classifier(number, pool=pool, **more) if number else "none"
+    if not number:
+        return "none"
+    return heads.classifier(number, pool=pool, **more)
 
 
 def backbone(c: Config) -> Any:
     """The backbone's output: patch features as a feature map or as a sequence."""
-    return {"kind": "none", "pool": "patches"} if c.flag("reshape_hidden_states") else "none"
+    return c.choose("reshape_hidden_states", {"kind": "none", "pool": "patches"}, "none")
 
 
 def hidden_pixels(c: Config) -> Fields:

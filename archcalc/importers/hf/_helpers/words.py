@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.reading import Config
-
-Fields = dict[str, Any]
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 _ACTIVATIONS = {
     **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
@@ -77,11 +75,18 @@ def local_theta(c: Config, older: str = "rope_local_base_freq") -> float:
     return float(local.get("rope_theta") or c.given(older) or c.usual_rope("sliding_attention")["rope_theta"])
 
 
+def local_rope(c: Config, width: int) -> Fields:
+    """Positions of sliding-window blocks whose base is their own; None where heads are too odd to be rotated."""
+    return when(width % 2 == 0, position={"kind": "rope", "theta": local_theta(c)})
+
+
 def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
     """RoPE on the first `rotated` numbers of each head, for classes without RoPE parameters."""
     if rotated < width:
         return {"kind": "rope", "length": length, "fraction": _even(c, rotated, width) / width}
-    return {"kind": "rope", "length": length} if width % 2 == 0 else _not_even(c, width)
+    if width % 2:
+        return _not_even(c, width)
+    return {"kind": "rope", "length": length}
 
 
 def _rope_parameters(c: Config, layer: str) -> Fields:
@@ -89,7 +94,7 @@ def _rope_parameters(c: Config, layer: str) -> Fields:
     older, newer = c.given("rope_scaling"), c.given("rope_parameters")
     said = older or newer or {}
     if not isinstance(said, dict):
-        raise c.wrong("rope_scaling" if older else "rope_parameters", "fields such as rope_theta")
+        raise c.wrong({True: "rope_scaling", False: "rope_parameters"}[bool(older)], "fields such as rope_theta")
     nested = [key for key, value in said.items() if isinstance(value, dict)]
     if not nested:
         return said
@@ -116,6 +121,6 @@ def _even(c: Config, rotated: int, width: int) -> int:
 
 
 def _not_even(c: Config, width: int) -> Fields:
-    cannot = "this model can be built but not run" if width > 1 else "counted without it"
+    cannot = {1: "counted without it"}.get(width, "this model can be built but not run")
     c.notes.append(f"RoPE rotates pairs of numbers, and head_dim {width} is odd: {cannot}")
     return {"kind": "none"}
