@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Trainable
-from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, walk
 from archcalc.core.roles import Role
 
 
@@ -35,7 +35,9 @@ class Row:
 
 
 def count_where(root: Module, wanted: Trainable) -> Count:
-    return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+    """Elements of the parameters that are wanted, in all copies."""
+    elements = [(copies, param) for module, copies in walk(root) for param in module.params.values() if wanted(param)]
+    return total([copies * param.elements for copies, param in elements])
 
 
 def one_copy(module: Module) -> Count:

@@ -10,13 +10,13 @@ mistake and raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from archcalc.core import listing
 from archcalc.core.assumptions import Assumption
-from archcalc.core.count import Count, product, total
+from archcalc.core.count import Count, product
 from archcalc.core.equations import NO_EQUATIONS, System
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
@@ -39,7 +39,6 @@ __all__ = [
     "Seen",
     "Tensor",
     "axes",
-    "fold",
     "walk",
 ]
 
@@ -216,7 +215,7 @@ class Module:
         """Declare a parameter with its axes as PyTorch keeps them; `elements` when people multiply in another order."""
         if name in self.params:
             raise ValueError(f"{self.path} has a parameter {name} already")
-        counted = elements or product(dim.size for axis in axes(*items) for dim in axis)
+        counted = elements or product([dim.size for axis in axes(*items) for dim in axis])
         made = Param(
             axes(*items),
             "param",
@@ -293,7 +292,7 @@ def _aligned(output: Tensor) -> Dim:
     """Rows of attention, as many as the memory-efficient kernel keeps statistics of: a multiple of 32.
 
     Source: PyTorch, aten/src/ATen/native/transformers/cuda/attention.cu, kAlignLSE."""
-    rows = product(dim.size for axis in output.axes[-2:-1] for dim in axis)
+    rows = product([dim.size for axis in output.axes[-2:-1] for dim in axis])
     return Dim.of("aligned_rows", -(-int(rows) // ALIGNED_ROWS) * ALIGNED_ROWS)
 
 
@@ -325,8 +324,3 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
         module, copies = left.pop()
         yield module, copies
         left.extend([(child, copies * child.repeat) for child in reversed(module.children)])
-
-
-def fold(module: Module, own: Callable[[Module], int]) -> Count:
-    """The sum of `own(module)` over the tree, times the number of copies of each module."""
-    return total(copies * Count(own(node)) for node, copies in walk(module))

@@ -43,12 +43,12 @@ def what_is_new(op: Op) -> Moved:
 def multiply_add(op: Op) -> Count:
     """Two FLOPs for every combination of indices of the dims involved, without indexed (selected) dims."""
     met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
-    return 2 * product(dim.size for dim in met.values())
+    return 2 * product([dim.size for dim in met.values()])
 
 
 def product_of_output(op: Op) -> Count:
     """Two FLOPs for every number of the output and every number that is summed to it."""
-    return 2 * product(dim.size for dim in (*op.output.dims, *op.over))
+    return 2 * product([dim.size for dim in (*op.output.dims, *op.over)])
 
 
 def without_bias(op: Op, wants: Wants) -> Count:
@@ -62,24 +62,24 @@ def fused_attention(op: Op) -> Count:
     """Scores and weighted values: two products over queries, keys and heads, of a key's width and of a value's."""
     query, key, value, *_ = op.inputs
     batch, head, seq, each = query.dims
-    pairs = product(dim.size for dim in (batch, head, seq, key.dims[2]))
+    pairs = product([dim.size for dim in (batch, head, seq, key.dims[2])])
     narrow = value.dims[3]
     return 2 * (2 * (pairs * each.size)) if narrow == each else 2 * (pairs * each.size) + 2 * (pairs * narrow.size)
 
 
 def each(number: int) -> Flops:
     """A fixed number of FLOPs per element of the output."""
-    return lambda op: Count(number) * product(dim.size for dim in op.output.dims)
+    return lambda op: Count(number) * product([dim.size for dim in op.output.dims])
 
 
 def each_input(number: int) -> Flops:
     """A fixed number of FLOPs per element of the first input."""
-    return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
+    return lambda op: Count(number) * product([dim.size for dim in op.inputs[0].dims])
 
 
 def substitution(op: Op) -> Count:
     """Row i of a unit-triangular system takes i multiply-adds: half of two for each element and each row."""
-    return product(dim.size for dim in (*op.output.dims, *op.over))
+    return product([dim.size for dim in (*op.output.dims, *op.over)])
 
 
 def normalisation(number: int) -> Flops:
@@ -94,7 +94,7 @@ def none(op: Op) -> Count:
 def outer_product(op: Op, wants: Wants) -> Count:
     """The gradient of a system is the product of its right-hand side's gradient and its solution."""
     _, system = op.inputs
-    return 2 * product(dim.size for dim in (*op.output.dims, *op.over)) if wants(system) else Count(0)
+    return 2 * product([dim.size for dim in (*op.output.dims, *op.over)]) if wants(system) else Count(0)
 
 
 def recomputes_scores(op: Op, wants: Wants) -> Count:
@@ -103,7 +103,7 @@ def recomputes_scores(op: Op, wants: Wants) -> Count:
     if not any(map(wants, op.inputs)):
         return Count(0)
     query, key, value, *_ = op.inputs
-    pairs = product(dim.size for dim in (*query.dims[:3], key.dims[2]))
+    pairs = product([dim.size for dim in (*query.dims[:3], key.dims[2])])
     return 3 * (2 * (pairs * query.dims[3].size)) + 2 * (2 * (pairs * value.dims[3].size))
 
 

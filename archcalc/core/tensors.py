@@ -94,7 +94,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes as PyTorch shows them, merged axes as one."""
-        return tuple(int(product(dim.size for dim in axis)) for axis in self.axes)
+        return tuple(int(product([dim.size for dim in axis])) for axis in self.axes)
 
     def __repr__(self) -> str:
         return listing.tensor_text(self)
@@ -110,7 +110,7 @@ class Tensor:
     @property
     def size(self) -> Count:
         """How many elements."""
-        return product(dim.size for dim in self.dims)
+        return product([dim.size for dim in self.dims])
 
     def seen_as(self, *items: Dim | Axis) -> Tensor:
         """The same storage under other axes: split, merged, transposed or renamed."""

@@ -113,7 +113,7 @@ class Heads:
     def describe(self, m: Module, d_model: Dim) -> None:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
         projections = [m[name] for name in ("q", "k", "v")]
-        all_heads = total(total(p.elements for p in one.params.values()) for one in projections)
+        all_heads = total([total([p.elements for p in one.params.values()]) for one in projections])
         m.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
         for one, width in zip(projections, (self.key, self.key, self.value), strict=True):
             biased = [width.size] if "bias" in one.params else []

@@ -80,7 +80,7 @@ class Lightning:
         state = m.record("zeros", to=axes(batch, self.head, self.key, self.value))
         for piece in pieces:
             state = piece.handed_on(m, state, piece.left(m, k, v))
-        every = Dim("states", total(piece.chunks.size for piece in pieces) + 1)
+        every = Dim("states", total([piece.chunks.size for piece in pieces]) + 1)
         states = m.record("concat", state, to=axes(batch, self.head, every, self.key, self.value), name="states")
         found = [piece.looked_up(m, q, k, v, states) for piece in pieces]
         return m.record("concat", *found, to=axes(batch, seq, self.head, self.value)), state

@@ -19,7 +19,7 @@ def linear(
     """y = x·W + b. It contracts the input's last axis; a merged axis, such as concatenated heads, as a whole."""
     into = x.axes[-1]
     axis = (out,) if isinstance(out, Dim) else out
-    elements = width_of(into) * product(dim.size for dim in axis)
+    elements = width_of(into) * product([dim.size for dim in axis])
     weight = m.param("weight", axis, into, elements=elements, trainable=trainable, role=role)
     y = contract(m, x, weight, out=axis)
     return m.record("add", y, m.param("bias", axis, trainable=trainable, role=Role.BIAS)) if bias else y
@@ -38,4 +38,4 @@ def width_of(axis: Axis) -> Count:
     """A merged axis as one number: 768, not 4 × 192."""
     if len(axis) == 1:
         return axis[0].size
-    return Count.named("·".join(dim.name for dim in axis), product(dim.size for dim in axis))
+    return Count.named("·".join(dim.name for dim in axis), product([dim.size for dim in axis]))

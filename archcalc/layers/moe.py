@@ -106,7 +106,7 @@ class Experts:
     def _describe(self) -> None:
         """The expert dim: `experts` in the parameters, `top` per token."""
         layers = [param.dims[1:] for child in self.m.children for param in child.params.values()]
-        one = total(product(dim.size for dim in reversed(dims)) for dims in layers)
+        one = total([product([dim.size for dim in reversed(dims)]) for dims in layers])
         self.m.parts.append(Part("one_expert", one))
 
     @property

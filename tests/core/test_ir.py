@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes, walk
 from archcalc.layers.linear import linear
 
 BATCH, SEQ, WIDTH = Dim.of("batch", 2), Dim.of("seq", 3), Dim.of("d_model", 4)
@@ -61,12 +61,11 @@ def test_equal_repeats_count_as_often_as_they_stand() -> None:
     once, thrice = Module("model"), Module("model")
     for root, repeat in ((once, 1), (thrice, 3)):
         root.child("block", repeat=Count(repeat)).param("weight", WIDTH)
-    from archcalc.core.ir import fold
-
-    def own(module: Module) -> int:
-        return sum(p.elements for p in module.params.values())
-
-    assert fold(thrice, own) == 3 * fold(once, own) == 3 * 4
+    elements = [
+        sum(copies * param.elements for module, copies in walk(root) for param in module.params.values())
+        for root in (once, thrice)
+    ]
+    assert elements == [4, 3 * 4]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from itertools import count
 
 from archcalc.analyze.diagram import details, kinds
 from archcalc.analyze.diagram.graph import Form, Node, PartKind
-from archcalc.core.ir import Module, Op, Region, Tensor, fold, walk
+from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.tree import ops_in
 
@@ -47,7 +47,8 @@ def sketch(model: Module) -> Sketch:
 
 def _parameters(module: Module) -> int:
     """In one copy of it."""
-    return int(fold(module, lambda node: sum(param.elements for param in node.params.values()))) // int(module.repeat)
+    held = [(copies, param) for node, copies in walk(module) for param in node.params.values()]
+    return sum(int(copies) * int(param.elements) for copies, param in held) // int(module.repeat)
 
 
 @dataclass
