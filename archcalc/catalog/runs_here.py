@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit.facts import facts
+from archcalc.analyze.fit.need import fits, longest_in, required, room
 from archcalc.analyze.fit.notes import CAPACITY
-from archcalc.analyze.fit.placing import Placed, Placing
-from archcalc.analyze.fit.question import Question
+from archcalc.analyze.fit.placing import Placed, placed_on
+from archcalc.analyze.fit.request import Request, with_options
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
@@ -141,7 +142,7 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
         return
     try:
         placed = _placed(model, devices, options, length)
-        known = facts(placed.question, devices.kinds)
+        known = facts(placed.request, devices.kinds)
         if not known.decodes:
             return
         formats = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]
@@ -154,28 +155,27 @@ def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -
     """With the context asked for, or all that the model has."""
     most = model.resolved.lengths["seq"].length
     sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-    return Placing(model, replace(options, sizes=sizes)).on(devices)
+    return placed_on(model, replace(options, sizes=sizes), [devices])[0]
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
-    question, device = placed.question, placed.group.first
-    elements = sum(one.copies * int(one.param.elements) for one in question.whole.parameters.held)
-    now = question.whole.run.format.name.lower()
-    if question.fits(device):
-        return _run(name, question, now, elements, device)
+    request, device = placed.request, placed.group.first
+    elements = sum(one.copies * int(one.param.elements) for one in request.deployment.parameters.held)
+    now = request.run.format.name.lower()
+    if fits(request, device):
+        return _run(name, request, now, elements, device)
     for rung in formats:
-        narrower = question.with_weights(rung)
-        if narrower.fits(device):
+        narrower = with_options(request, request.options.changed(weights=rung))
+        if fits(narrower, device):
             return _run(name, narrower, rung, elements, device)
     return Runs(name, elements, "", 0, 0, 0)
 
 
-def _run(name: str, question: Question, format: str, elements: int, device: Device) -> Runs:
-    room = question.room(device)
-    longest, _ = question.longest_in(room.safe)
-    left = room.capacity - question.required
-    return Runs(name, elements, format, question.required, left, longest, room.missing)
+def _run(name: str, request: Request, format: str, elements: int, device: Device) -> Runs:
+    here, needed = room(request, device), required(request)
+    longest, _ = longest_in(request, here.safe)
+    return Runs(name, elements, format, needed, here.capacity - needed, longest, here.missing)
 
 
 def _notes(length: int) -> Iterator[Assumption]:

@@ -4,6 +4,8 @@
     >>> one_head = d_model * head_dim + head_dim
     >>> one_head, one_head.worked(), one_head.worked(names=True)
     (196800, '1024 × 192 + 192', 'd_model × head_dim + head_dim')
+    >>> one_head.at(d_model=2048)
+    393408
 
 A Count is an int wherever an int is wanted: it formats, compares, hashes and serialises as one. `+` joins terms into
 one flat sum, while `total` keeps each term as a group of its own, the way a person brackets a sum of layers.
@@ -15,24 +17,62 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any, SupportsIndex
 
-from archcalc.core.expression import NAMES, NUMBERS, Expression, Infix, Leaf, Product, Sum, written
+from archcalc.core.expression import (
+    NAMES,
+    NUMBERS,
+    Expression,
+    Infix,
+    Leaf,
+    Product,
+    Sum,
+    evaluated,
+    shortened,
+    written,
+)
 
 
 class Count(int):
-    expression: Expression
+    formula: Expression  # with every symbol that it depends on, also those that are 1 or 0 now
 
-    def __new__(cls, value: int, expression: Expression | None = None) -> Count:
-        if expression is None and type(value) is cls:
+    def __new__(cls, value: int, formula: Expression | None = None) -> Count:
+        if formula is None and type(value) is cls:
             return value
         if not isinstance(value, int) or isinstance(value, bool):  # numpy's integers overflow without a word
             raise TypeError(f"a count is an exact int, not {type(value).__name__}")
         count = super().__new__(cls, value)
-        count.expression = expression or getattr(value, "expression", None) or Leaf(int(value))
+        count.formula = formula or getattr(value, "formula", None) or Leaf(int(value))
         return count
 
+    @property
+    def expression(self) -> Expression:
+        """The working as people write it: without factors of 1 and terms of 0."""
+        return shortened(self.formula)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a number and no symbol, so that nothing depends on it."""
+        return isinstance(self.formula, Leaf) and not self.formula.name and self.formula.source is None
+
     @classmethod
-    def named(cls, name: str, value: int, *, copies: bool = False, subtotal: bool = False) -> Count:
-        return cls(value, Leaf(int(value), name, copies, subtotal))
+    def named(
+        cls, name: str, value: int, *, copies: bool = False, subtotal: bool = False, source: Expression | None = None
+    ) -> Count:
+        """A size that has a name; `source` says what it follows from, where it is no size that people choose."""
+        return cls(value, Leaf(int(value), name, copies, subtotal, source))
+
+    def at(self, **sizes: int) -> int:
+        """The count at other sizes: `flops.at(batch=8, seq=4096)`."""
+        return evaluated(self.formula, sizes)
+
+    def at_most(self, other: int) -> Count:
+        """The smaller of both, under this one's name where that is smaller: what a window leaves of a sequence."""
+        return self._bounded("min", min, Count(other))
+
+    def _bounded(self, symbol: str, chosen: Any, other: Count) -> Count:
+        found = chosen(self, other)
+        named = found.formula if isinstance(found.formula, Leaf) else Leaf(int(found))
+        source = Infix(self.formula, symbol, other.formula)
+        return Count(int(found), named._replace(source=source))
 
     def worked(self, *, names: bool = False) -> str:
         """The working: `4 × 3 × (1024 × 192 + 192)`, or with `names` `heads × 3 × (d_model × head_dim + head_dim)`."""
@@ -41,9 +81,10 @@ class Count(int):
     def __add__(self, other: int) -> Count:
         if not isinstance(other, int):
             return NotImplemented
-        if other == 0:
+        right = Count(other)
+        if other == 0 and right.is_plain:
             return self
-        return _joined(self, other) if self else Count(other)
+        return _joined(self, right) if self or not self.is_plain else right
 
     def __radd__(self, other: int) -> Count:
         return Count(other) + self
@@ -51,10 +92,12 @@ class Count(int):
     def __mul__(self, other: int) -> Count:
         if not isinstance(other, int):
             return NotImplemented
-        if other == 1:
+        right = Count(other)
+        if other == 1 and right.is_plain:
             return self
-        other = Count(other)
-        return other if self == 1 else Count(int(self) * int(other), Product(_factors(self) + _factors(other)))
+        if self == 1 and self.is_plain:
+            return right
+        return Count(int(self) * int(right), Product(_factors(self) + _factors(right)))
 
     def __rmul__(self, other: int) -> Count:
         return Count(other) * self
@@ -78,10 +121,10 @@ class Count(int):
         if not isinstance(other, int):
             return NotImplemented
         right = Count(other)
-        return Count(result(int(self), int(right)), Infix(self.expression, symbol, right.expression))
+        return Count(result(int(self), int(right)), Infix(self.formula, symbol, right.formula))
 
     def __reduce__(self) -> tuple[type[Count], tuple[int, Expression]]:
-        return Count, (int(self), self.expression)
+        return Count, (int(self), self.formula)
 
     def __round__(self, ndigits: SupportsIndex = 0) -> int:
         return round(int(self), ndigits)
@@ -98,22 +141,22 @@ class Count(int):
 
 
 def _factors(count: Count) -> tuple[Expression, ...]:
-    return count.expression.factors if isinstance(count.expression, Product) else (count.expression,)
+    return count.formula.factors if isinstance(count.formula, Product) else (count.formula,)
 
 
-def _joined(left: Count, right: int) -> Count:
+def _joined(left: Count, right: Count) -> Count:
     """One flat sum: adding to a sum adds a term to it."""
     terms = tuple(
         term
-        for count in (left, Count(right))
-        for term in (count.expression.terms if isinstance(count.expression, Sum) else (count.expression,))
+        for count in (left, right)
+        for term in (count.formula.terms if isinstance(count.formula, Sum) else (count.formula,))
     )
     return Count(int(left) + int(right), Sum(terms))
 
 
 def product(sizes: Iterable[int]) -> Count:
     """The product of all sizes, 1 for none; the same Count as repeated `*`, without the intermediate Counts."""
-    counts = [Count(size) for size in sizes if size != 1]
+    counts = [count for count in map(Count, sizes) if count != 1 or not count.is_plain]
     if len(counts) < 2:
         return counts[0] if counts else Count(1)
     factors = tuple(factor for count in counts for factor in _factors(count))
@@ -122,8 +165,8 @@ def product(sizes: Iterable[int]) -> Count:
 
 def total(counts: Iterable[int]) -> Count:
     """Their sum, each one a group: `(1024 × 512 + 512) + (512 × 1024 + 1024)`. Zeros are left out."""
-    groups = [Count(count) for count in counts if count]
+    groups = [count for count in map(Count, counts) if count or not count.is_plain]
     if len(groups) == 1:
         return groups[0]
     value = sum(int(count) for count in groups)
-    return Count(value, Sum(tuple(count.expression for count in groups)) if groups else Leaf(0))
+    return Count(value, Sum(tuple(count.formula for count in groups)) if groups else Leaf(0))

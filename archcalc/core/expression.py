@@ -1,4 +1,8 @@
-"""How a count was worked out: a tree of sizes, products and sums, and how it is written down.
+"""Sizes and how they are worked out: a tree of numbers and symbols, what it comes to, and how it is written down.
+
+    working = (seq * (seq + 1) // 2).formula
+    evaluated(working)                      at the size that `seq` has
+    evaluated(working, {"seq": 4096})       at another
 
 `written` arranges a tree the way a person would: copies in front, shared factors and equal terms written once. What the
 pieces look like is for a `Notation` to say: plain text here, LaTeX in `archcalc.render`.
@@ -6,18 +10,22 @@ pieces look like is for a `Notation` to say: plain text here, LaTeX in `archcalc
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Generic, NamedTuple, TypeVar
 
 
 class Leaf(NamedTuple):
-    """A number without further working: a size, or the subtotal of a module."""
+    """A number without further working: a size, or the subtotal of a module. One with a name is a symbol, which may be
+    given another value; what follows from other symbols (keys are as many as queries) has these as its `source`."""
 
     value: int
     name: str = ""
     copies: bool = False  # counts equal copies (heads, experts): written in front of what it repeats
     subtotal: bool = False  # worked out elsewhere: written with thousands separators
+    source: Expression | None = None
 
 
 class Product(NamedTuple):
@@ -29,7 +37,7 @@ class Sum(NamedTuple):
 
 
 class Infix(NamedTuple):
-    """Any other operation: a difference, an integer division, a power."""
+    """Any other operation of two numbers: a difference, an integer division, a power, the smaller or the larger."""
 
     left: Expression
     symbol: str
@@ -37,6 +45,14 @@ class Infix(NamedTuple):
 
 
 Expression = Leaf | Product | Sum | Infix
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "−": operator.sub,
+    "//": operator.floordiv,
+    "**": operator.pow,
+    "min": min,
+    "max": max,
+}
+AS_IT_IS: Mapping[str, int] = {}
 T = TypeVar("T", bound=Hashable)
 
 
@@ -88,6 +104,33 @@ class Plain(Notation[str]):
 
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 NUMBERS, NAMES = Plain(names=False), Plain(names=True)
+
+
+def evaluated(expression: Expression, sizes: Mapping[str, int] = AS_IT_IS) -> int:
+    """What it comes to with these values of symbols; all others keep theirs."""
+    if isinstance(expression, Leaf):
+        if expression.name in sizes:
+            return sizes[expression.name]
+        return expression.value if expression.source is None else evaluated(expression.source, sizes)
+    if isinstance(expression, Product):
+        return prod(evaluated(factor, sizes) for factor in expression.factors)
+    if isinstance(expression, Sum):
+        return sum(evaluated(term, sizes) for term in expression.terms)
+    left, right = evaluated(expression.left, sizes), evaluated(expression.right, sizes)
+    return OPERATIONS[expression.symbol](left, right)
+
+
+def shortened(expression: Expression) -> Expression:
+    """As people write it, for numbers as they are: without factors of 1, terms of 0, and where sizes follow from."""
+    if isinstance(expression, Leaf):
+        return expression._replace(source=None)
+    if isinstance(expression, Infix):
+        return Infix(shortened(expression.left), expression.symbol, shortened(expression.right))
+    if isinstance(expression, Product):
+        factors = tuple(shortened(factor) for factor in expression.factors if evaluated(factor) != 1)
+        return Product(factors) if len(factors) > 1 else (*factors, Leaf(1))[0]
+    terms = tuple(shortened(term) for term in expression.terms if evaluated(term))
+    return Sum(terms) if len(terms) > 1 else (*terms, Leaf(0))[0]
 
 
 def written(expression: Expression, notation: Notation[T]) -> T:

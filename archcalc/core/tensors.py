@@ -45,12 +45,15 @@ class Dim:
         positions: Positions | None = None,
         dealt: bool = False,
     ) -> Dim:
-        return cls(name, Count.named(name, size, copies=copies), copies, split, positions, dealt=dealt)
+        """A size that was worked out stays so under the dim's name: at other sizes it is another."""
+        source = size.formula if isinstance(size, Count) else None
+        number = Count.named(name, size, copies=copies, source=source)
+        return cls(name, number, copies, split, positions, dealt=dealt)
 
     def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
         """The same under another name, perhaps with other positions."""
         kept = positions or self.positions
-        number = Count.named(name, self.size, copies=self.copies)
+        number = Count.named(name, self.size, copies=self.copies, source=self.size.formula)
         return Dim(name, number, self.copies, self.split, kept, self.reach, self.dealt)
 
 

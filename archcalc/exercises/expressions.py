@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
-from math import prod
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from archcalc.core.count import Count
-from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, written
-
-_OPERATIONS: dict[str, Callable[[int, int], int]] = {"−": operator.sub, "//": operator.floordiv, "**": operator.pow}
-
-
-def value_of(expression: Expression) -> int:
-    if isinstance(expression, Leaf):
-        return expression.value
-    if isinstance(expression, Product):
-        return prod(map(value_of, expression.factors))
-    if isinstance(expression, Sum):
-        return sum(map(value_of, expression.terms))
-    return _OPERATIONS[expression.symbol](value_of(expression.left), value_of(expression.right))
+from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, evaluated, written
 
 
 def count_of(expression: Expression) -> Count:
-    return Count(value_of(expression), expression)
+    return Count(evaluated(expression), expression)
 
 
 def unnamed(expression: Expression) -> tuple[object, ...]:

@@ -242,7 +242,7 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Si
     if seq.name != x.dims[1].name:
         return seq
     if work and work.decodes and not sight.memory:
-        return sight.kept(Dim.of(f"kv_{seq.name}", work.context + 1, positions=Positions.PAST))
+        return sight.kept(Dim.of(f"kv_{seq.name}", work.positions, positions=Positions.PAST))
     return sight.past(seq)
 
 

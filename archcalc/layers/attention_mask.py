@@ -56,22 +56,22 @@ class Sight:
         widest, name = self.window or self.chunk, "window" if self.window else "chunk"
         if not widest:
             return past
-        reach = Reach(widest, chunked=not self.window)
+        reach, left = Reach(widest, chunked=not self.window), Count.named(name, widest).at_most(past.size)
         if widest > past.size:
-            return replace(past, reach=reach)
-        return Dim(past.name, Count.named(name, widest), positions=Positions.WINDOW, reach=reach)
+            return replace(past, size=left, reach=reach)
+        return Dim(past.name, left, positions=Positions.WINDOW, reach=reach)
 
     def pairs(self, length: Count) -> Count:
         """Unmasked (query, key) pairs: position i attends to i + 1 positions, and at most w in a window of w."""
         if self.chunk:
-            whole, rest = divmod(int(length), self.chunk)
-            return Count(whole * int(_triangle(self.chunk)) + int(_triangle(rest)))
+            whole = length // self.chunk
+            return whole * _triangle(self.chunk) + _triangle(length - whole * self.chunk)
         if not self.causal:
             side = (self.window or 0) // 2
-            return Count(int(length) + 2 * int(_capped(int(length) - 1, side)))
+            return length + 2 * _capped(length - 1, side)
         if self.memory:
             return _triangle(length) + Count(self.memory) * length
-        return _capped(length, self.window) if self.window and self.window < length else _triangle(length)
+        return _capped(length, self.window) if self.window else _triangle(length)
 
 
 EVERYTHING = Sight()
@@ -83,8 +83,7 @@ def _triangle(length: int) -> Count:
     return length * (length + 1) // 2
 
 
-def _capped(length: int, cap: int) -> Count:
+def _capped(length: Count, cap: int) -> Count:
     """The same with no term above `cap`."""
-    if length <= cap:
-        return _triangle(length)
-    return _triangle(cap) + Count(cap) * Count(int(length) - cap)
+    rising = length.at_most(cap)
+    return _triangle(rising) + Count(cap) * (length - rising)

@@ -46,7 +46,8 @@ def _unused(name: str, root: Module) -> str:
 def _layer(m: Module, kept: Kept, work: Workload) -> None:
     """Of whatever they are computed from."""
     m.region = Region.BLOCK
-    batch, length = Dim.of("batch", work.batch), work.context + 1 if work.decodes else work.lengths["seq"]
+    batch = Dim.of("batch", work.batch)
+    length = work.positions if work.decodes else Count.named("seq", work.lengths["seq"])
     past = Sight(window=kept.window).kept(Dim.of("kv_seq", length, positions=Positions.PAST))
     heads = kv_heads_of(kept.heads)
     for name, width, kind in (("keys", kept.k_dim, "append"), ("values", kept.v_dim, "append_values")):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic, without
+from archcalc.core.count import Count
 from archcalc.core.errors import InputError
 from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import chosen
@@ -55,6 +56,11 @@ class Workload:
     def decodes(self) -> bool:
         """One token at a time, with a cache."""
         return self.mode == "decode"
+
+    @property
+    def positions(self) -> Count:
+        """That a decode step looks at: what is cached, and the new token."""
+        return Count.named("context", self.context) + 1
 
     @property
     def keeps_cache(self) -> bool:

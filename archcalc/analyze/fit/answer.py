@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from archcalc.analyze.fit.judging import judged, solved
+from archcalc.analyze.fit.need import measured
 from archcalc.analyze.fit.notes import notes, notes_on_columns
-from archcalc.analyze.fit.placing import Placed, Placing
-from archcalc.analyze.fit.question import Question
+from archcalc.analyze.fit.placing import placed_on
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
-from archcalc.analyze.fit.rows import Row, judged, row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.network import Network
@@ -39,31 +39,27 @@ def fitted(
     groups = list({one.name: one for one in map(group, gpus or usual())}.values())
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
-    placing = Placing(model, options, is_named=bool(gpus))
-    placed = [placing.on(one) for one in groups]
-    rows, helps = (tuple(map(judged, placed)), ()) if verdicts_alone else _solved(placed)
+    placed = placed_on(model, options, groups, are_named=bool(gpus))
+    request = placed[0].request
+    helps: tuple[Remedy, ...] = ()
+    if verdicts_alone:
+        rows = [judged(each) for each in placed]
+    else:
+        helps, first = remedies(placed)
+        rows = [solved(each, remedy) for each, remedy in zip(placed, first, strict=True)]
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
     return FitReport(
         model=model.name,
         assumptions=(
-            *_asked(placed).report.assumptions,
+            *request.report.assumptions,
             *said,
             *notes(placed),
-            *(() if verdicts_alone else notes_on_columns(placed, rows)),
+            *(() if verdicts_alone else notes_on_columns(request, rows)),
         ),
         scope=model.scope,
-        memory=_asked(placed).report,
-        band=_asked(placed).band,
-        rows=rows,
+        memory=request.report,
+        band=measured(request),
+        rows=tuple(rows),
         remedies=helps,
         is_solved=not verdicts_alone,
     )
-
-
-def _solved(placed: Sequence[Placed]) -> tuple[tuple[Row, ...], tuple[Remedy, ...]]:
-    helps, by_row = remedies(placed)
-    return tuple(row(one, first) for one, first in zip(placed, by_row, strict=True)), helps
-
-
-def _asked(placed: Sequence[Placed]) -> Question:
-    return placed[0].question

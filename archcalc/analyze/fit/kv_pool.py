@@ -1,22 +1,18 @@
 """The KV pool of an engine that fills a device: how many tokens and requests it holds, and the longest context.
 
-kv_pool(memory, sizes, capacity)
+kv_pool(request, length, capacity)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from archcalc.analyze.fit.request import Request
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve
 from archcalc.analyze.memory.engine_pool import room_of
 from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, peak
-from archcalc.spec.sizes import Sizes
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
 
 
 @dataclass(frozen=True)
@@ -42,28 +38,21 @@ class KvPool:
         }
 
 
-def kv_pool(
-    memory: Memory, sizes: Sizes, length: int, capacity: int, of_length: Callable[[int], Sizes], most: int | None
-) -> KvPool:
-    """For requests of so many tokens; `most` is the longest context of the model."""
-    one = replace(sizes, batch=1)
-    room = room_of(memory.run.engine, bytes_beside_cache(memory.deployment, one), capacity)
-    each = cache_bytes(memory.deployment, one)
-    longest = Curve(lambda size: peak(memory.deployment, replace(of_length(size), batch=1)).required)
+def kv_pool(request: Request, length: int, capacity: int) -> KvPool:
+    """Of a device with so much memory, for requests of so many tokens."""
+    deployment, most, one = request.deployment, request.longest, replace(request.sizes, batch=1)
+    engine = deployment.run.engine
+    room = room_of(engine, bytes_beside_cache(deployment, one), capacity)
+    each, there = cache_bytes(deployment, one), max(room, 0)
+    longest = Curve(lambda size: peak(deployment, replace(request.of_length(size), batch=1)).required)
     found = longest.largest(capacity, most or UNBOUNDED)
-    context, there = None if found == UNBOUNDED else found, max(room, 0)
+    context = None if found == UNBOUNDED else found
     if not each:
         return KvPool(room, 0, 0.0, 0, 0, context)
-    limits = (_of_requests(memory, there // each), *_of_context(context, most))
-    return KvPool(room, each, each / length, there * length // each, there // each, context, limits)
-
-
-def _of_requests(memory: Memory, held: int) -> Limit:
-    """An engine computes no more at once than it was told, whatever its pool holds."""
-    at_once = memory.run.engine.requests
-    return Limit("batch", "requests", at_once) if 1 < at_once < held else Limit("batch", "memory", held)
-
-
-def _of_context(longest: int | None, most: int | None) -> Iterator[Limit]:
-    if longest:
-        yield Limit("context", "positions" if longest == most else "memory", longest)
+    held = there // each
+    limits = [Limit("batch", "memory", held)]
+    if 1 < engine.requests < held:  # it computes no more at once than it was told, whatever its pool holds
+        limits = [Limit("batch", "requests", engine.requests)]
+    if context:
+        limits.append(Limit("context", "positions" if context == most else "memory", context))
+    return KvPool(room, each, each / length, there * length // each, held, context, tuple(limits))

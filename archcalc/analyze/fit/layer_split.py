@@ -1,24 +1,23 @@
 """Layers of a model among devices, as many on each as its memory holds: inference one device after the other.
 
-    LayerSplit(capacities).memory(Memory(model)).required_bytes(sizes)
+    shares(deployment, (24 * 2**30, 12 * 2**30), sizes)
 
 Each device holds the weights and the KV cache of its layers, the first the embedding, the last the head; a table that
 both share is on both. Activations and overhead are on each as on one device alone. llama.cpp calls this `--split-mode
-layer`, vLLM does it by pipeline parallelism. Bytes are those of the device that is fullest, in proportion to the first
-device's memory, so that they can be compared with that.
+layer`, vLLM does it by pipeline parallelism.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
-from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.profile import Simulated
-from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.decode_cache import Cached
+from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.peak import cached, peak
 from archcalc.archs import family_module
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
@@ -26,10 +25,11 @@ from archcalc.run.pipeline import Stage
 from archcalc.spec.sizes import Sizes
 
 MOVES = 64  # of a layer from one device to the next, until no device is relieved by it
+SPLITS, STAGES = 128, 512  # that are remembered, the latest ones
+Capacities = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """What one device holds."""
 
     capacity: int
@@ -38,133 +38,93 @@ class Share:
     required: int
 
 
-@dataclass(frozen=True)
-class LayerSplit:
-    """Devices by what they hold, in their order."""
-
-    capacities: tuple[int, ...]
-
-    def memory(self, whole: Memory) -> SplitMemory:
-        return SplitMemory(whole, self.capacities)
-
-    def note(self, number: int) -> Assumption:
-        text = (
-            "layers are split by memory, one device after the other: each holds the weights and the KV cache of its"
-            " own; activations and overhead are counted on each as on a single device"
-        )
-        return Assumption(Topic.PARALLELISM, text, number)
+def note(number: int) -> Assumption:
+    text = (
+        "layers are split by memory, one device after the other: each holds the weights and the KV cache of its"
+        " own; activations and overhead are counted on each as on a single device"
+    )
+    return Assumption(Topic.PARALLELISM, text, number)
 
 
-class SplitMemory:
-    """The memory of a model whose layers are split. The bounds are those that relieve the fullest device."""
-
-    def __init__(self, whole: Memory, capacities: Sequence[int]) -> None:
-        self.whole, self.capacities = whole, tuple(capacities)
-        self.run = whole.run
-        self._stages: dict[tuple[int, int], Memory] = {}
-        self._known: dict[tuple[int, int, Sizes], int] = {}
-        self._on_each: dict[Sizes, int] = {}
-
-    @cached_property
-    def _module(self) -> Any:
-        module = family_module(self.whole.model.spec.family)
-        if not hasattr(module, "between"):
-            fact = f"archcalc does not split the layers of a {self.whole.model.spec.family} model"
-            raise InputError(fact, "name one device", field="--gpu")
-        return module
-
-    @property
-    def layers(self) -> int:
-        return int(self._module.layers(self.whole.model.resolved))
-
-    def peak_bytes(self, sizes: Sizes) -> int:
-        """Of the fullest device, as if it were as large as the first."""
-        shares = self.shares(sizes)
-        return max(ceil(one.required * self.capacities[0] / one.capacity) for one in shares)
-
-    required_bytes = peak_bytes
-
-    def check(self, sizes: Sizes) -> None:
-        """Refuse what cannot be split so."""
-        self.whole.check(sizes)
-        self._bounds(sizes)
-
-    @property
-    def least_bytes(self) -> int:
-        """Nothing is known before layers are dealt out."""
-        return 0
-
-    def report(self, sizes: Sizes) -> MemoryReport:
-        """Of the model in one piece: what all devices hold together."""
-        return self.whole.report(sizes)
-
-    def simulated(self, sizes: Sizes) -> Simulated:
-        return self.whole.simulated(sizes)
-
-    def shares(self, sizes: Sizes) -> list[Share]:
-        """What each device holds."""
-        bounds = self._bounds(sizes)
-        ends = zip(self.capacities, bounds, bounds[1:], strict=False)
-        return [Share(capacity, first, last, self._needed(first, last, sizes)) for capacity, first, last in ends]
-
-    def _bounds(self, sizes: Sizes) -> list[int]:
-        """By memory, then moved layer by layer while that relieves the fullest device."""
-        if self.layers < len(self.capacities):
-            fact = f"the model has {self.layers} layers, fewer than the {len(self.capacities)} devices"
-            raise InputError(fact, "name fewer devices", field="--gpu")
-        total, so_far, bounds = sum(self.capacities), 0, [0]
-        for place, capacity in enumerate(self.capacities):
-            so_far += capacity
-            left = len(self.capacities) - place - 1  # devices that must have a layer each
-            bounds.append(min(max(round(self.layers * so_far / total), bounds[-1] + 1), self.layers - left))
-        for _ in range(MOVES):
-            better = min(self._relieving(bounds, sizes), key=lambda one: self._fullest(one, sizes), default=bounds)
-            if self._fullest(better, sizes) >= self._fullest(bounds, sizes):
-                break
-            bounds = better
-        return bounds
-
-    def _relieving(self, bounds: list[int], sizes: Sizes) -> Iterator[list[int]]:
-        """The fullest device's first layer on the one before it, or its last on the one behind."""
-        filled = self._filled(bounds, sizes)
-        fullest = filled.index(max(filled))
-        for place, step in ((fullest, 1), (fullest + 1, -1)):
-            found = [*bounds[:place], bounds[place] + step, *bounds[place + 1 :]]
-            if 0 < place < len(bounds) - 1 and found[place - 1] < found[place] < found[place + 1]:
-                yield found
-
-    def _fullest(self, bounds: list[int], sizes: Sizes) -> float:
-        return max(self._filled(bounds, sizes))
-
-    def _filled(self, bounds: list[int], sizes: Sizes) -> list[float]:
-        """The share of each device that is needed."""
-        ends = zip(self.capacities, bounds, bounds[1:], strict=False)
-        return [self._needed(first, last, sizes) / capacity for capacity, first, last in ends]
-
-    def _needed(self, first: int, last: int, sizes: Sizes) -> int:
-        if (first, last, sizes) not in self._known:
-            stage = self._stage(first, last)
-            held = stage.parameters.weights + _cache(stage, sizes)
-            self._known[first, last, sizes] = held + self._kept(sizes)
-        return self._known[first, last, sizes]
-
-    def _kept(self, sizes: Sizes) -> int:
-        """Activations and overhead."""
-        if sizes not in self._on_each:
-            whole = self.whole
-            held = whole.parameters.weights + _cache(whole, sizes)
-            self._on_each[sizes] = whole.peak_bytes(sizes) - held
-        return self._on_each[sizes]
-
-    def _stage(self, first: int, last: int) -> Memory:
-        if (first, last) not in self._stages:
-            whole, number = self.whole, 0 if first == 0 else 1 + (last == self.layers)
-            resolved = self._module.between(whole.model.resolved, first, last)
-            stage = Stage(number, 3, first, last, resolved)
-            self._stages[first, last] = Memory(replace(whole.model, resolved=resolved), whole.options, stage)
-        return self._stages[first, last]
+def fullest(deployment: Deployment, capacities: Capacities, sizes: Sizes) -> int:
+    """Bytes of the fullest device, as if it were as large as the first, so that they can be compared with that."""
+    found = shares(deployment, capacities, sizes)
+    return max(ceil(share.required * capacities[0] / share.capacity) for share in found)
 
 
-def _cache(memory: Memory, sizes: Sizes) -> int:
+@lru_cache(maxsize=SPLITS)
+def shares(deployment: Deployment, capacities: Capacities, sizes: Sizes) -> tuple[Share, ...]:
+    """What each device holds: layers by memory, then moved one by one while that relieves the fullest device."""
+    layers = _layers(deployment)
+    if layers < len(capacities):
+        fact = f"the model has {layers} layers, fewer than the {len(capacities)} devices"
+        raise InputError(fact, "name fewer devices", field="--gpu")
+    found = _shared(deployment, capacities, sizes, _by_memory(layers, capacities))
+    for _ in range(MOVES):
+        others = [_shared(deployment, capacities, sizes, bounds) for bounds in _relieving(found)]
+        better = min(others, key=_fill, default=found)
+        if _fill(better) >= _fill(found):
+            break
+        found = better
+    return found
+
+
+def _layers(deployment: Deployment) -> int:
+    family = deployment.network.spec.family
+    module: Any = family_module(family)
+    if not hasattr(module, "between"):
+        raise InputError(f"archcalc does not split the layers of a {family} model", "name one device", field="--gpu")
+    return int(module.layers(deployment.network.resolved))
+
+
+def _by_memory(layers: int, capacities: Capacities) -> list[int]:
+    """The first layer of each device, and the end; every device has a layer at least."""
+    bounds, whole = [0], sum(capacities)
+    for left, so_far in zip(reversed(range(len(capacities))), accumulate(capacities), strict=True):
+        bounds.append(min(max(round(layers * so_far / whole), bounds[-1] + 1), layers - left))
+    return bounds
+
+
+def _shared(deployment: Deployment, capacities: Capacities, sizes: Sizes, bounds: list[int]) -> tuple[Share, ...]:
+    whole = deployment.parameters.weights + _cache(deployment, sizes)
+    on_each = peak(deployment, sizes).bytes - whole  # activations and overhead
+    return tuple(
+        Share(capacity, first, last, _held(deployment, first, last, sizes) + on_each)
+        for capacity, (first, last) in zip(capacities, pairwise(bounds), strict=True)
+    )
+
+
+def _fill(found: tuple[Share, ...]) -> float:
+    """The share of the fullest device that is needed."""
+    return max(share.required / share.capacity for share in found)
+
+
+def _relieving(found: tuple[Share, ...]) -> list[list[int]]:
+    """The fullest device's first layer on the one before it, or its last on the one behind."""
+    bounds = [*(share.first for share in found), found[-1].last]
+    place = max(range(len(found)), key=lambda each: found[each].required / found[each].capacity)
+    moved = [[*bounds[:end], bounds[end] + step, *bounds[end + 1 :]] for end, step in ((place, 1), (place + 1, -1))]
+    inner = [each for each, end in zip(moved, (place, place + 1), strict=True) if 0 < end < len(found)]
+    return [each for each in inner if all(first < last for first, last in pairwise(each))]
+
+
+@lru_cache(maxsize=STAGES)
+def _held(deployment: Deployment, first: int, last: int, sizes: Sizes) -> int:
+    """Weights and cache of some layers, with the embedding or the head where they are the first or the last."""
+    stage = _stage(deployment, first, last)
+    return stage.parameters.weights + _cache(stage, sizes)
+
+
+@lru_cache(maxsize=STAGES)
+def _stage(deployment: Deployment, first: int, last: int) -> Deployment:
+    module: Any = family_module(deployment.network.spec.family)
+    resolved = module.between(deployment.network.resolved, first, last)
+    number = 0 if first == 0 else 1 + (last == _layers(deployment))
+    part = replace(deployment.network, resolved=resolved)
+    return deploy(part, deployment.options, Stage(number, 3, first, last, resolved))
+
+
+def _cache(deployment: Deployment, sizes: Sizes) -> int:
     """The KV cache and recurrent states alone."""
-    return sum(one.bytes for one in memory.cached(sizes))
+    found: list[Cached] = cached(deployment, deployment.workload(sizes), deployment.run)
+    return sum(entry.bytes for entry in deployment.offloading.on_gpu(found))

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
+from archcalc.analyze.fit.need import longest_in, measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, band_note
-from archcalc.analyze.fit.placing import Placed, Placing
+from archcalc.analyze.fit.placing import Placed, placed_on
+from archcalc.analyze.fit.request import Request, with_options
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
 from archcalc.run.device import group
 from archcalc.run.ladders import Rung, ladder
 from archcalc.run.options import Options
-
-if TYPE_CHECKING:
-    from archcalc.analyze.fit.question import Question
 
 SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
 COLUMNS = 7
@@ -32,70 +30,69 @@ Row = tuple[str | int, tuple[Cell | None, ...]]
 
 @dataclass(frozen=True)
 class Values:
-    """What one axis goes through: its name, its values, and the question with one of them."""
+    """What one axis goes through: its name, its values, and the request with one of them."""
 
     name: str
-    of: Callable[[Question, Facts], Sequence[str | int]]
-    changed: Callable[[Question, str | int], Question]
+    of: Callable[[Request, Facts], Sequence[str | int]]
+    changed: Callable[[Request, str | int], Request]
 
 
-def _formats(question: Question, known: Facts) -> list[str]:
+def _formats(request: Request, known: Facts) -> list[str]:
     """As the weights are now, and down the ladder."""
     rungs = _narrower(ladder(known.engine, known.kind).weights, known.bits)
-    now = question.whole.parameters.weights
-    return [
-        _weights_now(question),
-        *(one for one in rungs if question.with_weights(one).whole.parameters.weights < now),
-    ]
+    now = request.deployment.parameters.weights
+    narrower = {one: with_options(request, request.options.changed(weights=one)) for one in rungs}
+    smaller = [one for one, changed in narrower.items() if changed.deployment.parameters.weights < now]
+    return [_weights_now(request), *smaller]
 
 
-def _caches(question: Question, known: Facts) -> list[str]:
-    return [_cache_now(question), *_narrower(ladder(known.engine, known.kind).kv, known.cache_bits)]
+def _caches(request: Request, known: Facts) -> list[str]:
+    return [_cache_now(request), *_narrower(ladder(known.engine, known.kind).kv, known.cache_bits)]
 
 
-def _weights_now(question: Question) -> str:
-    return question.whole.run.format.name.lower()
+def _weights_now(request: Request) -> str:
+    return request.run.format.name.lower()
 
 
-def _cache_now(question: Question) -> str:
-    return question.whole.run.cache_name or "none"
+def _cache_now(request: Request) -> str:
+    return request.run.cache_name or "none"
 
 
 def _narrower(rungs: Sequence[Rung], bits: int) -> list[str]:
     return [one.format for one in rungs if one.bits < bits]
 
 
-def _contexts(question: Question, known: Facts) -> list[int]:
+def _contexts(request: Request, known: Facts) -> list[int]:
     """Up to all that the model has, by halves."""
-    if not question.length:
+    if not request.length:
         raise InputError("this model has no context to choose", "use --table weights,batch", field="--table")
-    most = question.longest or max(LONGEST, question.length)
+    most = request.longest or max(LONGEST, request.length)
     halves = [most >> power for power in range(COLUMNS)]
     return sorted(size for size in halves if size >= min(SHORTEST, most // 4) and size)
 
 
-def _with_format(option: str, now: Callable[[Question], str]) -> Callable[[Question, str | int], Question]:
-    def changed(question: Question, value: str | int) -> Question:
-        if value == now(question):  # which a file may have, and no option
-            return question
-        return question.with_options(question.options.changed(**{option: value}))
+def _with_format(option: str, now: Callable[[Request], str]) -> Callable[[Request, str | int], Request]:
+    def changed(request: Request, value: str | int) -> Request:
+        if value == now(request):  # which a file may have, and no option
+            return request
+        return with_options(request, request.options.changed(**{option: value}))
 
     return changed
 
 
-def _with_length(question: Question, value: str | int) -> Question:
-    return replace(question, sizes=question.of_length(int(value)))
+def _with_length(request: Request, value: str | int) -> Request:
+    return replace(request, sizes=request.of_length(int(value)))
 
 
-def _with_batch(question: Question, value: str | int) -> Question:
-    return replace(question, sizes=replace(question.sizes, batch=int(value)))
+def _with_batch(request: Request, value: str | int) -> Request:
+    return replace(request, sizes=replace(request.sizes, batch=int(value)))
 
 
 AXES = {
     "weights": Values("weights", _formats, _with_format("weights", _weights_now)),
     "kv-dtype": Values("kv_dtype", _caches, _with_format("kv_dtype", _cache_now)),
     "context": Values("context", _contexts, _with_length),
-    "batch": Values("batch", lambda question, known: BATCHES, _with_batch),
+    "batch": Values("batch", lambda request, known: BATCHES, _with_batch),
 }
 
 
@@ -106,19 +103,19 @@ def matrix(model: Network, gpus: Sequence[str] | None, options: Options, axes: s
         raise InputError("is about one device", "add --gpu NAME, such as --gpu rtx-3090", field="--table")
     if options.trains:
         raise InputError("is about inference", "leave --mode out", field="--table")
-    placed = Placing(model, options).on(group(gpus[0]))
-    known = facts(placed.question, placed.group.kinds)
-    rows, columns = first.of(placed.question, known), second.of(placed.question, known)
+    (placed,) = placed_on(model, options, [group(gpus[0])])
+    known = facts(placed.request, placed.group.kinds)
+    rows, columns = first.of(placed.request, known), second.of(placed.request, known)
     return MatrixReport(
         model=model.name,
-        assumptions=(*placed.question.report.assumptions, *_notes(placed)),
+        assumptions=(*placed.request.report.assumptions, *_notes(placed)),
         scope=model.scope,
         gpu=placed.group.name,
         axes=(first.name, second.name),
         columns=tuple(columns),
         rows=tuple(_row(placed, first, second, value, columns) for value in rows),
         longest=tuple(_longest(placed, first, value) for value in rows) if second.name == "context" else (),
-        memory=placed.question.report,
+        memory=placed.request.report,
         capacity=placed.capacity,
     )
 
@@ -135,40 +132,40 @@ def _axes(text: str) -> tuple[Values, Values]:
 
 def _notes(placed: Placed) -> Iterator[Assumption]:
     yield MARKS
-    yield band_note(placed.question.band)
+    yield band_note(measured(placed.request))
     yield CAPACITY
     yield from placed.notes
 
 
 def _row(placed: Placed, first: Values, second: Values, value: str | int, columns: Sequence[str | int]) -> Row:
-    question = _on(placed.question, first, value)
-    return value, tuple(_cell(placed, _on(question, second, other)) for other in columns)
+    request = _on(placed.request, first, value)
+    return value, tuple(_cell(placed, _on(request, second, other)) for other in columns)
 
 
-def _on(question: Question | None, axis: Values, value: str | int) -> Question | None:
+def _on(request: Request | None, axis: Values, value: str | int) -> Request | None:
     """None where the model does not allow it."""
-    if question is None:
+    if request is None:
         return None
     try:
-        return axis.changed(question, value)
+        return axis.changed(request, value)
     except InputError:
         return None
 
 
-def _cell(placed: Placed, question: Question | None) -> Cell | None:
-    if question is None:
+def _cell(placed: Placed, request: Request | None) -> Cell | None:
+    if request is None:
         return None
     try:
-        required = question.required
+        needed = required(request)
     except InputError:
         return None
-    return Cell(required, question.room(placed.group.first).verdict(required))
+    return Cell(needed, room(request, placed.group.first).verdict(needed))
 
 
 def _longest(placed: Placed, first: Values, value: str | int) -> int | None:
     """The longest context that fits with the error band to spare."""
-    question = _on(placed.question, first, value)
+    request = _on(placed.request, first, value)
     try:
-        return question.longest_in(question.room(placed.group.first).safe)[0] if question else None
+        return longest_in(request, room(request, placed.group.first).safe)[0] if request else None
     except InputError:
         return None

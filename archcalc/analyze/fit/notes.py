@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from archcalc.analyze.fit.placing import Placed
+from archcalc.analyze.fit.request import Request, over
+from archcalc.analyze.fit.rows import Row
+from archcalc.analyze.fit.spread import splits_layers
 from archcalc.analyze.fit.verdict import FAR, UNMEASURED, missing
 from archcalc.analyze.memory.replicated import left_whole
 from archcalc.core.assumptions import Assumption, Topic
-
-if TYPE_CHECKING:
-    from archcalc.analyze.fit.placing import Placed
-    from archcalc.analyze.fit.question import Question
-    from archcalc.analyze.fit.rows import Row
-    from archcalc.run.accuracy import Band
+from archcalc.run.accuracy import Band
 
 CAPACITY = Assumption(
     Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
@@ -42,52 +40,41 @@ def band_note(band: Band | None) -> Assumption:
     return Assumption(Topic.ESTIMATE, text)
 
 
-def notes_on_columns(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
     """On what is solved for: batch, context, number of GPUs."""
-    question = placed[0].question
-    if question.has_length:
+    if request.varying:
         yield LARGEST
-    if missing(question.model):
+    if missing(request.network):
         yield LARGEST_PART
-    if question.trains:
+    if request.trains:
         yield SCALED
-    yield from _capped(question, rows)
-    yield from _gpus(question, rows)
-    yield from _left_whole(question, rows)
-
-
-def _capped(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
-    where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     if capped:
-        text = f"context: no more than the model's {question.longest:,} positions{where}"
-        yield Assumption(Topic.CONTEXT, text, question.longest)
+        where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
+        text = f"context: no more than the model's {request.longest:,} positions{where}"
+        yield Assumption(Topic.CONTEXT, text, request.longest)
+    if not request.split:
+        yield _gpus(request, rows)
+        yield from _left_whole(request, rows)
 
 
-def _left_whole(question: Question, rows: Sequence[Row]) -> list[Assumption]:
-    """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
-    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
-    shares_layers = question.whole.run.engine.rules.tensor_parallel and not question.trains
-    if not shares_layers or question.split or question.report.plan.tp > 1 or not numbers:
-        return []
-    spread = question.over(tp=min(numbers), dp=1, cp=1).report
-    whole = sum(one.bytes for one in spread.undivided)
-    return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
-
-
-def _gpus(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
-    if question.split:
-        return
-    how = "ZeRO-3" if question.trains else "tensor parallelism"
-    if not question.trains and not question.whole.run.engine.rules.tensor_parallel:
+def _gpus(request: Request, rows: Sequence[Row]) -> Assumption:
+    how, why = "tensor parallelism", "the model cannot be split that far, or such devices are not joined"
+    if request.trains:
+        how, why = "ZeRO-3", "every GPU gathers whole layers and computes a batch of its own"
+    elif splits_layers(request):
         how = "layers, some on each"
     text = f"GPUs: the smallest number that fits with these options, by {how}, of those that machines have"
-    if all(row.gpus_needed for row in rows):
-        yield Assumption(Topic.PARALLELISM, text, how)
-        return
-    why = (
-        "every GPU gathers whole layers and computes a batch of its own"
-        if question.trains
-        else "the model cannot be split that far, or such devices are not joined"
-    )
-    yield Assumption(Topic.PARALLELISM, f"{text}; – where no number fits, since {why}", how)
+    if not all(row.gpus_needed for row in rows):
+        text += f"; – where no number fits, since {why}"
+    return Assumption(Topic.PARALLELISM, text, how)
+
+
+def _left_whole(request: Request, rows: Sequence[Row]) -> list[Assumption]:
+    """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
+    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
+    if request.trains or splits_layers(request) or request.options.plan.tp > 1 or not numbers:
+        return []
+    spread = over(request, tp=min(numbers), dp=1, cp=1).report
+    whole = sum(one.bytes for one in spread.undivided)
+    return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
-from archcalc.analyze.fit.layer_split import SplitMemory
+from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.search import Remedy
-from archcalc.analyze.fit.solve import UNBOUNDED
-from archcalc.analyze.fit.spread import Spread
 from archcalc.analyze.fit.verdict import Room, Verdict
 from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.analyze.placement import shares_layers
-from archcalc.core.progress import doing
 from archcalc.spec.units import binary_bytes
-
-if TYPE_CHECKING:
-    from archcalc.analyze.fit.placing import Placed
 
 
 @dataclass(frozen=True)
@@ -166,67 +158,3 @@ class Row:
         if not self.pool or self.pool.room <= 0 or self.room.percent is None:
             return None
         return self.room.percent / 100 * self.room.capacity / self.pool.room
-
-
-def row(placed: Placed, remedy: Remedy | None) -> Row:
-    question = placed.question
-    doing(f"solving for batch and context on {placed.group.name}")
-    safe = question.room(placed.group.first).safe
-    max_seq, limited_by = question.longest_in(safe)
-    return replace(
-        judged(placed),
-        max_batch=_bounded(question.by_batch.largest(safe)),
-        max_seq=max_seq,
-        limited_by=limited_by,
-        gpus_needed=_fewest(placed),
-        remedy=remedy,
-    )
-
-
-def judged(placed: Placed) -> Row:
-    """Without what is solved for."""
-    question = placed.question
-    room = question.room(placed.group.first)
-    parts = tuple(_parts(placed))
-    return Row(
-        gpu=placed.group.name,
-        room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
-        required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        memory=question.report,
-        devices=placed.group.count,
-        parts=parts,
-        pool=_pool(placed),
-        host_capacity=question.options.host,
-    )
-
-
-def _pool(placed: Placed) -> KvPool | None:
-    """Of the whole device: it is filled, whatever the error band."""
-    question, length = placed.question, placed.question.length
-    if not question.whole.run.engine.fills_device or question.split or not length:
-        return None
-    if not question.whole.cached(question.sizes):  # an encoder keeps nothing for later tokens
-        return None
-    sizes, most = question.sizes, question.longest
-    return kv_pool(question.whole, sizes, length, placed.capacity, question.of_length, most)
-
-
-def _bounded(size: int) -> int | None:
-    return None if size == UNBOUNDED else size
-
-
-def _parts(placed: Placed) -> list[Part]:
-    memory, question = placed.question.memory, placed.question
-    if not isinstance(memory, SplitMemory):
-        return []
-    shares = memory.shares(question.sizes)
-    pairs = zip(placed.group.each, shares, strict=True)
-    return [Part(name, (share.first, share.last), question.room(one), share.required) for (name, one), share in pairs]
-
-
-def _fewest(placed: Placed) -> int | None:
-    """Devices that are whole computers are not joined: one of them is enough, or none."""
-    question, device = placed.question, placed.group.first
-    if question.split or not shares_layers(device):
-        return placed.group.count if question.fits(device) else None
-    return Spread.of(question, device).fewest()

@@ -1,9 +1,9 @@
 """Changes that make a model fit: each alone, then the cheapest combination of several, first of those that do all that
 was asked for.
 
-What a combination needs is foretold from what each change does alone, part by part and phase by phase, so that many
-can be compared; those that may be enough are then simulated in the order of their cost, and only what truly fits is
-answered. Nothing is kept in a combination that it fits without.
+What a combination needs is estimated from what each change does alone (`estimate.py`), so that many can be compared;
+those that may be enough are then simulated in the order of their cost, and only what truly fits is answered. Nothing is
+kept in a combination that it fits without.
 """
 
 from __future__ import annotations
@@ -11,23 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
-from typing import TYPE_CHECKING
 
-from archcalc.analyze.fit.changes import Axis, Change, in_parts, joined, most_layers, shortened, with_layers
+from archcalc.analyze.fit.change import Change, joined
+from archcalc.analyze.fit.changes import Axis, in_parts, most_layers, shortened, with_layers
+from archcalc.analyze.fit.estimate import Estimate
+from archcalc.analyze.fit.need import by_length, by_part, fits, host_bytes, measured, required, room
+from archcalc.analyze.fit.request import Request, changed, tried
 from archcalc.analyze.fit.solve import Curve
 from archcalc.analyze.fit.verdict import Room
-from archcalc.analyze.memory.profile import Instant, Levels
 from archcalc.core.divisors import divisors
-
-if TYPE_CHECKING:
-    from archcalc.analyze.fit.question import Question
-    from archcalc.run.device import Device
+from archcalc.run.device import Device
 
 TRIED = 10  # combinations that are simulated, of those that may be enough
 USEFUL = 4  # a shorter context is of use from a fourth of what was asked for
-PASSING = ("activations", "logits", "temporary")
-Phases = dict[str, dict[str, int]]  # bytes by phase of the step and by part
 
 
 @dataclass(frozen=True)
@@ -46,77 +42,68 @@ class Remedy:
         return self.required <= replace(room, percent=self.percent).safe
 
 
-def remedy(changed: Question, change: Change, changes: int = 1) -> Remedy:
-    """What the question needs once the change is made."""
-    percent = changed.band.percent if changed.band else None
-    return Remedy(change, changed.required, changed.options.plan.gpus, changes, changed.host_bytes, percent)
+def remedy(request: Request, change: Change, changes: int = 1) -> Remedy:
+    """What the request needs, in which the change is made already."""
+    error, gpus = measured(request), request.options.plan.gpus
+    percent = error.percent if error else None
+    return Remedy(change, required(request), gpus, changes, host_bytes(request), percent)
 
 
-def alone(question: Question, axes: Sequence[Axis], device: Device) -> Iterator[Remedy]:
-    """Of each axis the cheapest change that is enough by itself."""
-    for axis in axes:
-        yield from _first(question, _sized(question, axis, device), device)
+def alone(request: Request, axes: Sequence[Axis], device: Device) -> list[Remedy]:
+    """Of each axis the cheapest change that is enough by itself; the cheapest of all first."""
+    found = [next(_enough(request, _sized(request, axis, device), device), None) for axis in axes]
+    return sorted((one for one in found if one), key=lambda one: one.change.cost)
 
 
-def _sized(question: Question, axis: Axis, device: Device) -> Axis:
-    """Of sizes, the largest that may be enough."""
-    safe = question.room(device).safe
-    if axis[0].length:
-        return _longest(question, safe)
-    if axis[0].batch:
-        return _most(question, axis[0], safe)
-    return _deepest(question, axis[0], device) if axis[0].gpu_layers else axis
-
-
-def _first(question: Question, axis: Axis, device: Device) -> Iterator[Remedy]:
+def _enough(request: Request, axis: Axis, device: Device) -> Iterator[Remedy]:
     for change in axis:
-        changed = question.tried(change)
-        if changed and changed.fits(device):
-            yield remedy(changed, change)
-            return
+        with_it = tried(request, change)
+        if with_it and fits(with_it, device):
+            yield remedy(with_it, change)
 
 
-def _most(question: Question, change: Change, safe: int) -> Axis:
-    """As many sequences at a time as fit; in training, such that they add up to the batch."""
-    most = question.by_part.largest(safe, question.batch)
-    fitting = [size for size in divisors(question.batch) if size <= most] if question.trains else range(1, most + 1)
-    return tuple(in_parts(question, change, size) for size in reversed(fitting[-USEFUL:]))
+def _sized(request: Request, axis: Axis, device: Device) -> Axis:
+    """Of an axis of sizes, the largest that may be enough."""
+    first, safe = axis[0], room(request, device).safe
+    if first.length:  # a little less than the longest where the allocator takes a larger share
+        asked = request.length or 0
+        most = min(by_length(request).largest(safe, asked), asked - 1)
+        sizes = [size for size in (most, most * 15 // 16, most * 3 // 4) if size * USEFUL >= asked and size]
+        return tuple(shortened(request, size) for size in sizes)
+    if first.batch:  # in training, parts that add up to the batch
+        most = by_part(request).largest(safe, request.batch)
+        parts = divisors(request.batch) if request.trains else range(1, most + 1)
+        fitting = [size for size in parts if size <= most]
+        return tuple(in_parts(request, first, size) for size in reversed(fitting[-USEFUL:]))
+    return _deepest(request, first, device) if first.gpu_layers else axis
 
 
-def _longest(question: Question, safe: int) -> Axis:
-    """The longest that fits, where that is of use; a little less where the allocator takes a larger share."""
-    asked = question.length or 0
-    most = min(question.by_length.largest(safe, asked), asked - 1)
-    sizes = [size for size in (most, most * 15 // 16, most * 3 // 4) if size * USEFUL >= asked and size]
-    return tuple(shortened(question, size) for size in sizes)
-
-
-def _deepest(question: Question, change: Change, device: Device, beside: Sequence[Change] = ()) -> Axis:
+def _deepest(request: Request, change: Change, device: Device, others: Sequence[Change] = ()) -> Axis:
     """As many layers on the GPU as fit, with further changes made besides."""
-    tried = question.tried(joined([*beside, change]))
-    if tried is None:
+    with_it = tried(request, joined([*others, change]))
+    if with_it is None:
         return ()
 
     def needed(layers: int) -> int:
-        return question.changed(joined([*beside, with_layers(question, layers)])).required
+        return required(changed(request, joined([*others, with_layers(request, layers)])))
 
-    most = Curve(needed).largest(tried.room(device).safe, most_layers(question))
-    return (with_layers(question, most),) if most else ()
+    most = Curve(needed).largest(room(with_it, device).safe, most_layers(request))
+    return (with_layers(request, most),) if most else ()
 
 
-def combined(foretold: Foretold, axes: Sequence[Axis], most: int, *, cuts: bool = False) -> Remedy | None:
+def combined(estimate: Estimate, axes: Sequence[Axis], most: int, *, cuts: bool = False) -> Remedy | None:
     """The cheapest combination that is enough and costs less than `most`; None if there is none. With `cuts` only those
     that do less than was asked for, in as few respects as possible."""
-    question, device = foretold.question, foretold.device
-    known = [[one for one in axis if foretold.knows(one)] for axis in axes]
+    request, device = estimate.request, estimate.device
+    known = [[one for one in axis if estimate.knows(one)] for axis in axes]
     sets = [[one for one in chosen if one] for chosen in product(*([None, *axis] for axis in known))]
     cheap = [one for one in sets if len(one) > 1 and _cost(one) < most and any(each.cuts for each in one) is cuts]
-    enough = [one for one in cheap if foretold.is_enough(one)]
+    enough = [one for one in cheap if estimate.is_enough(one)]
     enough.sort(key=lambda one: (sum(each.cuts for each in one), _cost(one), len(one)))
     deepest = [axis[-1] for axis in known if axis]
     for chosen in (*enough[:TRIED], *([deepest] if _cost(deepest) < most else [])):
-        if _is_enough(question, chosen, device):
-            return without_idle(question, chosen, device)
+        if _is_enough(request, chosen, device):
+            return _without_idle(request, chosen, device)
     return None
 
 
@@ -124,89 +111,40 @@ def _cost(chosen: Sequence[Change]) -> int:
     return sum(one.cost for one in chosen)
 
 
-def _is_enough(question: Question, chosen: list[Change], device: Device) -> bool:
-    changed = question.tried(joined(chosen))
-    return changed is not None and changed.fits(device)
+def _is_enough(request: Request, chosen: list[Change], device: Device) -> bool:
+    together = tried(request, joined(chosen))
+    return together is not None and fits(together, device)
 
 
-def without_idle(question: Question, chosen: list[Change], device: Device) -> Remedy:
+def _without_idle(request: Request, chosen: list[Change], device: Device) -> Remedy:
     """Without changes that are not needed, the dearest first; sizes as large as they may be beside the others."""
     for change in sorted(chosen, key=lambda one: one.price_order, reverse=True):
         fewer = [other for other in chosen if other is not change]
-        if _is_enough(question, fewer, device):
+        if _is_enough(request, fewer, device):
             chosen = fewer
-    chosen = _enlarged(question, _deepened(question, chosen, device), device)
-    return remedy(question.changed(joined(chosen)), joined(chosen), len(chosen))
+    chosen = _enlarged(request, _deepened(request, chosen, device), device)
+    return remedy(changed(request, joined(chosen)), joined(chosen), len(chosen))
 
 
-def _deepened(question: Question, chosen: list[Change], device: Device) -> list[Change]:
+def _deepened(request: Request, chosen: list[Change], device: Device) -> list[Change]:
     """With as many layers on the GPU as fit beside the other changes."""
-    place = next((place for place, one in enumerate(chosen) if one.gpu_layers), None)
-    if place is None:
+    layers = [one for one in chosen if one.gpu_layers]
+    if not layers:
         return chosen
-    others = [*chosen[:place], *chosen[place + 1 :]]
-    deeper = [*others, *_deepest(question, chosen[place], device, others)]
-    return deeper if _is_enough(question, deeper, device) else chosen
+    others = [one for one in chosen if one is not layers[0]]
+    deeper = [*others, *_deepest(request, layers[0], device, others)]
+    return deeper if _is_enough(request, deeper, device) else chosen
 
 
-def _enlarged(question: Question, chosen: list[Change], device: Device) -> list[Change]:
+def _enlarged(request: Request, chosen: list[Change], device: Device) -> list[Change]:
     """With as many sequences at a time as fit beside the other changes, by doubling from one."""
     place = next((place for place, one in enumerate(chosen) if one.batch), None)
     if place is None:
         return chosen
     best, size = chosen, 2
-    while size < question.batch:
-        larger = [*chosen[:place], in_parts(question, chosen[place], size), *chosen[place + 1 :]]
-        if (question.trains and question.batch % size) or not _is_enough(question, larger, device):
+    while size < request.batch:
+        larger = [*chosen[:place], in_parts(request, chosen[place], size), *chosen[place + 1 :]]
+        if (request.trains and request.batch % size) or not _is_enough(request, larger, device):
             break
         best, size = larger, size * 2
     return best
-
-
-class Foretold:
-    """What changes need together, by what each does to every part in every phase."""
-
-    def __init__(self, question: Question, device: Device) -> None:
-        self.question, self.device = question, device
-        self.base = _phases(question)
-        self.by_change: dict[int, Phases | None] = {}
-        self.safe: dict[int, int] = {}  # what may be needed: a change may lead where nothing was measured
-        self.reserve = question.required / (question.report.total_bytes or 1)
-
-    def knows(self, change: Change) -> bool:
-        """Whether the model and its other options allow the change, and it has an effect."""
-        if id(change) not in self.by_change:
-            changed = self.question.tried(change)
-            self.by_change[id(change)] = _phases(changed) if changed else None
-            self.safe[id(change)] = changed.room(self.device).safe if changed else 0
-        return self.by_change[id(change)] not in (None, self.base)
-
-    def is_enough(self, chosen: Sequence[Change]) -> bool:
-        return self._needed(chosen) <= min(self.safe[id(one)] for one in chosen)
-
-    def _needed(self, chosen: Sequence[Change]) -> float:
-        found = [phases for one in chosen if (phases := self.by_change[id(one)])]
-        return self.reserve * max(sum(self._parts(phase, found)) for phase in self.base)
-
-    def _parts(self, phase: str, found: list[Phases]) -> Iterator[float]:
-        base = self.base[phase]
-        for part in {*base, *(part for phases in found for part in phases.get(phase, ()))}:
-            sizes = [phases.get(phase, base).get(part, 0) for phases in found]
-            size = base.get(part, 0)
-            yield size * prod(one / size for one in sizes) if size else max(sizes, default=0)
-
-
-def _phases(question: Question) -> Phases:
-    """The parts when there are most activations, and when there is most of all else: in training, before the backward
-    pass and behind it. One of them is the peak, or near to it."""
-    step = question.memory.simulated(question.sizes)
-    levels = Levels(dict(step.start)).play(step.changes)
-    instants = (*levels.instants, levels.peak)
-    return {
-        "activations": max(instants, key=_passing).parts,
-        "states": max(instants, key=lambda one: one.bytes - _passing(one)).parts,
-    }
-
-
-def _passing(instant: Instant) -> int:
-    return sum(instant.parts[part] for part in PASSING)

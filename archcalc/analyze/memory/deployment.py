@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.inference import prompt_of
@@ -29,6 +29,7 @@ from archcalc.run.tree_changes import traced
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload, workload
 
+DEPLOYMENTS = 64  # that are remembered, the latest ones
 MODES = {  # what is computed in each mode
     "train": "train",
     "forward": "forward",
@@ -111,3 +112,6 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
     start["overhead"] = overhead(run) + run.engine.graphs(layers_of(tree))
     return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)
+
+
+deployed = lru_cache(maxsize=DEPLOYMENTS)(deploy)  # the same, remembered by value

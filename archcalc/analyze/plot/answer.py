@@ -105,7 +105,7 @@ def _limits(gpus: Sequence[str], asked: Sequence[Measure], subject: Subject) -> 
         return []
     if not any(one.name == MEMORY for one in asked):
         raise InputError("a device's memory is drawn beside memory", "add memory to --y", field="--gpu")
-    if subject.memory.run.engine.fills_device:
+    if subject.deployment.run.engine.fills_device:
         hint = "leave --gpu or --engine out; `archcalc fit` says how long a context such an engine holds"
         raise InputError("a serving engine fills whatever a device has", hint, field="--gpu")
     found = [device(name) for name in gpus]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.adapted import counted
 from archcalc.analyze.flops.answer import amounts, flops
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.deployment import Deployment, deployed
+from archcalc.analyze.memory.peak import peak
+from archcalc.analyze.memory.reporting import report
+from archcalc.analyze.option_checks import check_sizes
 from archcalc.analyze.plot.measures import Measure, Number
 from archcalc.network import Network
 from archcalc.run.options import USUAL_MODE, Options, options_of
@@ -17,18 +20,15 @@ from archcalc.spec.sizes import Sizes
 if TYPE_CHECKING:
     from archcalc.report.base import Report
 
-Memories = dict[Options, Memory]
-
 
 @dataclass(frozen=True)
 class Subject:
-    """`given` are options as they were given; memories are kept for the next size."""
+    """`given` are options as they were given."""
 
     label: str
     model: Network
     given: dict[str, Any]
     named: bool = False  # in the labels of its curves: one of several models
-    memories: Memories = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def words(self) -> list[str]:
@@ -39,7 +39,7 @@ class Subject:
         return replace(self, given={**self.given, name: value})
 
     def with_field(self, change: str) -> Subject:
-        return replace(self, model=self.model.changed(change), memories={})
+        return replace(self, model=self.model.changed(change))
 
     def options(self, command: str) -> Options:
         """The options of a command, as if that had been asked."""
@@ -50,12 +50,9 @@ class Subject:
         return str(self.given.get("mode") or USUAL_MODE[command])
 
     @property
-    def memory(self) -> Memory:
+    def deployment(self) -> Deployment:
         """Whatever the sizes are."""
-        asked = replace(self.options("memory"), sizes=Sizes())
-        if asked not in self.memories:
-            self.memories[asked] = Memory(self.model, asked)
-        return self.memories[asked]
+        return deployed(self.model, replace(self.options("memory"), sizes=Sizes()))
 
     def answers(self, measures: Iterable[Measure]) -> dict[str, Number]:
         """The numbers of `archcalc params`, `flops` and `memory`, by the name of the measure."""
@@ -81,16 +78,16 @@ def _work(subject: Subject, asked: list[Measure]) -> dict[str, Number]:
 
 def _bytes(subject: Subject, asked: list[Measure]) -> dict[str, Number]:
     """In training, a device must have more than the tensors take: what the allocator keeps is dear to work out."""
-    memory, sizes = subject.memory, subject.options("memory").sizes
-    peak = memory.peak_at(sizes)
+    deployment, sizes = subject.deployment, subject.options("memory").sizes
+    check_sizes(deployment.workload(sizes), deployment.options)
+    found = peak(deployment, sizes)
     is_whole = any(one.name == "memory" for one in asked)
-    required = memory.required_bytes(sizes) if is_whole and memory.run.trains else peak.bytes
-    return {**peak.parts, "required": required}
+    return {**found.parts, "required": found.required if is_whole and deployment.run.trains else found.bytes}
 
 
 _BY_COMMAND = {"params": _counts, "flops": _work, "memory": _bytes}
 _REPORTS: dict[str, Any] = {
     "params": lambda subject: counted(subject.model, Options.of("params", {})),
     "flops": lambda subject: flops(subject.model, subject.options("flops")),
-    "memory": lambda subject: subject.memory.report(subject.options("memory").sizes),
+    "memory": lambda subject: report(subject.deployment, subject.options("memory").sizes),
 }

@@ -10,7 +10,6 @@ from archcalc.run.ladders import Rung, ladder
 from archcalc.run.options import options_of
 
 if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
     from archcalc.analyze.plot.subject import Subject
 
 HALVED = (8, 4)  # bits of a weight: the widths that people choose from
@@ -27,9 +26,13 @@ def usual_values(option: str, subject: Subject) -> Usual | None:
     """None where there is no such list."""
     choices = dict(options_of("plot"))[option].choices if option else ()
     if option == "weights":
-        return _formats(subject.memory, [one for one in _rungs(subject, "weights") if one.bits in HALVED])
+        return _from(
+            subject.deployment.run.format.name.lower(),
+            [one for one in _rungs(subject, "weights") if one.bits in HALVED],
+        )
     if option == "kv_dtype":
-        return _caches(subject.memory, _rungs(subject, "kv"))
+        kept = subject.deployment.run.cache_name
+        return _from(kept, _rungs(subject, "kv")) if kept else None
     return Usual(choices) if choices else None
 
 
@@ -37,16 +40,6 @@ def _rungs(subject: Subject, kind: str) -> Sequence[Rung]:
     engine = str(subject.given.get("engine") or "").partition("@")[0]
     found: Sequence[Rung] = getattr(ladder(engine or None), kind)
     return found
-
-
-def _formats(memory: Memory, rungs: Sequence[Rung]) -> Usual:
-    now = memory.run.format.name.lower()
-    return _from(now, rungs)
-
-
-def _caches(memory: Memory, rungs: Sequence[Rung]) -> Usual | None:
-    kept = memory.run.cache_name
-    return _from(kept, rungs) if kept else None
 
 
 def _from(now: str, rungs: Sequence[Rung]) -> Usual:

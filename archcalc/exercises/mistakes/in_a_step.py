@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from archcalc.core.expression import Leaf, leaves
+from archcalc.core.expression import Leaf, evaluated, leaves
 from archcalc.exercises.expressions import Slip, named, replaced, without_one
-from archcalc.exercises.expressions import value_of as value_of_expression
 from archcalc.exercises.labels import listed
 from archcalc.exercises.steps import Key, LayerKind, Step, Term, Way
 
@@ -179,7 +178,7 @@ def _forgotten_factor(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     whole = total(way, value_of)
     for term in way.terms:
         for changed, what in without_one(term.count.expression):
-            yield Slip(whole - int(term.count) + value_of_expression(changed), f"{what} is missing")
+            yield Slip(whole - int(term.count) + evaluated(changed), f"{what} is missing")
 
 
 def another_size(sizes: tuple[Leaf, ...]) -> Mistake:
@@ -190,7 +189,7 @@ def another_size(sizes: tuple[Leaf, ...]) -> Mistake:
         expressions = [term.count.expression for term in way.terms]
         for leaf in dict.fromkeys(leaf for one in expressions for leaf in leaves(one) if leaf.name):
             for other in sizes:
-                own = sum(value_of_expression(replaced(one, leaf, other)) for one in expressions)
+                own = sum(evaluated(replaced(one, leaf, other)) for one in expressions)
                 yield Slip(inner + own, f"{named(other)} stands where {named(leaf)} belongs")
 
     return Mistake("another size", found)

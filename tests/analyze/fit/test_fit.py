@@ -8,9 +8,9 @@ from math import ceil
 from typing import Any, cast
 
 import pytest
+from archcalc.analyze.fit.node_numbers import NUMBERS
 
 import archcalc
-from archcalc.analyze.fit.node_numbers import NUMBERS
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.rows import Row
 from archcalc.analyze.fit.verdict import Verdict

@@ -9,10 +9,9 @@ import pytest
 
 from archcalc import InputError, fit, load
 from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.fit.request import request_of
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
-from archcalc.spec.sizes import Sizes
 
 GIB = 2**30
 H100, H200, RTX_3090 = (
@@ -22,10 +21,9 @@ H100, H200, RTX_3090 = (
 )
 
 
-def pool(model: str, device: DeviceFacts, seq: int = 8192, most: int | None = None, **options: Any) -> KvPool:
-    asked = replace(Options.of("fit", options), device=device)
-    memory = Memory(load(model), asked)
-    return kv_pool(memory, Sizes(1, seq), seq, device.memory, lambda size: Sizes(1, size), most)
+def pool(model: str, device: DeviceFacts, seq: int = 8192, **options: Any) -> KvPool:
+    asked = replace(Options.of("fit", {"seq": seq, **options}), device=device)
+    return kv_pool(request_of(load(model), asked), seq, device.memory)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_a_prompt_that_is_computed_at_once_leaves_less_to_the_cache() -> None:
 
 
 def test_requests_and_context_are_what_the_pool_holds() -> None:
-    found = pool("llama-3.1-8b", H100, engine="vllm", most=131_072)
+    found = pool("llama-3.1-8b", H100, engine="vllm")
     assert found.request_bytes == 8192 * found.bytes_per_token == 8192 * 2 * 32 * 8 * 128 * 2
     assert found.max_requests == found.room // found.request_bytes
     assert found.max_context == 131_072

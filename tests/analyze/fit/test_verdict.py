@@ -9,7 +9,7 @@ import pytest
 from support.safetensors_files import file
 
 import archcalc
-from archcalc.analyze.fit import question
+from archcalc.analyze.fit import need
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.verdict import Room, Verdict
 
@@ -63,7 +63,7 @@ def test_the_band_is_that_of_the_run(mode: str, percent: int) -> None:
 
 def test_without_a_band_the_distance_decides(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """Where such runs were compared with no measurement."""
-    monkeypatch.setattr(question, "band", lambda run: None)
+    monkeypatch.setattr(need, "band", lambda run: None)
     required = archcalc.load("gpt2").memory().required_bytes
     sizes = (required * 100 // 80 + 2, required * 100 // 81, required * 100 // 119, required * 100 // 120 - 1)
     rows = [asked(size).rows[0] for size in sizes]

@@ -1,0 +1,145 @@
+"""A request: a network, how it is run, and the sizes that were asked for. What fits is a function of it.
+
+request = request_of(network, Options.of("fit", {"seq": 8192}))
+changed(request, change), over(request, tp=2, dp=1, cp=1)       other requests; nothing is changed in place
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from archcalc.analyze.fit.change import Change
+from archcalc.analyze.fit.layer_split import shares
+from archcalc.analyze.memory.deployment import MODES, Deployment, deployed
+from archcalc.analyze.memory.peak import check
+from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.reporting import report
+from archcalc.analyze.placement import shares_matrices
+from archcalc.core.errors import InputError
+from archcalc.core.progress import doing
+from archcalc.network import Network
+from archcalc.run.options import Options
+from archcalc.run.resolved import Run
+from archcalc.run.size_choices import with_sizes
+from archcalc.spec.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Request:
+    """`split` has the memory of each device among which layers are split, where they are."""
+
+    network: Network
+    options: Options  # without sizes
+    sizes: Sizes  # with the batch, and the length where the spec has one
+    given: Sizes = field(default_factory=Sizes)  # as they were asked for
+    split: tuple[int, ...] = ()
+
+    @cached_property
+    def deployment(self) -> Deployment:
+        """The model in one piece."""
+        return deployed(self.network, self.options)
+
+    @property
+    def run(self) -> Run:
+        return self.deployment.run
+
+    @property
+    def trains(self) -> bool:
+        return self.options.trains
+
+    @property
+    def batch(self) -> int:
+        return self.sizes.batch or 1
+
+    @cached_property
+    def report(self) -> MemoryReport:
+        """What `archcalc memory` says of it; of split layers, of all devices together."""
+        found = report(self.deployment, self.sizes)
+        asked = self.network.workload(**self.given.given(), mode=MODES[self.options.mode])
+        return replace(found, choices=with_sizes(found.choices, asked, self.given.given()))
+
+    # Lengths
+
+    @cached_property
+    def varying(self) -> tuple[str, ...]:
+        """The lengths to vary: those that were not given, or else the last. None where a model has no length to choose:
+        an image's follows from its size."""
+        free = [name for name, limit in self.network.resolved.lengths.items() if not limit.fixed]
+        return tuple([name for name in free if name == "seq" or not getattr(self.sizes, name)] or free[-1:])
+
+    @cached_property
+    def length(self) -> int | None:
+        """The length that was asked for, or that is usual; None where there is none to choose, or several."""
+        if len(self.varying) != 1:
+            return None
+        return self.sizes.of(self.varying[0]) or self.report.lengths[self.varying[0]]
+
+    @cached_property
+    def longest(self) -> int | None:
+        """The longest context of the model; None if unlimited, or if a longer one than it was trained for was given.
+        In decode the new token takes the last row of a table."""
+        limits = [self.network.resolved.lengths[name] for name in self.varying]
+        decodes = self.options.mode == "decode"
+        found = min((limit.length - (decodes and limit.hard) for limit in limits if limit.length), default=None)
+        asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
+        return None if found is None or asked > found else found
+
+    def of_length(self, length: int) -> Sizes:
+        return replace(self.sizes, **dict.fromkeys(self.varying, length))
+
+
+def request_of(network: Network, options: Options, split: tuple[int, ...] = ()) -> Request:
+    """With the usual batch, and a context as the length that it is for a step of the whole sequence."""
+    if options.plan.pp > 1:
+        hint = "leave --pp out; `archcalc memory --pp` tells what the largest stage takes"
+        raise InputError("fit does not look for the sizes of pipeline stages", hint, field="--pp")
+    sizes, spec = options.sizes, network.spec
+    if sizes.context:
+        network.workload(**sizes.given(), mode="decode")  # for its errors
+        *_, last = network.resolved.lengths
+        sizes = replace(sizes, context=None, **{last: sizes.context})
+    sizes = replace(sizes, batch=sizes.batch or spec.batch or 1, seq=sizes.seq or spec.seq)
+    return Request(network, replace(options, sizes=Sizes()), sizes, options.sizes, split)
+
+
+def with_options(request: Request, options: Options) -> Request:
+    """Placed anew where archcalc chose the plan, and the format brings an engine that splits layers instead."""
+    devices = options.device.group if options.device else None
+    whole = replace(options, tp=None, is_planned=False)
+    if not options.is_planned or not devices or request.trains or shares_matrices(request.network, whole):
+        return replace(request, options=options)
+    return replace(request, options=whole, split=tuple(device.capacity for _, device in devices.each))
+
+
+def changed(request: Request, change: Change) -> Request:
+    """The same request with one change applied."""
+    sizes = replace(request.sizes, batch=change.batch or request.batch)
+    if change.length:
+        sizes = replace(sizes, **dict.fromkeys(request.varying, change.length))
+    return replace(with_options(request, request.options.changed(**change.options)), sizes=sizes)
+
+
+def tried(request: Request, change: Change) -> Request | None:
+    """The same, if the model and the options allow the change."""
+    doing(f"trying {change.option or change.name}")
+    try:
+        return checked(changed(request, change))
+    except InputError:
+        return None
+
+
+def checked(request: Request) -> Request:
+    """Refused here where a simulation would be."""
+    check(request.deployment, request.sizes)
+    if request.split:
+        shares(request.deployment, request.split, request.sizes)
+    return request
+
+
+def over(request: Request, *, tp: int, dp: int, cp: int) -> Request:
+    """The same over so many GPUs; training with ZeRO-3."""
+    mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
+    zero = 3 if request.trains and dp * cp > 1 else None
+    options = request.options.changed(**mesh, sp=request.options.sp if tp > 1 else None, zero=zero)
+    return replace(request, options=options)

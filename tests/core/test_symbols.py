@@ -1,0 +1,70 @@
+"""A traced size is a formula of the sizes that people choose: at other sizes it is what another trace would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import archcalc
+from archcalc.core.count import Count, product, total
+from archcalc.core.ir import Op, walk
+from archcalc.model import Model
+from archcalc.spec import paths
+from archcalc.spec.sizes import Sizes
+from archcalc.spec.workload import Workload
+
+
+def test_a_count_at_other_sizes() -> None:
+    batch, seq = Count.named("batch", 1), Count.named("seq", 3)
+    pairs = batch * seq * (seq + 1) // 2
+    assert pairs == 1 * 3 * 4 // 2
+    assert pairs.at(batch=5, seq=7) == 5 * 7 * 8 // 2
+    assert pairs.at(seq=7) == 1 * 7 * 8 // 2
+
+
+def test_a_symbol_that_is_one_or_zero_now_is_hidden_and_not_forgotten() -> None:
+    batch, context = Count.named("batch", 1), Count.named("context", 0)
+    assert (batch * Count(6)).worked(names=True) == "6"
+    assert (batch * Count(6)).at(batch=4) == 4 * 6
+    assert product([batch, Count.named("d", 8)]).at(batch=4) == 4 * 8
+    assert (context + 1).worked(names=True) == "1"
+    assert (context + 1).at(context=9) == 9 + 1
+    assert total([context, Count(5)]).at(context=9) == 9 + 5
+
+
+def test_a_size_under_another_name_follows_the_one_that_it_is_worked_out_from() -> None:
+    seq = Count.named("seq", 4)
+    keys = Count.named("kv_seq", seq + 1, source=(seq + 1).formula)
+    assert keys.worked(names=True) == "kv_seq"
+    assert keys.at(seq=10) == 10 + 1
+    assert keys.at(kv_seq=6) == 6
+
+
+@pytest.mark.parametrize(("length", "kept"), [(3, 3), (8, 8), (100, 8)])
+def test_a_window_is_the_smaller_of_two_sizes_at_every_length(length: int, kept: int) -> None:
+    window = Count.named("window", 8).at_most(Count.named("seq", 20))
+    assert window == 8
+    assert window.at(seq=length) == kept
+
+
+def traces(model: Model, batch: int, length: int) -> Iterator[tuple[Workload, list[Op]]]:
+    """A training step and a decode step, where the model has one."""
+    lengths = {name: length for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    for mode, sizes in (("train", lengths), ("decode", {"context": length})):
+        try:
+            work = model.workload(batch=batch, mode=mode, **Sizes(**sizes).given())
+            yield work, [op for module, _ in walk(model.build(work)) for op in module.ops]
+        except archcalc.InputError:
+            continue
+
+
+@pytest.mark.wide(20)
+@pytest.mark.parametrize("name", sorted(paths.shipped("models")))
+def test_sizes_and_flops_of_a_trace_hold_at_other_sizes(name: str) -> None:
+    model = archcalc.load(name)
+    for (_, here), (work, there) in zip(traces(model, 1, 5), traces(model, 3, 70), strict=True):
+        at = {"batch": work.batch, **work.lengths, "context": work.context}
+        assert [op.output.size.at(**at) for op in here] == [int(op.output.size) for op in there]
+        assert [op.traits.flops(op).at(**at) for op in here] == [int(op.traits.flops(op)) for op in there]
+        assert [op.seen and op.seen[0].at(**at) for op in here] == [op.seen and int(op.seen[0]) for op in there]
