@@ -92,10 +92,11 @@ def answers_of_replaced_code(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _forget_peaks(replaces: bool) -> None:
-    peaks = sys.modules.get("archcalc.analyze.memory.peak")
-    if replaces and peaks:
+    peaks, deployments = (sys.modules.get(f"archcalc.analyze.memory.{name}") for name in ("peak", "deployment"))
+    if replaces and peaks and deployments:
         peaks.peak.cache_clear()
         peaks.played.cache_clear()
+        deployments.deployed.cache_clear()
 
 
 @pytest.fixture

@@ -80,11 +80,13 @@ def simulated(
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(run, computed_earlier(root), decodes=bool(cache))
     positions = positions_read(last_step(work)) if work.lengths else 0
-    passes = [mark_logits, see_past(run, positions), store_scores(run, positions)]
+    passes, masked = [mark_logits, see_past(run, positions)], 0
+    if run.attention in run.engine.rules.attention:  # an engine's own kernel
+        passes.append(store_scores(run, positions))
+        masked = masks(root, run, positions)
     step = schedule(root, Policy(run.activations), never, size, passes)
     dequantised = _dequantised(run, prompt_of(work, run))
     policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
-    masked = masks(root, run, positions)
     changes = [*simulate(step, policy, trains=False), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)

@@ -54,7 +54,7 @@ class Offloading:
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
-        if not self.run.offload or not bus.copies_weights(prompt):
+        if not bus.copies_weights(prompt):
             return lambda param: 0
         residence = Residence(root, self.run.offload)
         return lambda param: bus.staged(param, residence, self.keeping)
@@ -66,10 +66,8 @@ class Offloading:
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
         return step._replace(changes=[], by_host=peak)
 
-    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host | None:
-        """Host RAM, where something is kept there; `cache` is that of all layers, undivided."""
-        if not self.run.offload:
-            return None
+    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host:
+        """What is kept in host RAM; `cache` is that of all layers, undivided."""
         if self.run.trains:
             return self._training(root, step)
         residence = Residence(root, self.run.offload)

@@ -164,9 +164,11 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
 def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
     run, offloading = deployment.run, deployment.offloading
     prompt = inference.prompt_of(work, run)
-    root, cache = deployment.build(prompt), offloading.on_gpu(cached(deployment, work, run))
-    step = inference.simulated(root, work, run, cache, start, offloading.staged(root, prompt))
-    return offloading.computed(prompt, step)
+    root, cache = deployment.build(prompt), cached(deployment, work, run)
+    if not run.offload:
+        return inference.simulated(root, work, run, cache, start)
+    staged = offloading.staged(root, prompt)
+    return offloading.computed(prompt, inference.simulated(root, work, run, offloading.on_gpu(cache), start, staged))
 
 
 def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:

@@ -96,7 +96,7 @@ def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
     gathered = {name: _gathered(decoder, {**used, "precision": name}) for name in ("mixed", "fp8", "fp8-gathered")}
     assert gathered["mixed"] == gathered["fp8"] == 2 * (matrices + 2 * WIDTH)
     assert gathered["fp8-gathered"] == matrices + 2 * 2 * WIDTH
-    states = [asked(decoder, **{**used, "precision": name}).parameters.states for name in gathered]
+    states = [asked(decoder, **{**used, "precision": name}).deployment.parameters.states for name in gathered]
     assert states[0] == states[1] == states[2]
 
 
@@ -137,7 +137,7 @@ def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
     [("2024-09", "blocks"), ("2024-11", "all"), ("2024-12", "blocks"), ("2025-03", "blocks"), ("2025-04", "all")],
 )
 def test_the_loss_is_compiled_at_times(decoder: Model, version: str, compiled: str) -> None:
-    assert asked(decoder, code=f"torchtitan@{version}", compile="code").run.compile == compiled
+    assert asked(decoder, code=f"torchtitan@{version}", compile="code").deployment.run.compile == compiled
 
 
 def test_a_family_has_dates_of_its_own() -> None:

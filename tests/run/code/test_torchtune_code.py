@@ -65,7 +65,9 @@ def test_a_loss_in_chunks_keeps_a_list_of_all_logits(phase: str, vocab: int) -> 
 def test_a_loss_is_compiled_in_chunks_alone() -> None:
     """The recipe for full finetuning drops what compile_loss gives it, so that a whole loss stays as it is."""
     model = decoder(Sizes())
-    whole, chunks = (asked(model, code="torchtune", compile="code", loss_chunks=number).run for number in (1, 8))
+    whole, chunks = (
+        asked(model, code="torchtune", compile="code", loss_chunks=number).deployment.run for number in (1, 8)
+    )
     assert (whole.compile, chunks.compile) == ("blocks", "all")
 
 
