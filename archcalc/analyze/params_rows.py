@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Trainable
-from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, walk
 from archcalc.core.roles import Role
 
 
@@ -30,12 +30,18 @@ class Row:
     group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
 
     @property
+    def named(self) -> str:
+        """`head = embedding.tokens.weight` where it has its weights from another."""
+        return " = ".join(filter(None, (self.title, self.tied_to)))
+
+    @property
     def depth(self) -> int:
         return self.path.count(".")
 
 
-def count_where(root: Module, wanted: Trainable) -> Count:
-    return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+def count_where(root: Module, wanted: Trainable) -> int:
+    held = ((copies, param) for module, copies in walk(root) for param in module.params.values() if wanted(param))
+    return sum(int(copies) * int(param.elements) for copies, param in held)
 
 
 def one_copy(module: Module) -> Count:

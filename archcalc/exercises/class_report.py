@@ -106,7 +106,7 @@ class ClassReport(Report):
         met = {one for one in HEADS if one is Standing.RIGHT or any(file.number(one) for file in self.files)}
         return (
             Column("file"),
-            Column("", "file", "name", lambda file: file.name),
+            Column("", "file", "name", "name"),
             Column("student", get=lambda file: getattr(file.report, "student", "")),
             *(Column(str(one), get=partial(_number, one)) for one in Standing),
             *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
@@ -143,7 +143,7 @@ MISTAKES: tuple[Column[Made], ...] = (
     Column("name", "mistake", "name"),
     Column("answers"),
     Column("files", "files", "count"),
-    Column("", "answers", "count", lambda one: one.answers),
+    Column("", "answers", "count", "answers"),
     Column("example"),
 )
 

@@ -109,12 +109,12 @@ def _shown(value: Any) -> Any:
 
 COLUMNS: tuple[Column[Row], ...] = (
     Column("quantity", get=lambda row: ": ".join(filter(None, (row.group, row.quantity)))),
-    Column("", "quantity", "name", lambda row: row.quantity),
+    Column("", "quantity", "name", "quantity"),
     Column("archcalc"),
     Column("", "archcalc", "count", lambda row: _shown(row.archcalc)),
     Column("reference"),
     Column("", "PyTorch", "count", lambda row: _shown(row.reference)),
     *keys("against", "equal"),
     Column("first", get=lambda row: row.first or None),
-    Column("", "", "text", lambda row: row.verdict),
+    Column("", "", "text", "verdict"),
 )

@@ -21,7 +21,7 @@ def report(*gpus: str, **options: str) -> FitReport:
 def test_bars_are_proportional_to_bytes() -> None:
     asked = report("rtx-4090", "h100")
     drawn = marked(devices(asked), "data-part")
-    sizes = [size for row in asked.rows for size in asked.segments(row).values() if size]
+    sizes = [size for row in asked.rows for size in row.segments.values() if size]
     wide = [float(each.attrib["width"]) for each in drawn]
     assert len(wide) == len(sizes)
     scale = wide[0] / sizes[0]
@@ -31,7 +31,7 @@ def test_bars_are_proportional_to_bytes() -> None:
 def test_parts_add_up_to_what_is_needed() -> None:
     asked = report("rtx-4090", mode="train", precision="bf16")
     (row,) = asked.rows
-    assert sum(asked.segments(row).values()) == row.required_bytes
+    assert sum(row.segments.values()) == row.required_bytes
 
 
 def test_the_verdict_is_a_word_and_a_mark() -> None:

@@ -84,7 +84,7 @@ def test_sixteen_adapters_fit_beside_a_7b_model_on_an_h100() -> None:
     report = fit(load("llama-2-7b"), gpus=["h100"], lora=16, adapters=16, batch=16, context=4096)
     assert report.rows[0].fits
     parts = report.memory.parts
-    assert report.segments(report.rows[0])["weights"] == parts["weights"] + parts["adapters"]
+    assert report.rows[0].segments["weights"] == parts["weights"] + parts["adapters"]
 
 
 # A draft model
