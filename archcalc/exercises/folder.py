@@ -72,7 +72,7 @@ def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> Hand
     try:
         return HandedIn(name, marker.report(opened(str(path))))
     except InputError as error:
-        return HandedIn(name, None, _briefly(error))
+        return HandedIn(name, trouble=_briefly(error))
 
 
 def _called(path: Path) -> str:

@@ -93,11 +93,6 @@ class Table:
     lines: tuple[Line, ...]
     picture: Picture | None = None  # of the same values, drawn above it where there are no pages
 
-    def __post_init__(self) -> None:
-        for line in self.lines:
-            if len(line.cells) != len(self.columns):
-                raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
-
 
 def keys(*names: str) -> tuple[Column[Any], ...]:
     """Attributes that programs alone read."""
