@@ -21,7 +21,7 @@ def report(*gpus: str, **options: str) -> FitReport:
 def test_bars_are_proportional_to_bytes() -> None:
     asked = report("rtx-4090", "h100")
     drawn = marked(devices(asked), "data-part")
-    sizes = [size for row in asked.rows for size in asked.segments(row).values() if size]
+    sizes = [size for row in asked.rows for size in row.segments.values() if size]
     wide = [float(each.attrib["width"]) for each in drawn]
     assert len(wide) == len(sizes)
     scale = wide[0] / sizes[0]

@@ -193,16 +193,14 @@ class MemoryReport(RunReport):
 
     def _by_layer(self) -> Table:
         """Layers that have memory, or give something out where nothing is cached."""
-        columns = in_tables(self.columns())
+        columns, of_outputs = in_tables(self.columns()), self.layer_kind != "cache"
+        sizes = [row.bytes + row.outputs * of_outputs for row in self.rows]
         lines = [
             Line(cells_of(columns, row), depth)
-            for row, depth in outline(self.rows, lambda above, row: self._size(above) == self._size(row))
-            if depth < self.depth and self._size(row)
+            for row, depth in outline(self.rows, sizes)
+            if depth < self.depth and (row.bytes or row.outputs * of_outputs)
         ]
         return Table(columns, tuple(lines))
-
-    def _size(self, row: Row) -> int:
-        return row.bytes + row.outputs * (self.layer_kind != "cache")
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""

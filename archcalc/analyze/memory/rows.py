@@ -44,6 +44,19 @@ class Row:
         return sum(self.parts.values())
 
     @property
+    def weights(self) -> int:
+        return self.parts["weights"]
+
+    @property
+    def saved(self) -> int:
+        """For the backward pass."""
+        return self.parts["activations"] + self.parts["logits"]
+
+    @property
+    def states(self) -> int:
+        return self.parts["master"] + self.parts["gradients"] + self.parts["optimizer"]
+
+    @property
     def cache(self) -> int:
         return self.parts["kv_cache"] + self.parts["state"]
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, cast
 
 import pytest
-from archcalc.analyze.fit.node_numbers import NUMBERS
+from archcalc.analyze.fit.spread import NUMBERS
 
 import archcalc
 from archcalc.analyze.fit.report import FitReport

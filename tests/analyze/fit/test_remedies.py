@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from archcalc.analyze.fit.node_numbers import NUMBERS
+from archcalc.analyze.fit.spread import NUMBERS
 
 import archcalc
 from archcalc.analyze.fit.report import FitReport

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.analyze.fit.node_numbers import NUMBERS
+from archcalc.analyze.fit.spread import NUMBERS
 from hypothesis import given
 from hypothesis import strategies as st
 
