@@ -9,23 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from archcalc.run import option_words as words
 from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
 from archcalc.run.option_values import cache_formats, codes, engines, optimizers, parts, precisions, ram, weight_formats
-from archcalc.run.option_words import (
-    ALLOCATORS,
-    ATTENTION,
-    CAUSAL,
-    COMPILE,
-    INFERENCE,
-    KV_RULES,
-    METHODS,
-    MODES,
-    RECOMPUTE,
-    REFERENCES,
-    RESHARD,
-    ROLLOUTS,
-    TRAIN,
-)
+from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
 from archcalc.spec.option_checks import precision as precision_name
@@ -48,7 +35,7 @@ class AllOptions:
     mode: str = option(
         "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
         word,
-        choices=MODES,
+        choices=words.MODES,
     )
     sizes: Sizes = field(default_factory=Sizes)
     precision: str | None = option(
@@ -72,13 +59,13 @@ class AllOptions:
     attention: str | None = option(
         "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
         word,
-        choices=ATTENTION,
+        choices=words.ATTENTION,
         also=("attn_implementation", "attention_backend"),
     )
     causal: str | None = option(
         "Under a causal mask, count all attention scores, or only the unmasked ones.",
         word,
-        choices=CAUSAL,
+        choices=words.CAUSAL,
         about=(WORK,),
         unset="full",
     )
@@ -112,7 +99,7 @@ class AllOptions:
     recompute: str | None = training(
         "Activation checkpointing: none, attention only, torchtitan's op-level policy, or whole blocks.",
         word,
-        choices=tuple(RECOMPUTE),
+        choices=tuple(words.RECOMPUTE),
         also=("activation_checkpointing", "recompute_granularity"),
     )
     loss_chunks: int | None = training_bytes(
@@ -142,7 +129,7 @@ class AllOptions:
     compile: str | None = training_bytes(
         "Assume torch.compile on each block, on blocks and loss, or on what the training code compiles.",
         word,
-        choices=COMPILE,
+        choices=words.COMPILE,
     )
     code: str | None = training(
         "Training code whose habits are assumed: {values}; of a date, torchtitan@2024-12.",
@@ -160,7 +147,7 @@ class AllOptions:
         example="loss=fp32",
     )
     allocator: str | None = training_bytes(
-        "PyTorch's CUDA allocator: its default segments, or expandable segments.", word, choices=ALLOCATORS
+        "PyTorch's CUDA allocator: its default segments, or expandable segments.", word, choices=words.ALLOCATORS
     )
 
     kv_dtype: str | None = serving(
@@ -182,7 +169,7 @@ class AllOptions:
     kv_rule: str | None = serving_bytes(
         "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",
         word,
-        choices=tuple(KV_RULES),
+        choices=tuple(words.KV_RULES),
         metavar="RULE",
         unset="window",
     )
@@ -252,7 +239,7 @@ class AllOptions:
     reshard_after_forward: str | None = parallel(
         "FSDP: free gathered weights after each block's forward pass, or keep them for the backward pass.",
         word,
-        choices=RESHARD,
+        choices=words.RESHARD,
         modes=TRAIN,
         about=(BYTES,),
     )
@@ -298,16 +285,16 @@ class AllOptions:
     method: str | None = method_option(
         "Training method: supervised fine-tuning, DPO on pairs of sequences, or GRPO on generated ones.",
         word,
-        choices=METHODS,
+        choices=words.METHODS,
     )
     reference: str | None = method_option(
-        "DPO, GRPO: a frozen reference model on the same GPUs, or none.", word, choices=REFERENCES
+        "DPO, GRPO: a frozen reference model on the same GPUs, or none.", word, choices=words.REFERENCES
     )
     rollout: str | None = method_option(
         "GRPO: who generates: the policy itself, or an inference engine on the same GPUs, there but asleep while "
         "training, or on other GPUs.",
         word,
-        choices=ROLLOUTS,
+        choices=words.ROLLOUTS,
     )
     rollout_memory: int | None = method_option(
         "GRPO: what the inference engine takes on its GPU, weights and KV cache, such as 24GiB.",
