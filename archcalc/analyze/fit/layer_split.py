@@ -17,8 +17,8 @@ from math import ceil
 from typing import Any
 
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.archs import family_module
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError

@@ -13,8 +13,8 @@ from archcalc.analyze.fit.polynomial import Bytes
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve
 from archcalc.analyze.fit.verdict import Room, missing
 from archcalc.analyze.memory.answer import MODES, Memory
-from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.placement import shares_matrices
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.fit.changes import Axis, Change, in_parts, joined, most_layers, shortened, with_layers
 from archcalc.analyze.fit.solve import Curve
 from archcalc.analyze.fit.verdict import Room
-from archcalc.analyze.memory.profile import Instant, Levels
 from archcalc.core.divisors import divisors
+from archcalc.simulate.levels import Levels, Snapshot
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
@@ -208,5 +208,5 @@ def _phases(question: Question) -> Phases:
     }
 
 
-def _passing(instant: Instant) -> int:
+def _passing(instant: Snapshot) -> int:
     return sum(instant.parts[part] for part in PASSING)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.later import Later
 from archcalc.run.resolved import Run
+from archcalc.simulate.reserved import DeviceMemory
 
 
 def allocator_notes(run: Run, device: Later[DeviceMemory] | None) -> Iterator[Assumption]:

@@ -14,7 +14,7 @@ from typing import Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
-from archcalc.analyze.memory.device_memory import MOST_OPS, ops_in
+from archcalc.analyze.memory.device_memory import MOST_OPS
 from archcalc.analyze.memory.device_memory import on_device as played_on_device
 from archcalc.analyze.memory.engine_pool import required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
@@ -22,12 +22,11 @@ from archcalc.analyze.memory.extras import all_residents
 from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Happening, Instant, Simulated, peak_of
 from archcalc.analyze.memory.report import EVERY_DEPTH, PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.reporting import host_of, reported
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import needs_more
+from archcalc.analyze.memory.simulated import Simulated, peak_of
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
 from archcalc.analyze.option_checks import (
     check_cache,
@@ -46,6 +45,9 @@ from archcalc.run.pipeline import Stage, stages
 from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
+from archcalc.simulate.events import Event
+from archcalc.simulate.levels import Snapshot
+from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.option_checks import checked
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
@@ -174,7 +176,7 @@ class Memory:
         found = host_of(self, self._workload(sizes), self.simulated(sizes))
         return found.bytes if found else 0
 
-    def peak_at(self, sizes: Sizes) -> Instant:
+    def peak_at(self, sizes: Sizes) -> Snapshot:
         """The peak of a report, without all else that a report tells."""
         work = self._workload(sizes)
         check_sizes(work, self.options)
@@ -251,19 +253,19 @@ class Memory:
 
     def on_device(self, work: Workload, step: Simulated) -> Later[DeviceMemory] | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
-        if not self.run.trains or ops_in(step.schedule.nodes) > MOST_OPS:
+        if not self.run.trains or sum(one.times for one in step.schedule.steps()) > MOST_OPS:
             return None
         root, start = self.build(work), {"gradients": self.parameters.states["gradients"]}
         besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
 
-        def play() -> list[Happening]:
-            changes = training.unrolled(root, self.run, self.keeping, start)
+        def play() -> list[Event]:
+            changes = training.unrolled(root, self.run, self.keeping, start, step.own)
             return passing(changes, [one for one in self.residents(work, is_unrolled=True) if not one.own_pool])
 
         found = played_on_device(self.parameters, play, self.run.allocator, besides)
         return None if needs_more(self.run, step, found) else found
 
-    def peak(self, work: Workload) -> Instant:
+    def peak(self, work: Workload) -> Snapshot:
         return peak_of(self.simulated_at(work))
 
     def cached(self, sizes: Sizes) -> list[Cached]:

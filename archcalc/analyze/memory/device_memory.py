@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.reserved import DeviceMemory, reserved
-from archcalc.analyze.memory.schedule import Loop, Node, Step
 from archcalc.analyze.memory.states import FLAT, SHARDED
 from archcalc.core.later import Later
+from archcalc.simulate.reserved import DeviceMemory, reserved
 
 if TYPE_CHECKING:
-    from archcalc.analyze.memory.profile import Happening
     from archcalc.analyze.memory.states import ParameterMemory
+    from archcalc.simulate.events import Event
 
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds
 
 
 def on_device(
-    parameters: ParameterMemory, step: Callable[[], list[Happening]], allocator: str, first: Iterable[int] = ()
+    parameters: ParameterMemory, step: Callable[[], list[Event]], allocator: str, first: Iterable[int] = ()
 ) -> Later[DeviceMemory]:
     """Two steps on top of weights and buffers; `first` are further blocks that are there from the start."""
 
@@ -30,15 +29,6 @@ def on_device(
         return reserved(start, list(_states(parameters)), step(), expandable=allocator == "expandable")
 
     return Later(play)
-
-
-def ops_in(nodes: Iterable[Node]) -> int:
-    """How many ops run in a forward pass."""
-    return sum(1 if isinstance(node, Step) else _times(node) * ops_in(node.body) for node in nodes)
-
-
-def _times(node: Node) -> int:
-    return node.times if isinstance(node, Loop) else 1
 
 
 def _weights(parameters: ParameterMemory) -> Iterator[int]:

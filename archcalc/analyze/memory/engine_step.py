@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.profile import Block, Change
 from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing, ops_in
+from archcalc.simulate.events import Block, Change
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run

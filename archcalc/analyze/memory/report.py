@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
-from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.layer_table import SIZE, LayerTable
 from archcalc.analyze.memory.marginals import Marginals, recorded
-from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.rows import Row
 from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
@@ -23,6 +20,9 @@ from archcalc.run.accuracy import Band
 from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 from archcalc.run.device.host import CPU
 from archcalc.run.size_choices import shown_sizes
+from archcalc.simulate.levels import Snapshot
+from archcalc.simulate.reserved import DeviceMemory
+from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -57,8 +57,8 @@ class MemoryReport(Report):
     lengths: dict[str, int]
     context: int  # tokens that are cached before the one that is decoded
     plan: Plan
-    peak: Instant
-    instants: tuple[Instant, ...]
+    peak: Snapshot
+    instants: tuple[Snapshot, ...]
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
@@ -286,7 +286,7 @@ class MemoryReport(Report):
             "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
         }
 
-    def _instant_record(self, instant: Instant) -> dict[str, Any]:
+    def _instant_record(self, instant: Snapshot) -> dict[str, Any]:
         return {"phase": instant.phase, "path": instant.place.path or "model", "bytes": instant.bytes}
 
     def _row_record(self, row: Row) -> dict[str, Any]:
@@ -294,12 +294,12 @@ class MemoryReport(Report):
         return {**named, "outputs": row.outputs, "output_bytes": row.output_bytes, "parameters": row.parameters}
 
 
-def stretch_name(instant: Instant) -> str:
+def stretch_name(instant: Snapshot) -> str:
     """The layer, or what a whole step does."""
     return instant.place.path or WHOLE.get(instant.phase, "loss")
 
 
-def instant_name(instant: Instant) -> str:
+def instant_name(instant: Snapshot) -> str:
     """`backward, loss`, `step`."""
     name = stretch_name(instant)
     return instant.phase if instant.phase in ("step", "loss") else f"{instant.phase}, {name}"

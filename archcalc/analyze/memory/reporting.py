@@ -10,16 +10,15 @@ from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
 from archcalc.analyze.memory.claims import claim_notes, claims_of
-from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.marginals import Growth
 from archcalc.analyze.memory.outputs import outputs
-from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import Numbers, numbers, rows
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.params_rows import count_where
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
@@ -32,6 +31,8 @@ from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.resolved import Run
 from archcalc.run.shown import of_model, shown_choices
+from archcalc.simulate.levels import Levels
+from archcalc.simulate.timeline import stages
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
@@ -97,7 +98,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         device=device,
         claims=claims,
         host=host_of(memory, work, step),
-        stages=Later(lambda: course(step)),
+        stages=Later(lambda: stages(step.start, step.changes)),
         growth=Later(lambda: growth.marginals) if memory.model.is_computed else None,
     )
 

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.residents import Resident
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.run.options import Options
+from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.levels import Levels
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import decimal_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
-    from archcalc.analyze.memory.reserved import DeviceMemory
     from archcalc.core.later import Later
     from archcalc.run.resolved import Run
+    from archcalc.simulate.reserved import DeviceMemory
     from archcalc.spec.workload import Workload
 
 PHASE, NAME = "rollout", "rollout"

@@ -9,7 +9,7 @@ from archcalc.core.ir import Module, Op, Param, Region, walk
 Copies = list[tuple[Param, int]]  # parameters, and how many copies of each
 
 
-class Places:
+class ModelEnds:
     """The parameters outside of blocks, and whether ops in front of all blocks read them, or ops behind."""
 
     def __init__(self, root: Module) -> None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from archcalc.analyze.memory.allocator import Allocator, Piece
-from archcalc.analyze.memory.profile import Block, Change, Happening, Stream
+from archcalc.simulate.allocator import Allocator, Piece
+from archcalc.simulate.events import Block, Change, Event, Stream
 
 STEPS = 2
 
@@ -33,9 +33,7 @@ class DeviceMemory:
         return self.allocated - self.tensors
 
 
-def reserved(
-    start: Iterable[int], states: Sequence[int], step: Sequence[Happening], *, expandable: bool
-) -> DeviceMemory:
+def reserved(start: Iterable[int], states: Sequence[int], step: Sequence[Event], *, expandable: bool) -> DeviceMemory:
     """`start` are the sizes of weights and buffers, `states` those of optimizer states, `step` the changes of one step,
     unrolled."""
     playing = _Playing(Allocator(expandable=expandable))

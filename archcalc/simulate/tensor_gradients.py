@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.analyze.memory.ledger import Ledger
-from archcalc.analyze.memory.profile import Block
-from archcalc.analyze.memory.schedule import Cell, Schedule, Step
+from archcalc.simulate.events import Block
+from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.nodes import Cell, Step
+from archcalc.simulate.schedule import Schedule
 
 
 @dataclass
@@ -24,25 +25,25 @@ class TensorGradients:
         self.schedule, self.ledger = schedule, ledger
         self.waiting: dict[Cell, Gradient] = {}
         self.views: set[Cell] = set()  # those whose gradient is a view of what another op made
-        self.kept: list[Gradient] = []  # those of which a parameter's is a part
+        self.held: list[Gradient] = []  # those of which a parameter's is a part
 
     def make(self, step: Step, wanted: Cell, overwritten: Block | None = None) -> Gradient | None:
         """An input's gradient, if it has yet to be added to one that waits; perhaps written over the input."""
+        traits, size = step.op.traits, self.schedule.gradient_bytes
         arriving = self.waiting.get(step.output)
-        shared = arriving if arriving and self._is_passed_on(step, wanted) else None
-        found = shared or (Gradient(overwritten) if overwritten else self._new(wanted))
-        found.users += bool(shared)
+        same_size = traits.passes_gradient and size(wanted) == size(step.output)
+        is_shared = arriving is not None and (traits.divides_gradient or same_size)
+        if arriving and is_shared:
+            found = arriving
+            found.users += 1
+        else:
+            found = Gradient(overwritten) if overwritten else self._new(wanted)
         if wanted in self.waiting:
             return found
         self.waiting[wanted] = found
-        if step.op.traits.gradient_is_view(step.op) or (shared and step.output in self.views):
+        if traits.gradient_is_view(step.op) or (is_shared and step.output in self.views):
             self.views.add(wanted)
         return None
-
-    def _is_passed_on(self, step: Step, wanted: Cell) -> bool:
-        """Whether an input's gradient is the output's, or a part of it."""
-        traits, size = step.op.traits, self.schedule.gradient_bytes
-        return traits.divides_gradient or (traits.passes_gradient and size(wanted) == size(step.output))
 
     def computed_wide(self, step: Step, wanted: Cell) -> Block | None:
         """An op that gives out fp32 for a narrower input computes its gradient in fp32, and the engine casts that."""
@@ -52,23 +53,13 @@ class TensorGradients:
         is_whole = int(wanted.tensor.size) == int(step.op.output.size)
         return self.ledger.allocate("temporary", wide) if is_whole and narrow < wide else None
 
-    def keep(self, step: Step) -> bool:
+    def hold(self, step: Step) -> bool:
         """The gradient of what an op made, until the optimizer's step is done."""
         arriving = self.waiting.get(step.output)
         if arriving:
             arriving.users += 1
-            self.kept.append(arriving)
+            self.held.append(arriving)
         return bool(arriving)
-
-    def clear(self) -> None:
-        """What was kept for parameters."""
-        for gradient in self.kept:
-            self._drop(gradient)
-        self.kept = []
-
-    def _new(self, wanted: Cell) -> Gradient:
-        part = "logits" if wanted in self.schedule.logits else "temporary"
-        return Gradient(self.ledger.allocate(part, self.schedule.gradient_bytes(wanted)))
 
     def add(self, wanted: Cell, made: Gradient | None) -> None:
         """In place, unless someone else holds the sum too: then it takes a storage of its own.
@@ -78,19 +69,22 @@ class TensorGradients:
         if made and there and (there.users > 1 or wanted in self.views):
             self.waiting[wanted] = self._new(wanted)
             self.views.discard(wanted)
-            self._drop(there)
-        if made:
-            self._drop(made)
+            self.drop(there)
+        self.drop(made)
 
-    def let_go(self, step: Step) -> None:
-        """Of the gradients of what the op made."""
+    def free(self, step: Step) -> None:
+        """The gradients of what the op made."""
         for cell in (*step.results, *step.copies):
-            gradient = self.waiting.pop(cell, None)
             self.views.discard(cell)
-            if gradient:
-                self._drop(gradient)
+            self.drop(self.waiting.pop(cell, None))
 
-    def _drop(self, gradient: Gradient) -> None:
-        gradient.users -= 1
-        if not gradient.users:
-            self.ledger.free(gradient.block)
+    def drop(self, gradient: Gradient | None) -> None:
+        """One user fewer; the last one frees the storage."""
+        if gradient:
+            gradient.users -= 1
+            if not gradient.users:
+                self.ledger.free(gradient.block)
+
+    def _new(self, wanted: Cell) -> Gradient:
+        part = "logits" if wanted in self.schedule.logits else "temporary"
+        return Gradient(self.ledger.allocate(part, self.schedule.gradient_bytes(wanted)))

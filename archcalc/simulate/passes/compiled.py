@@ -9,40 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.memory.schedule import Cell, Group, Pass, Schedule, Step, steps
-from archcalc.core.ir import Region, Tensor
+from archcalc.core.ir import Tensor
 from archcalc.core.precision import BYTES, Policy
+from archcalc.simulate.nodes import Cell, Group, Step
+from archcalc.simulate.schedule import Pass, Schedule
 
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 
 
-def compile_blocks(schedule: Schedule) -> None:
+def compile_blocks(schedule: Schedule) -> Schedule:
     """Free fused results, and save the tensors they are recomputed from."""
     readers: dict[Cell, set[Step]] = {}
     for step in schedule.steps():
         for cell in step.reads:
             readers.setdefault(cell, set()).add(step)
-    for group in schedule.groups():
-        if group.module.region == Region.BLOCK:
-            inside = list(steps(group.body))
-            leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
-            _Fusing(schedule, inside, leaving).apply(group)
+    for group in schedule.blocks():
+        inside = schedule.steps(group)
+        leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
+        _Fusing(schedule, inside, leaving).apply(group)
+    return schedule
 
 
 def compile_loss(policy: Policy) -> Pass:
     """Logits are saved with two numbers per row, and no other tensor of their size is made."""
 
-    def change(schedule: Schedule) -> None:
+    def change(schedule: Schedule) -> Schedule:
         for step in schedule.steps():
             if step.op.traits.loss_of_logits:
                 _fuse_loss(schedule, step, policy)
+        return schedule
 
     return change
 
 
 def _fuse_loss(schedule: Schedule, step: Step, policy: Policy) -> None:
     logits, *targets = step.reads
-    made = step.beside[step.op.traits.loss_of_logits]
+    made = step.aux_outputs[step.op.traits.loss_of_logits]
     tensor = step.op.inputs[0]
     vocabulary, width = int(tensor.dims[-1].size), policy.bytes_of(tensor.role)
     schedule.bytes[made] = 2 * BYTES["fp32"] * (schedule.bytes[logits] // width // vocabulary)
@@ -61,7 +63,7 @@ class _Fusing:
         for step in self.inside:
             if step.op.traits.own_kernel:
                 yield from (*step.reads, *step.makes)
-            yield from (cell for name, cell in step.beside.items() if name not in WHOLE)
+            yield from (cell for name, cell in step.aux_outputs.items() if name not in WHOLE)
 
     def apply(self, group: Group) -> None:
         for step in self.inside:
@@ -74,11 +76,11 @@ class _Fusing:
 
     def _keep_row_statistics(self, step: Step) -> None:
         """Maxima and sums of softmax's rows, in the place of its fp32 output."""
-        number, upcast = step.op.traits.row_statistics, step.beside.get("upcast")
+        number, upcast = step.op.traits.row_statistics, step.aux_outputs.get("upcast")
         if number and upcast and upcast in step.saves:
             tensor = Tensor(step.op.output.axes[:-1], "stat")
             rows = self.schedule.bytes[upcast] // BYTES["fp32"] // int(step.op.output.dims[-1].size)
-            made = self.schedule.add(step, tensor, number * BYTES["fp32"] * rows)
+            made = self.schedule.add_cell(step, tensor, number * BYTES["fp32"] * rows)
             step.saves.append(made)
             self.exists.add(made)
             self.maker[made] = step

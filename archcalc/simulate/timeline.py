@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from archcalc.analyze.memory.profile import Change, Happening, Instant, Places, Repeated, Simulated
+from archcalc.simulate.events import Change, Event, Repeated
+from archcalc.simulate.levels import Places, Snapshot
 
-COPIES = (48, 24, 12, 6, 2)  # of a block or a step that are told apart: as many as give no more than MOST stages
+COPIES = (48, 24, 12, 6, 2)  # of a block or a step that are shown apart: as many as give no more than MOST stages
 MOST = 150
 
 
@@ -18,7 +19,7 @@ MOST = 150
 class Stage:
     """The peak within a phase and a module, of one run of it where it runs many times."""
 
-    instant: Instant
+    instant: Snapshot
     run: tuple[int, int] = (0, 0)  # which of them: the block that ran, and how often it had done so in a loop
 
     @property
@@ -27,7 +28,7 @@ class Stage:
 
 
 @dataclass
-class _Course:
+class _Timeline:
     parts: dict[str, int]
     stages: list[Stage] = field(default_factory=list)
     number: int = 0
@@ -35,8 +36,8 @@ class _Course:
     turn: int = 0  # of the loop that it is in, from 1 on
     places: Places = field(default_factory=Places)
 
-    def play(self, happenings: Iterable[Happening]) -> None:
-        for one in happenings:
+    def play(self, events: Iterable[Event]) -> None:
+        for one in events:
             if isinstance(one, Change):
                 self._change(one.part, one.bytes)
                 self._remember(one)
@@ -48,7 +49,7 @@ class _Course:
         self.number += size
 
     def _repeat(self, repeated: Repeated) -> None:
-        """Copies within copies are told apart as long as there is room for all of them."""
+        """Copies within copies are shown apart as long as there is room for all of them."""
         room, turn = self.room, self.turn
         drawn = _evenly(repeated.times, self.room)
         apart = len(drawn) <= room
@@ -65,13 +66,13 @@ class _Course:
         self.room, self.turn = room, turn
 
     def _remember(self, change: Change) -> None:
-        where, run = self.places.of(change.module), (change.run, self.turn)
+        where, run = self.places[change.module], (change.run, self.turn)
         last = self.stages[-1] if self.stages else None
         if last and last.instant.place is where and (last.instant.phase, last.run) == (change.phase, run):
             if last.instant.bytes >= self.number:
                 return
             self.stages.pop()
-        self.stages.append(Stage(Instant(change.phase, where, dict(self.parts), self.number), run))
+        self.stages.append(Stage(Snapshot(change.phase, where, dict(self.parts), self.number), run))
 
 
 def _evenly(times: int, most: int) -> list[int]:
@@ -82,13 +83,13 @@ def _evenly(times: int, most: int) -> list[int]:
     return sorted({round(place * (times - 1) / (most - 1)) for place in range(most)})
 
 
-def course(simulated: Simulated) -> tuple[Stage, ...]:
-    """In the order of the step."""
-    tried = (_played(simulated, room) for room in COPIES)
-    return tuple(next((stages for stages in tried if len(stages) <= MOST), _played(simulated, COPIES[-1])))
-
-
-def _played(simulated: Simulated, room: int) -> list[Stage]:
-    made = _Course(dict(simulated.start), number=sum(simulated.start.values()), room=room)
-    made.play(simulated.changes)
-    return made.stages
+def stages(start: dict[str, int], events: list[Event]) -> tuple[Stage, ...]:
+    """Of a step in its order, in as much detail as gives no more than MOST of them."""
+    found: list[Stage] = []
+    for room in COPIES:
+        made = _Timeline(dict(start), number=sum(start.values()), room=room)
+        made.play(events)
+        found = made.stages
+        if len(found) <= MOST:
+            break
+    return tuple(found)

@@ -11,10 +11,10 @@ Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from archcalc.analyze.memory.ledger import Ledger
-from archcalc.analyze.memory.profile import Block, Stream
+from archcalc.simulate.events import Block, Stream
+from archcalc.simulate.ledger import Ledger
 
 Sizes = Sequence[int]  # bytes of the gathered parameters of a group
 
@@ -30,36 +30,35 @@ class Gathering:
     prefetched: Block | None = None  # of the next one going back
     reduced: Block | None = None  # what the last reduce-scatter reads
 
-    def forward(self, group: Sizes) -> Gathered:
+    def forward(self, group: Sizes) -> list[Block]:
         """A group is gathered and copied out; the output of the group before it is freed in between."""
         output = self._gather(group)
         self.ledger.free(self.output)
         self.output = output
-        return self._copied_out(group)
+        return [self.ledger.allocate("temporary", size) for size in group]
 
     def loss(self) -> None:
         """The model has given its output."""
         self.ledger.free(self.output)
         self.output = None
 
-    def backward(self, group: Sizes, before: Sizes) -> Gathered:
+    def backward(self, group: Sizes, before: Sizes) -> list[Block]:
         """A group is copied out of what was prefetched, and the group `before` it is gathered while it computes."""
         output = self.prefetched or self._gather(group)
-        gathered = self._copied_out(group)
+        gathered = [self.ledger.allocate("temporary", size) for size in group]
         self.ledger.free(output)
-        self.prefetch(before)
+        self.prefetched = self._gather(before)
         return gathered
 
     def prefetch(self, group: Sizes) -> None:
-        self.prefetched = self._gather(group) if group else None
+        self.prefetched = self._gather(group)
 
-    def reduce(self, gradients: Sequence[Block], summed: int, kept: int) -> Block:
-        """Reduce-scatter gradients through a flat input of `summed` bytes; this GPU keeps `kept` of the result."""
+    def reduce(self, gradients: Sequence[Block], flat: int, share: int) -> Block:
+        """Reduce-scatter gradients through a flat input of so many bytes; this GPU keeps its share of the result."""
         self.ledger.free(self.reduced)
-        self.reduced = self.ledger.allocate("temporary", summed)
-        for gradient in gradients:
-            self.ledger.free(gradient)
-        return self.ledger.allocate("gradients", kept, Stream.REDUCE_SCATTER)
+        self.reduced = self.ledger.allocate("temporary", flat)
+        self.ledger.free(*gradients)
+        return self.ledger.allocate("gradients", share, Stream.REDUCE_SCATTER)
 
     def end(self) -> None:
         self.ledger.free(self.reduced)
@@ -71,25 +70,8 @@ class Gathering:
         if not whole:
             return None
         share = whole // self.gpus
-        copied = self.ledger.allocate("temporary", share if self.are_offloaded else 0, Stream.ALL_GATHER)
+        copied = self.ledger.allocate("temporary", share * self.are_offloaded, Stream.ALL_GATHER)
         cast = self.ledger.allocate("temporary", share, Stream.ALL_GATHER)
         output = self.ledger.allocate("temporary", whole, Stream.ALL_GATHER)
-        self.ledger.free(copied)
-        self.ledger.free(cast)
+        self.ledger.free(copied, cast)
         return output
-
-    def _copied_out(self, group: Sizes) -> Gathered:
-        return Gathered(self.ledger, [self.ledger.allocate("temporary", size) for size in group])
-
-
-@dataclass
-class Gathered:
-    """The gathered weights of a group."""
-
-    ledger: Ledger
-    blocks: list[Block] = field(default_factory=list)
-
-    def free(self) -> None:
-        for block in self.blocks:
-            self.ledger.free(block)
-        self.blocks = []
