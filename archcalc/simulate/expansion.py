@@ -19,10 +19,11 @@ from archcalc.simulate.nodes import Loop
 
 
 class Origin(NamedTuple):
-    """Where a block is allocated: by which op, as which in its row; within an innermost loop, or outside of those."""
+    """Where a block is allocated: by which op, as which of those alike; and in which innermost loop, if in one."""
 
     phase: str
     number: int
+    alike: tuple[object, ...]
     place: int
     loop: Loop | None
     is_reversed: bool
@@ -36,7 +37,16 @@ def expanded(events: Sequence[Event]) -> list[Change] | None:
         found = expansion.play(found)
         if not expansion.is_alike:
             return None
-    return [one for one in found if isinstance(one, Change)]
+    whole = [one for one in found if isinstance(one, Change)]
+    alive: set[Block] = set()
+    for one in whole:
+        if one.bytes > 0:
+            alive.add(one.block)
+        elif one.bytes and one.block not in alive:  # freed twice: by runs that are further apart than neighbours
+            return None
+        else:
+            alive.discard(one.block)
+    return whole
 
 
 @dataclass
@@ -53,12 +63,13 @@ class _Expansion:
     def __post_init__(self) -> None:
         repeated = [one for one, _ in _walk(self.events) if isinstance(one, Repeated)]
         self.outer = {one.loop for one in repeated if any(isinstance(each, Repeated) for each in one.changes)}
-        places: Counter[tuple[str, int]] = Counter()
+        places: Counter[tuple[object, ...]] = Counter()
         for change, within in _walk(self.events):
             if isinstance(change, Change) and change.bytes >= 0:
                 is_inside = within is not None and within.loop not in self.outer
                 loop, is_reversed = (within.loop, within.is_reversed) if within and is_inside else (None, False)
-                key = change.phase, change.number
+                block = change.block
+                key = change.phase, change.number, (block.part, block.bytes, block.stream, block.what)
                 origin = Origin(*key, places[key], loop, is_reversed)
                 places[key] += 1
                 self.origins[change.block], self.blocks[origin] = origin, change.block
@@ -123,7 +134,7 @@ class _Expansion:
         number = origin.number - (offset or 0) * loop.length
         repeats = (origin._replace(number=number, loop=loop, is_reversed=back) for back in (False, True))
         own = next((self.blocks[one] for one in repeats if one in self.blocks), None)
-        if not offset or origin.loop or own is None or own.bytes != block.bytes:
+        if not offset or origin.loop or own is None:
             self.is_alike = False
             return change, block, 0
         return change, own, offset

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.memory.reserved import reserved
 from archcalc.core.ir import Module
+from archcalc.simulate.reserved import reserved
 
 GIB = 2**30
 SETTINGS: list[dict[str, Any]] = [
@@ -76,7 +76,7 @@ def test_torchtitan_s_log_of_llama_3_8b() -> None:
 
 def test_a_step_with_loops_is_refused() -> None:
     """Of a loop it is not known which storage is freed."""
-    from archcalc.analyze.memory.profile import Block, Change, Repeated
+    from archcalc.simulate.events import Block, Change, Repeated
 
     change = Change("activations", 512, "forward", Module("model"), Block("activations", 512))
     with pytest.raises(ValueError, match="unrolled"):

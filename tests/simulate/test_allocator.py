@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from archcalc.analyze.memory.allocator import MIB, Allocator, Piece
+from archcalc.simulate.allocator import MIB, Allocator, Piece
 
 
 @pytest.mark.parametrize(
