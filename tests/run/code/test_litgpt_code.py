@@ -64,10 +64,8 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
     memory = asked(model, lora=4, code=INTERLEAVED, weights="nf4_lightning")
     step = step_schedule(memory.build(memory._workload(Lengths(2, 64))), memory.run, memory.keeping)
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
-    assert (
-        sum(step.bytes[cell] * number for cell, number in step.times().items() if cell in step.outliving)
-        == tokens * numbers * 2
-    )
+    times = step.times()
+    assert sum(step.bytes[cell] * times[cell] for cell in step.outliving) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
     assert not step_schedule(later.build(later._workload(Lengths(2, 64))), later.run, later.keeping).outliving
 
