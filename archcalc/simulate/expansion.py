@@ -86,17 +86,15 @@ class _Expansion:
                 continue
             found.extend(self._of_all_runs(behind))
             behind = []
-            if isinstance(one, Change):
-                found.append(self._of_last_run(one, loop, offset) if loop and offset else one)
-            elif one.loop in self.outer:
+            if isinstance(one, Repeated) and one.loop in self.outer:
                 found.append(replace(one, changes=self.play(one.changes)))
-            else:
+            elif isinstance(one, Repeated):
                 found.extend(self._runs(one))
+            elif loop and offset:  # freed by the run behind the loop, or on the way back by the run in front of it
+                found.append(self._freed(one, one.block, loop.times - 1 if offset > 0 else 0))
+            else:
+                found.append(one)
         return [*found, *self._of_all_runs(behind)]
-
-    def _of_last_run(self, change: Change, loop: Loop, offset: int) -> Change:
-        """What the run behind the loop frees, or the run in front of it on the way back."""
-        return self._freed(change, change.block, loop.times - 1 if offset > 0 else 0)
 
     def _of_all_runs(self, frees: list[Change]) -> Iterator[Change]:
         """In the order in which the runs allocated: gradients, which the optimizer's step frees."""
@@ -107,20 +105,24 @@ class _Expansion:
             for run in reversed(runs) if self.origins[own[0].block].is_reversed else runs:
                 yield from (self._freed(one, one.block, run) for one in own)
 
-    def _runs(self, repeated: Repeated) -> Iterator[Change]:
+    def _runs(self, repeated: Repeated) -> list[Change]:
         """Every run of a loop."""
-        loop, times = repeated.loop, repeated.times
-        pattern = [self._like(change, loop) for change in repeated.changes if isinstance(change, Change) and loop]
+        found: list[Change] = []
+        alive, times, loop = self.alive, repeated.times, repeated.loop
+        pattern = [self._like(change, loop) for change in repeated.changes if loop and isinstance(change, Change)]
+        self.is_alike &= loop is not None  # of others it is not known what each run frees
         for run in reversed(range(times)) if repeated.is_reversed else range(times):
-            for change, block, offset in pattern:
-                part, size, phase, module, like, block_run, number = change
+            for (part, size, phase, module, like, block_run, number), block, offset in pattern:
+                made: Block | None = like
                 if offset is None:
-                    made = self.alive[block, run] = Block(part, size, like.stream, like.what)
-                    yield Change(part, size, phase, module, made, block_run, number)
+                    made = alive[block, run] = Block(part, size, like.stream, like.what)
                 elif 0 <= run + offset < times:
-                    yield self._freed(change, block, run + offset)
-                else:
-                    yield change
+                    made = alive.pop((block, run + offset), None)
+                if made is None:
+                    self.is_alike = False
+                    return []
+                found.append(Change(part, size, phase, module, made, block_run, number))
+        return found
 
     def _like(self, change: Change, loop: Loop) -> tuple[Change, Block, int | None]:
         """A change of the loop, the loop's own block that is like the one that it frees, and how many runs away that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -83,53 +84,93 @@ def _has_gradients(run: Run) -> bool:
 
 
 def passes(run: Run, keeping: Keeping) -> list[Pass]:
-    """The passes of all options in their order: what is saved, what happens to parameters, what other steps left."""
-    recipe, optimizer, plan, facts, stage = run.recipe, run.optimizer, run.plan, run.code.habits, run.stage
+    """The passes of all options in their order: what is saved, what becomes of parameters, what others left."""
+    return [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping), *_of_the_loop(run)]
+
+
+def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
+    """Quantised products, mixed precision, checkpointing, compilation, the loss, offloading, kernels."""
+    facts, plan = run.code.habits, run.plan
+    if facts.quantised_inputs == "held":
+        yield hold_inputs(keeping.quantised)
+    if run.recipe and run.recipe.products == "fp8":
+        yield fp8(keeping.quantised)
+    if run.recompute != "none":
+        yield checkpoint(run.recompute)
+    if run.compile != "none":
+        yield compile_blocks
+    if run.compile == "all":
+        yield compile_loss(Policy(run.activations))
+    yield mark_logits
+    if run.loss_chunks > 1 and facts.loss_chunks in ("freed", "packed", "backward"):
+        yield in_chunks(run.loss_chunks)
+    if run.offload.activations:
+        yield offload_activations
+    if plan.tp > 1 and facts.parallel_head == "divided" and not facts.overwrites_logits:
+        yield over_gpus
+    if plan.cp > 1 and facts.context == "gathered":
+        yield gather_keys(plan.cp)
+    if facts.kernels == "workspaces":
+        yield kernel_workspaces(plan, BYTES[run.activations])
+
+
+def _of_weights(run: Run, keeping: Keeping) -> Iterator[Pass]:
+    """Copies that products read, what ZeRO-3 gathers, and a library's own buffers."""
+    recipe, plan, facts = run.recipe, run.plan, run.code.habits
+    assert recipe
+    if run.format.is_quantised:
+        yield dequantise(keeping, plan, BYTES[run.activations], run.format.dequantised_copies)
+    if recipe.copies:
+        yield cast_weights(keeping, plan, recipe)
+    if plan.zero == 3:
+        yield gather_weights(plan, recipe, keeping, reshard=run.reshard, ends=facts.fsdp_groups == "ends")
+    if facts.dummies == "by_shape":
+        yield library_buffers(plan, recipe.weights, run.activations, run.code.number)
+
+
+def _of_gradients(run: Run, keeping: Keeping) -> Iterator[Pass]:
+    """Made or added to, reduced over GPUs, and turned into an update. Master weights are updated by a fused kernel, and
+    so are weights beside resident gradients; what is updated in host RAM needs nothing here."""
+    recipe, optimizer, plan = run.recipe, run.optimizer, run.plan
     assert recipe and optimizer
-    width, is_resident, updates_here = BYTES[run.activations], facts.gradients == "resident", not run.offload.updates
+    is_resident = run.code.habits.gradients == "resident"
+    yield train(plan, recipe)
+    if is_resident:
+        yield add_in_place
+    if plan.zero >= 2:
+        yield reduce_gradients(plan, recipe)
+    if run.offload.updates:
+        yield offload_gradients
+        return
+    if _has_gradients(run):
+        yield accumulate
+    if plan.zero == 2:
+        yield round_up_shares(plan, recipe, keeping)
     is_fused = bool(recipe.master) or is_resident
-    is_chunked = run.loss_chunks > 1 and facts.loss_chunks in ("freed", "packed", "backward")
-    divides_loss = plan.tp > 1 and facts.parallel_head == "divided" and not facts.overwrites_logits
+    if is_fused and recipe.updates_flat:
+        yield update_by_fused_kernel(plan, recipe, keeping)
+    if optimizer.update and not is_fused:
+        yield update(plan, optimizer, recipe, keeping)
+
+
+def _of_the_loop(run: Run) -> Iterator[Pass]:
+    """What a training loop holds, and the micro-batches of a pipeline; DPO's loop holds logits until the reference
+    model has run too."""
+    facts = run.code.habits
     held = "loss" if run.method.logits == "held" else facts.logits_held
-    several = stage.in_flight(run.accumulate) if stage else 1
-    table: list[tuple[bool, Pass]] = [
-        (facts.quantised_inputs == "held", hold_inputs(keeping.quantised)),
-        (recipe.products == "fp8", fp8(keeping.quantised)),
-        (True, checkpoint(run.recompute)),
-        (run.compile != "none", compile_blocks),
-        (run.compile == "all", compile_loss(Policy(run.activations))),
-        (True, mark_logits),
-        (is_chunked, in_chunks(run.loss_chunks)),
-        (run.offload.activations, offload_activations),
-        (divides_loss, over_gpus),
-        (plan.cp > 1 and facts.context == "gathered", gather_keys(plan.cp)),
-        (facts.kernels == "workspaces", kernel_workspaces(plan, width)),
-        (run.format.is_quantised, dequantise(keeping, plan, width, run.format.dequantised_copies)),
-        (bool(recipe.copies), cast_weights(keeping, plan, recipe)),
-        (True, train(plan, recipe)),
-        (_has_gradients(run) and updates_here, accumulate),
-        (is_resident, add_in_place),
-        (run.offload.updates, offload_gradients),
-        (plan.zero >= 2, reduce_gradients(plan, recipe)),
-        (plan.zero == 2 and updates_here, round_up_shares(plan, recipe, keeping)),
-        (plan.zero == 3, gather_weights(plan, recipe, keeping, reshard=run.reshard, ends=facts.fsdp_groups == "ends")),
-        (is_fused and recipe.updates_flat and updates_here, update_by_fused_kernel(plan, recipe, keeping)),
-        (not is_fused and optimizer.update > 0 and updates_here, update(plan, optimizer, recipe, keeping)),
-        (held != "no", hold_logits(held, has_last_step=facts.longest == "every")),
-        (facts.dummies == "by_shape", library_buffers(plan, recipe.weights, run.activations, run.code.number)),
-        (stage is not None, in_flight(several, run.accumulate)),
-    ]
-    return [change for applies, change in table if applies]
+    if held != "no":
+        yield hold_logits(held, has_last_step=facts.longest == "every")
+    if run.stage:
+        yield in_flight(run.stage.in_flight(run.accumulate), run.accumulate)
 
 
 def forward_passes(run: Run, keeping: Keeping) -> list[Pass]:
     """Those of a forward pass without gradients by a model that is stored and divided as the one that is trained."""
     recipe, plan = run.recipe, run.plan
     assert recipe
-    ends = run.code.habits.fsdp_groups == "ends"
-    table: list[tuple[bool, Pass]] = [
-        (True, dequantise(keeping, plan, BYTES[run.activations], run.format.dequantised_copies)),
-        (bool(recipe.copies), copy_for_products(cast_size(keeping, plan, recipe))),
-        (plan.zero == 3, gather_weights(plan, recipe, keeping, ends=ends)),
-    ]
-    return [change for applies, change in table if applies]
+    found = [dequantise(keeping, plan, BYTES[run.activations], run.format.dequantised_copies)]
+    if recipe.copies:
+        found.append(copy_for_products(cast_size(keeping, plan, recipe)))
+    if plan.zero == 3:
+        found.append(gather_weights(plan, recipe, keeping, ends=run.code.habits.fsdp_groups == "ends"))
+    return found
