@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import defaultdict
+from dataclasses import dataclass, field
 
 MIB = 2**20
 ROUNDING = 512  # kMinBlockSize
@@ -27,38 +28,36 @@ WHOLE_STEP = 2 * MIB  # kRoundLarge
 ADDRESSES = 2**44  # of one expandable segment: more than any device has
 
 
+@dataclass(eq=False, slots=True)
 class Piece:
     """A part of a segment: allocated, free, or (of an expandable segment) not mapped yet."""
 
-    __slots__ = ("address", "after", "before", "is_free", "is_mapped", "pool", "requested", "size")
+    pool: Pool
+    size: int
+    address: int
+    is_mapped: bool = True
+    before: Piece | None = None
+    after: Piece | None = None
+    is_free: bool = True
+    requested: int = 0
 
-    def __init__(self, pool: Pool, size: int, address: int, *, is_mapped: bool = True) -> None:
-        self.pool, self.size, self.address, self.is_mapped = pool, size, address, is_mapped
-        self.before: Piece | None = None
-        self.after: Piece | None = None
-        self.is_free = True
-        self.requested = 0
 
-
+@dataclass(eq=False)
 class Pool:
     """The free pieces of one stream, small or large, by size and then by address."""
 
-    def __init__(self, stream: int, *, is_small: bool, is_fine: bool) -> None:
-        self.stream, self.is_small = stream, is_small
-        self.split_from = ROUNDING if is_fine else SMALL + 1  # bytes that are left of a piece, and become one
-        self.free: list[tuple[int, int, Piece]] = []
-        self.unmapped: list[Piece] = []  # ends of expandable segments
+    stream: int
+    is_small: bool
+    split_from: int  # bytes that are left of a piece, and become one
+    page: int  # by which an expandable segment grows
+    free: list[tuple[int, int, Piece]] = field(default_factory=list)
+    unmapped: list[Piece] = field(default_factory=list)  # ends of expandable segments
 
     def add(self, piece: Piece) -> None:
         insort(self.free, (piece.size, piece.address, piece))
 
     def remove(self, piece: Piece) -> None:
         del self.free[bisect_left(self.free, (piece.size, piece.address))]
-
-    @property
-    def page(self) -> int:
-        """By which an expandable segment grows."""
-        return SMALL_SEGMENT if self.is_small else LARGE_SEGMENT
 
 
 class Allocator:
@@ -78,10 +77,18 @@ class Allocator:
 
     def malloc(self, size: int, stream: int = 0) -> Piece:
         rounded = round_up(size or 1, ROUNDING)
-        pool = self._pool(stream, is_small=rounded <= SMALL)
+        is_small = rounded <= SMALL
+        pool = self.pools.get((stream, is_small))
+        if pool is None:
+            split_from = ROUNDING if is_small or self.expandable else SMALL + 1
+            pool = Pool(stream, is_small, split_from, SMALL_SEGMENT if is_small else LARGE_SEGMENT)
+            self.pools[stream, is_small] = pool
         piece = self._best_fit(pool, rounded) or self._from_device(pool, rounded)
         if piece.size - rounded >= pool.split_from:
-            self._split(piece, rounded)
+            rest = Piece(pool, piece.size - rounded, piece.address + rounded)
+            _link(piece, rest)
+            piece.size = rounded
+            pool.add(rest)
         piece.is_free, piece.requested = False, size
         self.requested += size
         self.allocated += piece.size
@@ -95,13 +102,6 @@ class Allocator:
         piece.is_free = True
         self._insert(piece)
 
-    def _pool(self, stream: int, *, is_small: bool) -> Pool:
-        found = self.pools.get((stream, is_small))
-        if found is None:
-            is_fine = is_small or self.expandable
-            found = self.pools[stream, is_small] = Pool(stream, is_small=is_small, is_fine=is_fine)
-        return found
-
     def _best_fit(self, pool: Pool, size: int) -> Piece | None:
         """The smallest free piece; one that can grow counts as what it can grow to."""
         place, free = bisect_left(pool.free, (size,)), pool.free
@@ -113,9 +113,10 @@ class Allocator:
         return free.pop(place)[2]
 
     def _from_device(self, pool: Pool, size: int) -> Piece:
+        """A segment for small pieces, one for those below 10 MiB, or one for the request alone."""
         if self.expandable:
             return self._grow(pool, size)
-        segment = segment_size(size)
+        segment = pool.page if size < WHOLE_FROM else round_up(size, WHOLE_STEP)
         self.reserved_on[pool.stream] += segment
         return Piece(pool, segment, self._addresses(segment))
 
@@ -123,12 +124,6 @@ class Allocator:
         start = self._next_address
         self._next_address += round_up(size, WHOLE_STEP) + WHOLE_STEP  # segments are never neighbours
         return start
-
-    def _split(self, piece: Piece, size: int) -> None:
-        split = Piece(piece.pool, piece.size - size, piece.address + size)
-        _link(piece, split)
-        piece.size = size
-        piece.pool.add(split)
 
     def _insert(self, piece: Piece) -> Piece:
         """Put a free piece into its pool, merged with its free neighbours."""
@@ -171,13 +166,6 @@ class Allocator:
 
 def round_up(size: int, step: int) -> int:
     return -(-size // step) * step
-
-
-def segment_size(size: int) -> int:
-    """What is taken from the device for a request that no free piece can serve."""
-    if size <= SMALL:
-        return SMALL_SEGMENT
-    return LARGE_SEGMENT if size < WHOLE_FROM else round_up(size, WHOLE_STEP)
 
 
 def _grown(piece: Piece) -> int:

@@ -10,7 +10,7 @@ backward pass, so that the second step finds other pieces free than the first di
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from archcalc.simulate.allocator import Allocator, Piece
 from archcalc.simulate.events import Block, Change, Event, Stream
@@ -51,23 +51,27 @@ def reserved(start: Iterable[int], states: Sequence[int], step: Sequence[Event],
     for _ in range(1, STEPS):
         playing.begin_step()
         playing.play(changes)
-    return playing.seen(first)
+    on, used = playing.allocator.reserved_on, playing.allocated_on
+    unused = {Stream(stream): size - used.get(stream, 0) for stream, size in on.items()}
+    return DeviceMemory(playing.tensors, playing.allocated, playing.allocator.reserved, unused, first)
 
 
+@dataclass
 class _Playing:
     """An allocator, the pieces of the blocks that are there, and its peaks in this step."""
 
-    def __init__(self, allocator: Allocator) -> None:
-        self.allocator = allocator
-        self.there: dict[Block, Piece] = {}
-        self.begin_step()
+    allocator: Allocator
+    there: dict[Block, Piece] = field(default_factory=dict)
+    allocated: int = 0
+    tensors: int = 0
+    allocated_on: dict[int, int] = field(default_factory=dict)
 
     def begin_step(self) -> None:
         """What the last step left is freed: its inputs, and the loss that it returned."""
         for block in list(self.there):
             self.allocator.free(self.there.pop(block))
         self.allocated = self.tensors = 0
-        self.allocated_on: dict[int, int] = {}
+        self.allocated_on = {}
 
     def play(self, changes: Iterable[Change]) -> None:
         allocator, there = self.allocator, self.there
@@ -81,8 +85,3 @@ class _Playing:
                     self.tensors = allocator.requested
                 if allocator.allocated > self.allocated:
                     self.allocated, self.allocated_on = allocator.allocated, dict(allocator.allocated_on)
-
-    def seen(self, first_step: int) -> DeviceMemory:
-        on = self.allocator.reserved_on
-        unused = {Stream(stream): size - self.allocated_on.get(stream, 0) for stream, size in on.items()}
-        return DeviceMemory(self.tensors, self.allocated, self.allocator.reserved, unused, first_step)
