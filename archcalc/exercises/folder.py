@@ -77,12 +77,6 @@ def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> Hand
         return HandedIn(name, trouble=_briefly(error))
 
 
-def _called(path: Path) -> str:
-    """By the file's name; by its folder's where every student's file has the usual name."""
-    bare = path.with_suffix("")
-    return visible((bare.parent if bare.name == USUAL_NAME and bare.parent.name else bare).as_posix())
-
-
 def _briefly(error: InputError) -> str:
     """What is wrong with a file, in one line: its name stands beside it."""
     place = f"line {error.line}" if error.line else ""

@@ -15,11 +15,13 @@ from archcalc.analyze.memory import bus
 from archcalc.analyze.memory.host import Crossing, Host
 from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.offloaded_parameters import Apart, apart
-from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.residence import Residence
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Param
 from archcalc.run.offload import Offload
+from archcalc.simulate.levels import Levels
+from archcalc.simulate.passes.offloaded_activations import offloaded_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.decode_cache import Cached
@@ -78,7 +80,7 @@ class Offloading:
     def _training(self, root: Module, step: Simulated) -> Host:
         """The activations of all micro-batches in flight, and what every micro-batch sends over the bus."""
         run, kept = self.run, dict(self.apart.in_host)
-        leaving = bus.offloaded_bytes(step.schedule)
+        leaving = offloaded_bytes(step.schedule)
         kept["activations"] = leaving * (run.stage.in_flight(run.accumulate) if run.stage else 1)
         tables = bus.looked_up_bytes(Residence(root, run.offload), run) if run.offload.embedding else 0
         each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))

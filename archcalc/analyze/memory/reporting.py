@@ -9,13 +9,11 @@ from functools import partial
 
 from archcalc.analyze.memory.assumptions import Answered, assumptions
 from archcalc.analyze.memory.claims import claims_of
-from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.outputs import outputs
 from archcalc.analyze.memory.peak import Peak, peak, played
-from archcalc.analyze.memory.profile import Levels
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
@@ -27,6 +25,8 @@ from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
 from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
+from archcalc.simulate.levels import Levels
+from archcalc.simulate.timeline import stages
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
 
@@ -82,7 +82,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         outside=outside,
         claims=claims,
         host=found.host,
-        stages=Later(partial(course, step)),
+        stages=Later(partial(stages, step.start, step.changes)),
         growth=Later(partial(growth, found)) if network.is_computed else None,
     )
 

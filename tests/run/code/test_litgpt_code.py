@@ -11,10 +11,10 @@ from support.simulated_steps import asked, peaks, sizes
 
 from archcalc import load
 from archcalc.analyze.memory.training import step_schedule
-from archcalc.analyze.memory.workspaces import PRODUCTS
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.run.code import code
+from archcalc.simulate.passes.workspaces import PRODUCTS
 from archcalc.spec.sizes import Sizes as Lengths
 
 LEAST = 4096  # bytes of tensors that are compared one by one: all but scalars, statistics and tables
@@ -68,7 +68,8 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
         memory.deployment.keeping,
     )
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
-    assert sum(step.sizes_of(step.outliving).values()) == tokens * numbers * 2
+    times = step.times()
+    assert sum(step.bytes[cell] * times[cell] for cell in step.outliving) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
     assert not step_schedule(
         later.deployment.build(later.deployment.workload(Lengths(2, 64))),

@@ -9,10 +9,10 @@ from support.simulated_steps import asked, peaks, sizes
 from support.torchtune_twin import Sizes, made, trained
 
 from archcalc import load
-from archcalc.analyze.memory.workspaces import PRODUCTS
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.run.code import code
+from archcalc.simulate.passes.workspaces import PRODUCTS
 
 LEAST = 4096  # bytes of tensors that are compared one by one: all but scalars and statistics
 BATCH, SEQ = 2, 320
