@@ -17,7 +17,8 @@ from pathlib import Path
 from archcalc.catalog.field_tables import with_tables
 from archcalc.catalog.glossary import with_terms
 from archcalc.layers.glossary import DIMS
-from archcalc.run.options import options_of, other_names
+from archcalc.run.options import options_of
+from archcalc.spec.option import other_names
 
 ROOT = Path(__file__).parent.parent
 PICTURE = re.compile(r"^<!-- (archcalc [^\n]* (-o|>) \S+) -->$", re.MULTILINE)
