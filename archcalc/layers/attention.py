@@ -14,6 +14,7 @@ from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
+from archcalc.core.style import Projection
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
@@ -135,9 +136,13 @@ class Attention(Heads):
         memory = inputs.memory or (with_memory(m, x, self.sight) if self.sight.memory else x)
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-        q, expert_weights = self._queries(m, x)
-        q, gate = self._gate_of_queries(m, q)
-        k, v = self.keys_and_values(m, memory)
+        expert_weights, gate = None, None
+        if m.style.qkv and memory is x and not self.routed and self.gate != "query":
+            q, k, v = m.style.qkv(m, x, self._projections)
+        else:
+            q, expert_weights = self._queries(m, x)
+            q, gate = self._gate_of_queries(m, q)
+            k, v = self.keys_and_values(m, memory)
         gate = gate or self._gate(m, x)
         q, k, v = self._by_head(m, q, k, v)
         q, k = self._rotated(m, q, k, inputs)
@@ -148,6 +153,11 @@ class Attention(Heads):
         found = self.concatenated(m, core.run(q, k, v))
         found = self._gated_and_normed(m, found, gate)
         return self._answer(m, found, expert_weights, x.dims[-1])
+
+    @property
+    def _projections(self) -> tuple[Projection, ...]:
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        return tuple(Projection(name, out, name in self.bias, self.roles[name]) for name, out in outs.items())
 
     def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries, twice as wide if they include a gate; and the router weights of query experts."""
@@ -176,10 +186,7 @@ class Attention(Heads):
             q, k = self.qk_norm.joined(m["q_norm"], q), self.qk_norm.joined(m["k_norm"], k)
             q = self.qk_norm.split(m["q_norm"], q.seen_as(*_rows(q), self.head, self.key))
             k = self.qk_norm.split(m["k_norm"], k.seen_as(*_rows(k), self.kv_head, self.key))
-        return _heads_first(q, self.head, self.key), *self._heads_of_keys(k, v)
-
-    def _heads_of_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        return _heads_first(k, self.kv_head, self.key), _heads_first(v, self.kv_head, self.value)
+        return _heads_first(q), _heads_first(k), _heads_first(v)
 
     def _rotated(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
         if not inputs.rotation:
@@ -231,8 +238,8 @@ def _rows(x: Tensor) -> tuple[Dim, Dim]:
     return batch, seq
 
 
-def _heads_first(x: Tensor, head: Dim, width: Dim) -> Tensor:
-    batch, seq = _rows(x)
+def _heads_first(x: Tensor) -> Tensor:
+    batch, seq, head, width = x.dims
     return x.seen_as(batch, head, seq, width)
 
 
@@ -260,4 +267,4 @@ def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:
     """RoPE on queries or keys; with partial RoPE, on the first numbers of each head."""
     whole, width = x.dims[-1].size, rotation[0].dims[-1].size
     note = f"by position, {width} of {whole}" if width != whole else "by position"
-    return m.record("rotate", x, *rotation, name=f"{name}_rotated", note=note)
+    return m.style.rotary(m, x, *rotation, name=f"{name}_rotated", note=note)

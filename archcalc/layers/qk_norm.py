@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.core.roles import Role
-from archcalc.layers.norm import norm
+from archcalc.layers.norm import norm, normalised
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class QKNorm:
         width = Dim.of("norm_width", self.width[0 if m.name == "q_norm" else -1])
         weights = (m.param("weight", width, role=Role.NORM),) if self.affine else ()
         biases = (m.param("bias", width, role=Role.NORM),) if self._has_bias else ()
-        return m.record(f"{self.kind}_norm", x, *weights, *biases)
+        return normalised(m, x, self.kind, (*weights, *biases))
 
     def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
         *_, head, each = x.dims
         weights = (m.param("weight", head, each, role=Role.NORM),) if self.affine else ()
         biases = (m.param("bias", head, each, role=Role.NORM),) if self._has_bias else ()
-        return m.record(f"{self.kind}_norm", x, *weights, *biases)
+        return normalised(m, x, self.kind, (*weights, *biases))

@@ -125,14 +125,13 @@ def step_policy(root: Module, run: Run, keeping: Keeping, gradients: int) -> Ste
         loss_in_parts=_has_loss_in_parts(run),
         has_last_step=run.code.habits.longest == "every",
         logits_held=_logits_held(run),
-        holds_batch=run.code.habits.batch == "held",
     )
 
 
 def _has_loss_in_parts(run: Run) -> bool:
     """Whether each GPU has the logits of a part of the vocabulary, and keeps them."""
     habits = run.code.habits
-    return run.plan.tp > 1 and habits.parallel_head == "divided" and not habits.overwrites_logits
+    return run.plan.tp > 1 and habits.parallel_head == "divided" and not run.code.overwrites_logits
 
 
 def _logits_held(run: Run) -> str:

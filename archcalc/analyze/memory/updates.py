@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.precision import BYTES
-from archcalc.run.code.registered import ORDERS, in_order
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
@@ -37,9 +36,16 @@ def updates(run: Run, root: Module, keeping: Keeping, elements: Callable[[Param]
     is_folded = sum(number for _, number in copies) > MOST_TENSORS
     if is_folded and not optimizer.one_by_one:
         return [[whole * width]]
-    every = in_order(root, ORDERS[run.code.habits.registered], COPIES if is_folded else None)
+    every = _in_order(root, COPIES if is_folded else None)
     sizes = [elements(param) * width for param in every if keeping.trained(param)]
     return _one_by_one(sizes) if optimizer.one_by_one else [sizes]
+
+
+def _in_order(module: Module, copies: int | None) -> list[Param]:
+    """Every parameter: a module's own, then those of its layers; of equal layers all, or `copies` at the most."""
+    once = [*module.params.values(), *(param for child in module.children for param in _in_order(child, copies))]
+    repeat = int(module.repeat) if once else 0
+    return once * (repeat if copies is None else min(repeat, copies))
 
 
 def _one_by_one(sizes: list[int]) -> Turns:

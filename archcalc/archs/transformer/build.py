@@ -20,7 +20,7 @@ from archcalc.spec.workload import Workload
 
 
 def build(model: Transformer, work: Workload) -> Module:
-    root = Module("model")
+    root = Module("model", style=work.style)
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     x, memory = None, None
@@ -59,7 +59,7 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
     x = _run_items(m, stack.items, x, context, stack)
     final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
     x = normed(m["norm"], x, stack.norm) if final else x
-    return dropped(m, x, stack.dropout, work) if final else x
+    return dropped(m, x, stack.dropout, work, "final") if final else x
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:

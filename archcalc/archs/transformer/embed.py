@@ -29,7 +29,7 @@ def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[st
     else:
         x = _embed_tokens(m, batch, seq, stack, tables)
     x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
-    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work)
+    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work, "embedding")
 
 
 def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:

@@ -73,6 +73,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
     else:
         logits = contract(m, x, tables[stack.name], out=(vocab,))
         logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
+    logits = m.style.logits(m, logits)
     if head.bias == "twice":
         m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.SPARE)

@@ -16,7 +16,6 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.run.code.refusal import NotLowered
 from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.peak_ours import Played, played
@@ -93,7 +92,7 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
                 f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
             )
             continue
-        ours = _played(small, asked, batch, seq)
+        ours = played(small, asked, batch, seq)
         rows.extend(_rows(ours, config, asked, _traced(small, config, _setting(asked, batch, seq, targets))))
         assumed.extend(ours.notes)
     progress(len(ways), len(ways), "")
@@ -128,14 +127,6 @@ def _targets(config: dict[str, Any]) -> tuple[str, ...]:
     """What the class calls the linear layers that archcalc's adapters stand beside by default."""
     names = {name.rpartition(".")[2] for name, _ in Training(config, Setting(1, 1)).model.named_modules()}
     return next((layers for layers in ADAPTED if names >= set(layers)), ())
-
-
-def _played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
-    try:
-        return played(model, asked, batch, seq)
-    except NotLowered as reason:
-        fact = f"this model has a layer that archcalc does not know from transformers' other {model.model_type} models"
-        raise InputError(fact, "without --peak, `archcalc verify` compares any model", field=model.name) from reason
 
 
 def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:

@@ -185,6 +185,8 @@ class AttentionPart(Part):
             return lambda m, q, k: self._relative_scores(m, q, context, x)
         if self.position("transformer-xl"):
             return lambda m, q, k: self._position_scores(m, q, context, x)
+        if self.cross and context.work.style.zero_bias:
+            return lambda m, q, k: context.constant("a bias of zeros", "act", q.dims[1], q.dims[2], k.dims[2])
         if not self.position("relative"):
             return None
         return lambda m, q, k: self._relative_biases(m, x, context)
