@@ -125,11 +125,12 @@ Adapt = Callable[["Module", "Op", "list[Adapted]"], "list[Op | Module]"]
 
 @dataclass(frozen=True)
 class Style:
-    """`narrow`: activations have fewer than 32 bits. `gpus`: those that share its layers.
+    """`narrow`: activations have fewer than 32 bits. `is_recomputed`: blocks, in the backward pass. `gpus`: those that share its layers.
     `dropout`: the places that have it, or None for those that a spec names."""
 
     name: str = "plain"
     narrow: bool = False
+    is_recomputed: bool = False
     gpus: Gpus = ONE_GPU
     rms_norm: Norm = rms_norm
     layer_norm: Norm = layer_norm

@@ -23,7 +23,7 @@ def style_of(run: Run) -> Style:
         return plain.PLAIN
     narrow, gpus = is_narrow(run), Gpus(run.plan.tp, run.plan.cp, run.plan.ep, run.plan.sp)
     chosen = _of_layers(run)
-    return Style(run.code.name, narrow, gpus, **{**chosen, **_of_ends(run, chosen)})
+    return Style(run.code.name, narrow, run.recompute == "block", gpus, **{**chosen, **_of_ends(run, chosen)})
 
 
 def parameter_style(run: Run) -> Style:

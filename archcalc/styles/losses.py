@@ -20,7 +20,7 @@ def in_steps(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     if len(targets.dims) != BY_TOKEN:
         return of_logits(m, logits, targets)
     wide = m.record("copy", logits, role=WIDE) if m.style.narrow else logits
-    return log_likelihood(m, wide, targets)
+    return _returned(m, log_likelihood(m, wide, targets))
 
 
 def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
@@ -32,12 +32,17 @@ def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     batch, seq, vocabulary = logits.dims
     following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
     shifted = m.record("copy", wide, to=axes(batch, following, vocabulary))
-    return log_likelihood(m, shifted, Tensor(axes(batch, following), "index"))
+    return _returned(m, log_likelihood(m, shifted, Tensor(axes(batch, following), "index")))
 
 
 def of_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     """In the number format of the logits. Source: transformers, BertForMaskedLM.forward."""
-    return log_likelihood(m, logits, targets)
+    return _returned(m, log_likelihood(m, logits, targets))
+
+
+def _returned(m: Module, loss: Tensor) -> Tensor:
+    """The model itself gives its loss out: a hook on its output, such as FSDP's, runs before the loss goes back."""
+    return (m.parent or m).record("seen", loss)
 
 
 def log_likelihood(m: Module, logits: Tensor, targets: Tensor) -> Tensor:

@@ -117,7 +117,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
     own = {key: choice for key, choice in of_type.items() if key != EARLIER}
     general = {**data.get("layers", {}), **data.get("habits", {}), **_of_version(data, version)}
     said = {**general, **_of_class(data, like, model_type, config), **own, **_of_version(of_type, version)}
-    known = facts(model_type, config)
+    known = facts(model_type, config) if like == TRANSFORMERS else NOTHING_SAID
     if "activation" in said:
         known = replace(known, activation=said.pop("activation"))
     habits = {key: said.pop(key) for key in Habits.names() & said.keys()}

@@ -186,7 +186,7 @@ class AttentionPart(Part):
         if self.position("transformer-xl"):
             return lambda m, q, k: self._position_scores(m, q, context, x)
         if self.cross and context.work.style.zero_bias:
-            return lambda m, q, k: context.constant("a bias of zeros", "act", q.dims[1], q.dims[2], k.dims[2])
+            return lambda m, q, k: self._zeros(q, k, context)
         if not self.position("relative"):
             return None
         return lambda m, q, k: self._relative_biases(m, x, context)
@@ -252,6 +252,11 @@ class AttentionPart(Part):
         shape = heads_of(self.heads), x.dims[1], looked_at(x, x, context.work, self.sight)
         m.show("alibi", *shape, note="−slope × distance, on scores")
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
+
+    def _zeros(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """A bias of zeros; where blocks are recomputed it wants a gradient (transformers, T5Attention.forward)."""
+        shape, is_leaf = axes(*q.dims[1:3], k.dims[2]), context.work.style.is_recomputed
+        return context.once("a bias of zeros", lambda: Tensor(shape, "act", grad=is_leaf), shape)
 
     def _relative_bias(self, m: Module, x: Tensor, context: Context, relative: Position) -> Tensor:
         rows = relative.buckets or (self.patches.differences if self.patches else 0)
