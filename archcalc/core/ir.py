@@ -109,7 +109,7 @@ class Module:
     ) -> None:
         self.name = name
         self.parent = parent
-        self.style = parent.style if parent else style  # how its layers are computed
+        self.style: Style = parent.style if parent else style  # how its layers are computed
         self.repeat = repeat or Count(1)
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input

@@ -125,8 +125,8 @@ Adapt = Callable[["Module", "Op", "list[Adapted]"], "list[Op | Module]"]
 
 @dataclass(frozen=True)
 class Style:
-    """`narrow`: activations have fewer than 32 bits. `is_recomputed`: blocks, in the backward pass. `gpus`: those that share its layers.
-    `dropout`: the places that have it, or None for those that a spec names."""
+    """`narrow`: activations have fewer than 32 bits. `is_recomputed`: blocks, in the backward pass. `gpus`: those that
+    share its layers. `dropout`: the places that have it, or None for those that a spec names."""
 
     name: str = "plain"
     narrow: bool = False

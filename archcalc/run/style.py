@@ -14,7 +14,7 @@ from archcalc.styles.ways import WAYS
 
 COMPILED = ("qkv", "gate_up", "kv_heads", "dropout")  # the rest a compiler fuses, however it is written
 ONE_MATRIX = ("qkv", "gate_up")
-DIVIDED = {"wide": "divided", "cast": "cast_divided"}  # routers, where a config says that chosen weights are
+DIVIDED = {"wide": "wide_divided", "cast": "cast_divided"}  # routers, where a config says that chosen weights are
 
 
 def style_of(run: Run) -> Style:

@@ -23,12 +23,15 @@ GRADIENT_TO = 16  # and those of its gradient (_efficient_attention_backward)
 
 
 def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
-    """PyTorch's own; a window that the sequence reaches is a mask (_ignore_causal_mask_sdpa)."""
+    """PyTorch's own; a window that the sequence reaches is a mask (_ignore_causal_mask_sdpa). In fp32, and with values
+    of another width than keys, it is the memory-efficient one, which writes by position (sdp_utils.cpp)."""
     query, key, value, *_ = tensors
     sees = said.get("sees")
     if mask is not None and sees is not None and sees <= key.dims[2].size:
         return _masked(m, (query, key, value), mask, to)
-    return _by_position(m, query, m.record(kind, *tensors, to=to, **said))
+    found = m.record(kind, *tensors, to=to, **said)
+    is_flash = key.dims[-1] == value.dims[-1] and (m.style.narrow or query.dims[1] != key.dims[1])
+    return _by_position(m, query, found) if is_flash else found
 
 
 def _by_position(m: Module, query: Tensor, found: Tensor) -> Tensor:

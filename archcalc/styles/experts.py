@@ -16,7 +16,7 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.style import ExpertSizes, Shared
-from archcalc.styles.linear import linear
+from archcalc.styles.linear import parameters
 from archcalc.styles.steps import cast_back, widened
 
 PLACES, INT32 = "index", "int32"
@@ -27,22 +27,28 @@ ASSUMED = Assumption(
 )
 
 
-def _routed(m: Module, x: Tensor, experts: Dim, top: Dim, bias: bool, *, divided: bool, cast: bool) -> Tensor:
-    """Probabilities in fp32; those of chosen experts perhaps divided by their sum, and cast back.
+def _routed(
+    m: Module, x: Tensor, experts: Dim, top: Dim, bias: bool, *, divided: bool, cast: bool, fp32: bool = False
+) -> Tensor:
+    """Probabilities in fp32; those of chosen experts perhaps divided by their sum, and cast back. `fp32`: the product
+    reads fp32 copies of tokens and of the matrix.
 
     The division is in place, for which autograd copies what was there before. Here the copy is what was chosen, and the
     quotient a tensor of its own: as many bytes at every moment.
     Source: transformers, MixtralTopKRouter.forward; Qwen3MoeTopKRouter.forward and OlmoeTopKRouter.forward."""
-    scores = linear(m, x, experts, bias=bias, role=Role.ROUTER)
+    weight, vector = parameters(m, x, (experts,), bias=bias, role=Role.ROUTER)
+    read = (widened(m, x), widened(m, weight)) if fp32 else (x, weight)
+    scores = m.style.affine(m, *read, vector, (experts,))
     shares = m.record("softmax", widened(m, scores))
     weights = m.record("choose", shares, to=(*x.axes[:-1], (top,)))
     if divided:
         weights = m.record("divide", weights, m.record("sum", weights, to=x.axes[:-1], over=(top,)))
-    return cast_back(m, weights, scores) if cast else weights
+    return cast_back(m, weights, x) if cast else weights
 
 
-wide = partial(_routed, divided=False, cast=False)  # DeepSeek-V3
-wide_divided = partial(_routed, divided=True, cast=False)  # Mixtral
+divided = partial(_routed, divided=True, cast=False)  # Mixtral
+wide = partial(_routed, divided=False, cast=False, fp32=True)  # DeepSeek-V3
+wide_divided = partial(_routed, divided=True, cast=False, fp32=True)
 cast = partial(_routed, divided=False, cast=True)
 cast_divided = partial(_routed, divided=True, cast=True)
 

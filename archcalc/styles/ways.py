@@ -105,8 +105,9 @@ WAYS: dict[str, dict[str, Way]] = {
     },
     "router": {
         "plain": Way("probabilities of experts in the activations' number format"),
-        "wide": Way("probabilities in fp32", {"route": experts.wide}),
-        "divided": Way("those of chosen experts divided by their sum, in fp32", {"route": experts.wide_divided}),
+        "divided": Way("in fp32, those of chosen experts divided by their sum", {"route": experts.divided}),
+        "wide": Way("in fp32, and so is the product with the router's matrix", {"route": experts.wide}),
+        "wide_divided": Way("the same, divided by their sum", {"route": experts.wide_divided}),
         "cast": Way("probabilities in fp32, cast back", {"route": experts.cast}),
         "cast_divided": Way("the same, divided by their sum", {"route": experts.cast_divided}),
         "balanced": Way("in fp32, and once more for a loss that balances experts", {"route": exchange.route}),
