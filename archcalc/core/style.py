@@ -138,6 +138,7 @@ class Style:
     activations: tuple[tuple[str, Activation], ...] = ()  # kinds of op that are written in another way
     affine: Callable[..., Tensor] = affine
     qkv: Together | None = None
+    kv: Together | None = None  # of what an encoder gives
     gated: Gated | None = None
     kernel: Callable[..., Tensor] = kernel
     biased: Biased | None = None  # a kernel that adds a bias to the scores; without one they are stored

@@ -142,7 +142,7 @@ class Attention(Heads):
         else:
             q, expert_weights = self._queries(m, x)
             q, gate = self._gate_of_queries(m, q)
-            k, v = self.keys_and_values(m, memory)
+            k, v = m.style.kv(m, memory, self._projections[1:]) if m.style.kv else self.keys_and_values(m, memory)
         gate = gate or self._gate(m, x)
         q, k, v = self._by_head(m, q, k, v)
         q, k = self._rotated(m, q, k, inputs)

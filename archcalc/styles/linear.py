@@ -78,7 +78,7 @@ def split_gates(m: Module, x: Tensor, act: str, gate: Projection, up: Projection
     return m.record("multiply", m.style.activation(m, act, gate_part), up_part)
 
 
-def merged_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
+def merged(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
     """Copies of what one product gave: rotations write their own, and a kernel wants values that lie side by side.
 
     Source: Megatron-LM, SelfAttention.get_query_key_value_tensors; Transformer Engine,

@@ -66,7 +66,7 @@ WAYS: dict[str, dict[str, Way]] = {
         "separate": Way("queries, keys and values are made by a matrix each"),
         "split": Way("one matrix makes all three, which are views of its result", {"qkv": linear.split_qkv}),
         "copied": Way("one product makes all three, each copied out of it", {"qkv": linear.copied_qkv}),
-        "merged": Way("the same, copied by one kernel", {"qkv": linear.merged_qkv}),
+        "merged": Way("the same, copied by one kernel", {"qkv": linear.merged, "kv": linear.merged}),
         "interleaved": Way("one product makes them group by group of heads", {"qkv": interleaved.by_group}),
         "behind": Way("one product makes them behind each other: views", {"qkv": interleaved.behind}),
     },

@@ -38,11 +38,14 @@ class HeadInChunks:
         loss.body[:] = [op for one in returned for op in _loss(one)] if adapted else _rows(returned[0])
 
     def _in_fp32(self, head: Module, logits: list[Tensor]) -> list[Tensor]:
-        """What the model returns, with all of its chunks cast when the last one is there."""
+        """What the model returns: a list of chunks, all of which it holds until the last one is cast."""
         if not self.narrow:
             return logits
+        *others, last = logits
+        held = tuple(one.detached() for one in others)
         wide = [Tensor(one.axes, WIDE) for one in logits]
-        head.body.extend(Op("cast", (one,), made) for one, made in zip(logits, wide, strict=True))
+        head.body.extend(Op("cast", (one,), made) for one, made in zip(others, wide, strict=False))
+        head.body.append(Op("cast", (last, *held), wide[-1]))
         return wide
 
 
