@@ -148,6 +148,7 @@ class Style:
     scores: Callable[..., Tensor] = scores
     hide: Callable[..., Tensor] = hide
     softmax: Callable[..., Tensor] = softmax
+    sink_factor: Callable[..., Tensor] | None = None  # on what eager attention gives; else a sink is one more score
     weighed: Callable[..., Tensor] = weighed
     by_position: Callable[..., Tensor] = by_position
     route: Route | None = None

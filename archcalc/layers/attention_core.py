@@ -70,12 +70,13 @@ class Core:
         scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores
         scores = m.style.hide(m, scores, self.mask, self.sight.window) if self.mask else scores
-        weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
+        factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
+        weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work, "weights")
         found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=self.seen)
         if self.value_vectors:
             found = m.record("add", found, with_relative(m, weights, self.value_vectors, past))
-        return m.style.by_position(m, found)
+        return m.style.by_position(m, m.record("multiply", found, factor) if factor else found)
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""

@@ -13,7 +13,7 @@ from typing import Any
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Axes, Dim, Module, Tensor, axes
 from archcalc.styles.layouts import lies_by_head
-from archcalc.styles.steps import WIDE, cast_back, see
+from archcalc.styles.steps import WIDE, cast_back, see, widened
 
 Heads = tuple[Tensor, Tensor, Tensor]  # queries, keys and values
 
@@ -138,6 +138,13 @@ def softmax(m: Module, x: Tensor, kind: str, **said: Any) -> Tensor:
     if x.role == WIDE:  # scores in fp32, whose weights multiply 16-bit values
         return m.record("cast", m.record("softmax", x, **said), role="act")
     return cast_back(m, m.record("softmax", m.record("cast", x, role=WIDE), **said), x)
+
+
+def sink_factor(m: Module, scores: Tensor, sinks: Tensor) -> Tensor:
+    """sigmoid(logsumexp(scores) − sink), in fp32. Source: transformers, eager_attention_forward of GraniteSWA."""
+    sums = m.record("length", scores, to=scores.axes[:-1], over=scores.axes[-1])  # keeps what logsumexp keeps
+    shifted = m.record("subtract", sums, sinks)
+    return cast_back(m, m.record("sigmoid", widened(m, shifted)), scores)
 
 
 def weighed(m: Module, weights: Tensor, v: Tensor, to: Axes, **said: Any) -> Tensor:

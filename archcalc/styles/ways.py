@@ -83,6 +83,10 @@ WAYS: dict[str, dict[str, Way]] = {
         "plain": Way("eager attention computes scores in the activations' number format"),
         "fp32": Way("queries and keys are cast to fp32 for them", {"scores": attention.scores_in_fp32}),
     },
+    "sinks": {
+        "joined": Way("an attention sink is one more score of each row"),
+        "scaled": Way("it is a factor on what eager attention gives", {"sink_factor": attention.sink_factor}),
+    },
     "cross_bias": {
         "none": Way("cross-attention adds no bias"),
         "zeros": Way("cross-attention adds one of zeros", {"zero_bias": True}),

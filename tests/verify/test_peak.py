@@ -11,6 +11,7 @@ from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.core.errors import InputError
 from archcalc.run.lora import is_adapter
+from archcalc.styles.ways import WAYS as WAYS_OF_STYLES
 from archcalc.verify.hf import peak
 from archcalc.verify.hf.peak import Asked, asked_ways, verify_peak
 from archcalc.verify.hf.setting import Setting
@@ -154,10 +155,7 @@ def test_what_is_not_compared_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_difference_is_found_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With another library's norm a layer keeps another tensor: the row says how many, and where."""
-    from archcalc.run.code import norms
-    from archcalc.run.code.lowering import OPS
-
-    monkeypatch.setitem(OPS["rms_norm", "rms_norm"], "upcast", norms.fused)
+    monkeypatch.setitem(WAYS_OF_STYLES["rms_norm"], "upcast", WAYS_OF_STYLES["rms_norm"]["fused"])
     report = compared(tmp_path, "LlamaForCausalLM", Asked(attention="eager"))
     kept = report.rows[0]
     assert not report.ok and not kept.equal
