@@ -104,8 +104,8 @@ def by_position(m: Module, found: Tensor) -> Tensor:
     return found
 
 
-def as_they_are(m: Module, logits: Tensor) -> Tensor:
-    return logits
+def as_they_are(m: Module, x: Tensor) -> Tensor:
+    return x
 
 
 def cross_entropy(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
@@ -155,6 +155,7 @@ class Style:
     experts: RunExperts | None = None
     adapts_router: bool = True  # its matrix is a linear layer, which gets adapters as others do
     dropout: tuple[str, ...] | None = None
+    embedded: Callable[..., Tensor] = as_they_are  # rows of the table of tokens
     values_are_copied: bool = True  # of latent attention, out of what one matrix made
     logits: Callable[..., Tensor] = as_they_are
     loss: Callable[..., Tensor] = cross_entropy

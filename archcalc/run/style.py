@@ -8,7 +8,7 @@ from archcalc.core import style as plain
 from archcalc.core.precision import BYTES
 from archcalc.core.style import Gpus, Style
 from archcalc.run.resolved import Run
-from archcalc.styles import adapters, losses
+from archcalc.styles import adapters, ends
 from archcalc.styles.activations import WRITTEN
 from archcalc.styles.ways import WAYS
 
@@ -76,9 +76,9 @@ def _of_ends(run: Run, chosen: dict[str, Any]) -> dict[str, Any]:
 
 def _logits(run: Run) -> Any:
     if run.code.model_casts_logits(run.loss_chunks) and not run.method.reads_tokens:
-        return losses.returned_in_fp32
+        return ends.returned_in_fp32
     is_capped = run.code.facts.caps_logits and run.compile == "none"
-    return losses.capped if is_capped else plain.as_they_are
+    return ends.capped if is_capped else plain.as_they_are
 
 
 def _loss(run: Run, chosen: dict[str, Any]) -> Any:
@@ -90,7 +90,7 @@ def _loss(run: Run, chosen: dict[str, Any]) -> Any:
     in_chunks = run.code.habits.head == "chunks" or (
         run.loss_chunks > 1 and run.code.habits.loss_chunks in ("list", "views")
     )
-    return losses.fp32 if in_chunks else chosen.get("loss", losses.fp32)
+    return ends.fp32 if in_chunks else chosen.get("loss", ends.fp32)
 
 
 def _adapter(run: Run, name: str) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.styles import adapters, attention, exchange, experts, interleaved, linear, losses, norms, rotary
+from archcalc.styles import adapters, attention, ends, exchange, experts, interleaved, linear, norms, rotary
 
 
 class Way(NamedTuple):
@@ -32,7 +32,7 @@ PYTORCH = {  # eager attention and kernels as transformers calls them
     "values_are_copied": False,
 }
 GROUPED = {"experts": experts.grouped, "adapts_router": False}
-MODEL_FP32 = {"loss": losses.fp32, "logits": losses.returned_in_fp32}
+MODEL_FP32 = {"loss": ends.fp32, "logits": ends.returned_in_fp32}
 WAYS: dict[str, dict[str, Way]] = {
     "rms_norm": {
         "plain": Way("nn.RMSNorm as PyTorch computes it step by step: fp32 input, normalised values, statistics saved"),
@@ -120,18 +120,22 @@ WAYS: dict[str, dict[str, Way]] = {
         "said": Way("dropout as the model's spec or config says"),
         "none": Way("no dropout in the model, whatever a config says", {"dropout": ()}),
     },
+    "embeddings": {
+        "plain": Way("embeddings want a gradient if their table is trained"),
+        "asked": Way("in front of recomputed blocks embeddings always want one", {"embedded": ends.asked}),
+    },
     "logits": {
         "plain": Way("logits are used as they are"),
-        "capped": Way("logits are bent by tanh", {"logits": losses.capped}),
+        "capped": Way("logits are bent by tanh", {"logits": ends.capped}),
     },
     "loss": {
-        "fp32": Way("logits are cast to fp32, log-probabilities are saved in fp32", {"loss": losses.fp32}),
+        "fp32": Way("logits are cast to fp32, log-probabilities are saved in fp32", {"loss": ends.fp32}),
         "model_fp32": Way("the same, and the model itself returns fp32 logits", MODEL_FP32),
-        "in_steps": Way("the same by log_softmax and nll_loss", {"loss": losses.in_steps}),
-        "shifted_logits": Way("the same, with a shifted copy of the fp32 logits", {"loss": losses.shifted_logits}),
-        "of_logits": Way("log-probabilities in the number format of the logits", {"loss": losses.of_logits}),
-        "in_place": Way("one kernel, which turns the logits into their gradient", {"loss": losses.in_place}),
-        "in_place_fp32": Way("the same of an fp32 copy of the logits", {"loss": losses.in_place_fp32}),
+        "in_steps": Way("the same by log_softmax and nll_loss", {"loss": ends.in_steps}),
+        "shifted_logits": Way("the same, with a shifted copy of the fp32 logits", {"loss": ends.shifted_logits}),
+        "of_logits": Way("log-probabilities in the number format of the logits", {"loss": ends.of_logits}),
+        "in_place": Way("one kernel, which turns the logits into their gradient", {"loss": ends.in_place}),
+        "in_place_fp32": Way("the same of an fp32 copy of the logits", {"loss": ends.in_place_fp32}),
     },
     "adapters": {
         "plain": Way("low-rank adapters are in the number format of the weights", {"adapter": adapters.plain}),

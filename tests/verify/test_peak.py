@@ -25,39 +25,39 @@ if TYPE_CHECKING:
     from archcalc.verify.report import Row, VerifyReport
 
 DECODER: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 176,
+    "hidden_size": 512,
+    "intermediate_size": 1408,
     "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "vocab_size": 96,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "vocab_size": 4096,
     "max_position_embeddings": 512,
     "tie_word_embeddings": False,
 }
 ONE_MATRIX: dict[str, dict[str, Any]] = {  # for queries, keys and values
-    "GPT2LMHeadModel": {"model_type": "gpt2", "n_embd": 64, "n_layer": 3, "n_head": 4, "vocab_size": 96},
+    "GPT2LMHeadModel": {"model_type": "gpt2", "n_embd": 512, "n_layer": 3, "n_head": 8, "vocab_size": 4096},
     "GPTNeoXForCausalLM": {**DECODER, "model_type": "gpt_neox"},
 }
-GEMMA = {**DECODER, "head_dim": 16, "tie_word_embeddings": True}
-MIXTURE = {"num_experts": 5, "num_experts_per_tok": 3, "moe_intermediate_size": 48}
-T5 = {"model_type": "t5", "d_model": 64, "d_kv": 16, "d_ff": 176, "num_heads": 4, "num_layers": 2, "vocab_size": 96}
+GEMMA = {**DECODER, "head_dim": 64, "tie_word_embeddings": True}
+MIXTURE = {"num_experts": 5, "num_experts_per_tok": 3, "moe_intermediate_size": 384}
+T5 = {"model_type": "t5", "d_model": 512, "d_kv": 64, "d_ff": 1408, "num_heads": 8, "num_layers": 2, "vocab_size": 4096}
 FAMILIES: dict[str, dict[str, Any]] = {
     **ONE_MATRIX,
     "LlamaForCausalLM": {**DECODER, "model_type": "llama"},
-    "MistralForCausalLM": {**DECODER, "model_type": "mistral", "sliding_window": 16},
-    "Qwen3ForCausalLM": {**DECODER, "model_type": "qwen3", "head_dim": 16},
+    "MistralForCausalLM": {**DECODER, "model_type": "mistral", "sliding_window": 128},
+    "Qwen3ForCausalLM": {**DECODER, "model_type": "qwen3", "head_dim": 64},
     "GemmaForCausalLM": {**GEMMA, "model_type": "gemma"},
     "MixtralForCausalLM": {**DECODER, "model_type": "mixtral", "num_local_experts": 5, "num_experts_per_tok": 3},
     "T5ForConditionalGeneration": T5,
     "BertForMaskedLM": {**DECODER, "model_type": "bert", "tie_word_embeddings": True},
-    "ViTForImageClassification": {**DECODER, "model_type": "vit", "image_size": 32, "patch_size": 8},
-    "PhiForCausalLM": {**DECODER, "model_type": "phi", "num_key_value_heads": 4},
+    "ViTForImageClassification": {**DECODER, "model_type": "vit", "image_size": 128, "patch_size": 8},
+    "PhiForCausalLM": {**DECODER, "model_type": "phi", "num_key_value_heads": 8},
 }
 RELATED: dict[str, dict[str, Any]] = {  # what differs from one of those in a few places
     "Qwen2ForCausalLM": {**DECODER, "model_type": "qwen2"},
-    "Gemma2ForCausalLM": {**GEMMA, "model_type": "gemma2", "sliding_window": 16},
-    "Gemma3ForCausalLM": {**GEMMA, "model_type": "gemma3_text", "sliding_window": 16},
-    "Qwen3MoeForCausalLM": {**DECODER, "model_type": "qwen3_moe", "head_dim": 16, **MIXTURE},
+    "Gemma2ForCausalLM": {**GEMMA, "model_type": "gemma2", "sliding_window": 128},
+    "Gemma3ForCausalLM": {**GEMMA, "model_type": "gemma3_text", "sliding_window": 128},
+    "Qwen3MoeForCausalLM": {**DECODER, "model_type": "qwen3_moe", "head_dim": 64, **MIXTURE},
     "OlmoeForCausalLM": {**DECODER, "model_type": "olmoe", **MIXTURE},
     "untied BertForMaskedLM": {**DECODER, "model_type": "bert"},
 }
@@ -72,7 +72,7 @@ COMPARED = [(name, way) for name in FAMILIES for way in WAYS] + [(name, way) for
 
 
 def compared(folder: Path, name: str, *ways: Asked, **changes: Any) -> VerifyReport:
-    return verify_peak(load(written(folder, name, **changes)), ways, 2, 24, lambda *_: None)
+    return verify_peak(load(written(folder, name, **changes)), ways, 2, 256, lambda *_: None)
 
 
 def written(folder: Path, name: str, **changes: Any) -> Path:

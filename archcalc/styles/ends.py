@@ -1,4 +1,4 @@
-"""Losses over a vocabulary as training libraries write them."""
+"""Both ends of a language model as training libraries write them: embeddings, logits, losses over a vocabulary."""
 
 from __future__ import annotations
 
@@ -59,6 +59,12 @@ def in_place_fp32(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     """Source: Megatron-LM, megatron/core/tensor_parallel/cross_entropy.py: an fp32 copy of the logits becomes the
     probabilities, and these the gradient."""
     return m.record("cross_entropy_in_place", widened(m, logits), targets, to=())
+
+
+def asked(m: Module, rows: Tensor) -> Tensor:
+    """In front of recomputed blocks embeddings always want a gradient, also those of a frozen table, so that one goes
+    through every block. Source: transformers, gradient_checkpointing_enable, which calls enable_input_require_grads."""
+    return m.record("asked", rows) if m.style.is_recomputed else rows
 
 
 def capped(m: Module, logits: Tensor) -> Tensor:
