@@ -141,7 +141,7 @@ def test_a_training_code(run: Run, added: Added, tmp_path: Path, monkeypatch: py
     asked = ("memory", "llama-3.2-1b", "--mode", "train", "--precision", "bf16", "--seq", "512", "--format", "json")
     now, before, plain = (run(*asked, "--code", code).json for code in ("example", "example@2025-12", "plain"))
     rows, norms = 512, 2 * 16 + 1
-    kept = rows * 2048 * (4 + 2) + rows * (4 + 2)  # the fp32 copy, what the weight multiplies, the root twice
+    kept = rows * 2048 * (2 + 4 + 2) + rows * (4 + 2)
     upcast = rows * 2048 * (4 + 2) + rows * 4
     assert before["rows"][0]["activations"] - now["rows"][0]["activations"] == norms * (upcast - kept)
     assert now["run"]["choices"]["code"]["value"] == "example" != plain["run"]["choices"]["code"]["value"]

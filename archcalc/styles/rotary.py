@@ -16,6 +16,14 @@ def rotate_half(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> 
     return _of_a_part(m, x, cos, sin, _turned)
 
 
+def rotate_part(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
+    """The same, joined with what is not rotated also where that is nothing, so that heads lie behind each other.
+    Source: transformers, apply_rotary_pos_emb of GPT-NeoX and Phi-3."""
+    *rows, width = x.dims
+    part, rest = see(m, "slice", x, *rows, cos.dims[-1]), _rest(m, x, rows, width, cos)
+    return m.record("concat", _turned(m, part, cos, sin), *rest, to=x.axes)
+
+
 def in_fp32(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
     """On an fp32 copy, cast back. Source: transformers, apply_rotary_pos_emb of Cohere; torchtitan since 2026,
     CosSinRoPE."""

@@ -51,6 +51,7 @@ WAYS: dict[str, dict[str, Way]] = {
     "rotary": {
         "plain": Way("one op that saves the tables of cosines and sines"),
         "rotate_half": Way("x · cos + rotate_half(x) · sin", {"rotary": rotary.rotate_half}),
+        "rotate_part": Way("the same, joined with the rest of each head, if any", {"rotary": rotary.rotate_part}),
         "complex": Way("queries and keys as fp32 complex numbers", {"rotary": rotary.as_complex}),
         "fp32": Way("x · cos + rotate_half(x) · sin in fp32, cast back", {"rotary": rotary.in_fp32}),
         "fp32_tables": Way("the same of 16-bit numbers with fp32 tables", {"rotary": rotary.by_fp32_tables}),

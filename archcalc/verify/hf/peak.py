@@ -190,7 +190,7 @@ def _kept(trace: Trace) -> list[Storage]:
 def _differing(here: Counter[int], there: list[Storage]) -> str:
     """Every size of which the two keep another number, the largest first, each with an example."""
     numbers = Counter(one.bytes for one in there)
-    examples = {one.bytes: one for one in there}
+    examples = {one.bytes: one for one in reversed(there)}
     found = []
     for size in sorted(here | numbers, reverse=True):
         if here[size] != numbers[size]:
