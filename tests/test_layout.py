@@ -12,8 +12,8 @@ import archcalc
 
 PACKAGE = Path(archcalc.__file__).parent
 ORDER = (
-    *("core", "spec", "storage", "styles", "layers", "archs", "network", "json_schema", "run", "identities", "report", "analyze"),
-    *("model", "importers", "loading", "exercises", "render", "catalog", "reference", "verify", "ui", "cli"),
+    *("core", "spec", "storage", "styles", "layers", "archs", "network", "json_schema", "run", "identities", "report"),
+    *("analyze", "model", "importers", "loading", "exercises", "render", "catalog", "reference", "verify", "ui", "cli"),
 )
 FILES = sorted(file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE or not file.name.startswith("__"))
 

@@ -87,7 +87,7 @@ def written(folder: Path, name: str, **changes: Any) -> Path:
 @pytest.mark.wide(2)
 @pytest.mark.parametrize(("name", "way"), COMPARED, ids=lambda one: getattr(one, "words", one))
 def test_a_step_keeps_and_peaks_as_the_class_does(name: str, way: Asked, tmp_path: Path) -> None:
-    """Every tensor above the tolerance; of models as small as these ids, tables and variables are up to 1 % of a peak."""
+    """Every tensor above the tolerance; of models so small, ids, tables and variables are up to 1 % of a peak."""
     report = compared(tmp_path, name, way)
     wrong = [row for row in report.rows if not row.equal and not (row.tolerance and _is_near(row))]
     assert [f"{row.quantity}: {row.verdict}" for row in wrong] == []
