@@ -12,7 +12,7 @@ import archcalc
 
 PACKAGE = Path(archcalc.__file__).parent
 ORDER = (
-    *("core", "spec", "storage", "layers", "archs", "network", "json_schema", "run", "simulate"),
+    *("core", "spec", "storage", "styles", "layers", "archs", "network", "json_schema", "run", "simulate"),
     *("identities", "report", "analyze", "model", "importers", "loading", "exercises", "render", "catalog"),
     *("reference", "verify", "ui", "cli"),
 )
