@@ -45,7 +45,6 @@ class Kind:
     reads_logits: bool = False
     autocast: str = ""
     converts: str = ""
-    by_mean_square: bool = False
     own_kernel: bool = False
     passes_gradient: bool = False
     divides_gradient: bool = False
@@ -57,13 +56,9 @@ class Kind:
     leaf: bool = False
     gives_beside: bool = False
     gradient_in_input: bool = False
-    multiplies: bool = False
-    gated_kernel: str = ""
     gathers: bool = False
     scatters: bool = False
     into_buffer: bool = False
-    position_tables: bool = False
-    hides: bool = False
     of_values: bool = False
     scratch: Scratch = lambda op, wants: ()
     gradient_scratch: Scratch = lambda op, wants: ()

@@ -113,6 +113,9 @@ class Heads:
 
     def describe(self, m: Module, d_model: Dim) -> None:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
+        if m.style.qkv and "qkv" in {child.name for child in m.children}:
+            self._describe_joint(m, d_model)
+            return
         projections = [m[name] for name in ("q", "k", "v")]
         all_heads = total([total([p.elements for p in one.params.values()]) for one in projections])
         m.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
@@ -122,6 +125,18 @@ class Heads:
             copies = self.head.size if one.name == "q" else self.kv_head.size
             shape = (int(width.size), int(d_model.size))
             m.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
+
+    def _describe_joint(self, m: Module, d_model: Dim) -> None:
+        """The same of one matrix for all three."""
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        shares = {}
+        for name, (_, width) in outs.items():
+            shares[name] = total([d_model.size * width.size, *([width.size] if name in self.bias else [])])
+        whole = total(shares[name] * number.size for name, (number, _) in outs.items())
+        m.parts.append(Part("heads", whole, of=tuple(outs)))
+        for name, (number, width) in outs.items():
+            shape = (int(width.size), int(d_model.size))
+            m.parts.append(Part(f"{name}_head", shares[name], shape, of=(name,), copies=number.size))
 
 
 @dataclass(frozen=True)
