@@ -55,7 +55,7 @@ class _Simulation:
         staying = self.ops.savers.keys() | schedule.held_until.keys()
         for node in schedule.nodes:
             if isinstance(node, Step):
-                is_loss = _is_loss(node) or ledger.phase == "loss"  # which the model gives out
+                is_loss = node.module.region == Region.LOSS or ledger.phase == "loss"  # which the model gives out
                 ledger.at("loss" if is_loss else "forward", node.module, node.number)
                 if is_loss:
                     self._return()
@@ -148,8 +148,6 @@ class _Simulation:
 
     def _go_back(self) -> None:
         nodes, has_prefetched = self.schedule.nodes, False
-        losses = [place for place, node in enumerate(nodes) if isinstance(node, Step) and _is_loss(node)]
-        loss = min(losses, default=len(nodes))
         recomputed: dict[int, Group] = {}  # groups by the node that first asks for what they saved
         for position in reversed(range(len(nodes))):
             node = nodes[position]
@@ -157,7 +155,7 @@ class _Simulation:
                 self._recompute(recomputed.pop(position))
             if isinstance(node, Step):
                 self.ledger.at("backward", node.module, node.number)
-                if not has_prefetched and position < loss:  # by a hook on the model's output
+                if not has_prefetched and node.module.region != Region.LOSS:  # by a hook on the model's output
                     has_prefetched = True
                     self.gathering.prefetch(self._weights_before(len(self.blocks)))
                 self.ops.differentiate(node)
@@ -258,7 +256,3 @@ def _last_again(inside: list[Step]) -> int:
         return -1
     step = packing[-1]
     return step.number - all(cell in step.reads or cell.of_input for cell in step.saves)
-
-
-def _is_loss(step: Step) -> bool:
-    return step.module.region == Region.LOSS
