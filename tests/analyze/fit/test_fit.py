@@ -8,11 +8,11 @@ from math import ceil
 from typing import Any, cast
 
 import pytest
-from archcalc.analyze.fit.node_numbers import NUMBERS
 
 import archcalc
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.rows import Row
+from archcalc.analyze.fit.spread import NUMBERS
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.errors import InputError
 from archcalc.run.device import device, usual

@@ -7,10 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from archcalc.analyze.fit.node_numbers import NUMBERS
 
 import archcalc
 from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.spread import NUMBERS
 from archcalc.analyze.fit.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.analyze.fit.node_numbers import NUMBERS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
+from archcalc.analyze.fit.spread import NUMBERS
 
 coefficients = st.tuples(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(0, 1000))
 pieces = st.lists(coefficients, min_size=1, max_size=4)
