@@ -243,7 +243,7 @@ def test_a_renderer(run: Run, added: Added) -> None:
 
 def test_a_pass(added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
     """It composes with the passes of other options."""
-    module, model = added("archcalc/analyze/memory/passes/eight_bit_activations.py"), archcalc.load("gpt2")
+    module, model = added("archcalc/simulate/passes/eight_bit_activations.py"), archcalc.load("gpt2")
     asked: dict[str, Any] = {"mode": "train", "batch": 16, "seq": 1024, "precision": "bf16", "recompute": "selective"}
     usual, before = model.memory(**asked).parts["activations"], training.passes
     monkeypatch.setattr(training, "passes", lambda *given: [*before(*given), module.save_in_8_bits])

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from support import sources
 
 ORDER = (
-    *("core", "spec", "storage", "layers", "archs", "network", "json_schema", "run", "identities", "report", "analyze"),
-    *("model", "importers", "loading", "exercises", "render", "catalog", "reference", "verify", "ui", "cli"),
+    *("core", "spec", "storage", "layers", "archs", "network", "json_schema", "run", "simulate"),
+    *("identities", "report", "analyze", "model", "importers", "loading", "exercises", "render", "catalog"),
+    *("reference", "verify", "ui", "cli"),
 )
 FILES = [file for file in sources.files() if not file.startswith("__")]
 

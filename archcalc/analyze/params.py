@@ -93,18 +93,18 @@ class ParamsReport(Report):
         return [figure for wanted, figure in listed if wanted]
 
     def columns(self) -> Sequence[Column[Row]]:
-        frozen, whole = bool(self.frozen), self.total or 1
+        frozen = bool(self.frozen)
         return (
             *keys("path", "kind", "shape"),
-            Column("", "part", "name", lambda row: " = ".join(filter(None, (row.title, row.tied_to)))),
-            Column("", "×", "times", lambda row: row.times),
+            Column("", "part", "name", "named"),
+            Column("", "×", "times", "times"),
             Column("each", "one", "count", spare=frozen and not self.explain),
             Column("repeat"),
             Column("total", "total", "count"),
             Column("worked", get=lambda row: row.each.worked(names=self.names)),
             Column("tied_to"),
             Column("trainable", "trainable", "count", shown=frozen),
-            Column("", "share", "share", lambda row: row.total / whole),
+            Column("", "share", "share", "total", whole=self.total),
         )
 
     def table(self) -> Table:
@@ -125,7 +125,8 @@ class ParamsReport(Report):
         """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual, and
         those that the root owns, which have no other row. The inside of a tied module says nothing new."""
         inside = ""  # a module whose inside is not shown
-        for row, depth in outline(self.rows, _are_equal):
+        modules = [row.each if row.kind == "module" else None for row in self.rows]
+        for row, depth in outline(self.rows, modules):
             if (inside and row.path.startswith(inside)) or depth >= self.depth:
                 continue
             is_module, is_deep = row.kind == "module", self.depth > USUAL_DEPTH
@@ -146,11 +147,6 @@ class ParamsReport(Report):
 
     def record(self) -> dict[str, Any]:
         return {**super().record(), **given(equations=[block.record() for block in self.equations] or None)}
-
-
-def _are_equal(above: Row, row: Row) -> bool:
-    """Whether a module is all that there is of another."""
-    return above.kind == row.kind == "module" and above.each == row.each
 
 
 def _equal_parts_joined(rows: Iterator[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:

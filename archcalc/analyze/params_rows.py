@@ -30,14 +30,19 @@ class Row:
     group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
 
     @property
+    def named(self) -> str:
+        """`head = embedding.tokens.weight` where it has its weights from another."""
+        return " = ".join(filter(None, (self.title, self.tied_to)))
+
+    @property
     def depth(self) -> int:
         return self.path.count(".")
 
 
-def count_where(root: Module, wanted: Trainable) -> Count:
+def count_where(root: Module, wanted: Trainable) -> int:
     """Elements of the parameters that are wanted, in all copies."""
-    elements = [(copies, param) for module, copies in walk(root) for param in module.params.values() if wanted(param)]
-    return total([copies * param.elements for copies, param in elements])
+    held = [(copies, param) for module, copies in walk(root) for param in module.params.values() if wanted(param)]
+    return sum(int(copies) * int(param.elements) for copies, param in held)
 
 
 def one_copy(module: Module) -> Count:

@@ -149,10 +149,10 @@ class ShapesReport(Report):
         has_windows = any(row.window.worked for row in self.rows)
         return (
             *keys("path", "repeat", "shape", "dims", "note"),
-            Column("signal", "signal", "name", lambda row: row.title),
+            Column("signal", "signal", "name", "title"),
             Column("", "shape", "shape", lambda row: row.dims if self.symbolic else row.shape),
-            Column("", "rec. field", "text", lambda row: row.window.seen, shown=has_windows),
-            Column("", "", "text", lambda row: row.text),
+            Column("", "rec. field", "text", "window.seen", shown=has_windows),
+            Column("", "", "text", "text"),
         )
 
     def table(self) -> Table:

@@ -167,7 +167,7 @@ class FieldReport(Report):
 MEANING: tuple[Column[Meaning], ...] = (
     Column("field"),
     Column("families", get=lambda one: list(one.families)),
-    Column("meaning", get=lambda one: one.about),
+    Column("meaning", get="about"),
     *keys("takes", "default", "kinds"),
     Column("places", get=lambda one: [dotted(place.path) for place in one.places]),
     *keys("example", "related"),

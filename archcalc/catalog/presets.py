@@ -43,7 +43,7 @@ class PresetsReport(Report):
             Column("name", "name", "name"),
             Column("family", "family", "text"),
             Column("parameters", "parameters", "count"),
-            Column("", "of", "text", lambda row: row.scope, shown=any(row.scope for row in self.rows)),
+            Column("", "of", "text", "scope", shown=any(row.scope for row in self.rows)),
             Column("source", "source", "text"),
             Column("scope"),
         )

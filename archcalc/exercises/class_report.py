@@ -18,41 +18,45 @@ HEADS |= {Standing.UNREADABLE: "?", Standing.OPEN: "open"}
 UNNAMED = "no mistake that is known"
 
 
+NOT_READ = CheckReport(model="", assumptions=(), student="", seed=None, marks=())
+
+
 class HandedIn(NamedTuple):
     """One file: its report, or what is wrong with the file."""
 
     file: str
-    report: CheckReport | None
+    report: CheckReport = NOT_READ
     trouble: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        return not self.trouble
 
     @property
     def name(self) -> str:
         """Files are often all called the same, and then the student's own folder tells."""
-        said = self.report.student if self.report else ""
-        return f"{self.file} ({said})" if said and said != self.file else self.file
+        said = self.report.student
+        return f"{self.file} ({said})" if said not in ("", self.file) else self.file
 
     @property
     def marks(self) -> Sequence[Mark]:
-        return self.report.marks if self.report else ()
+        return self.report.marks
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        changed = f"not the sheet: {self.report.changed}" if self.report and self.report.changed else ""
-        strays = self.report.strays if self.report else ()
-        return tuple(remark for remark in (changed, *strays, self.trouble) if remark)
-
-    @property
-    def _first(self) -> Mark | None:
-        return self.report.first_mistake if self.report else None
+        changed = f"not the sheet: {self.report.changed}" if self.report.changed else ""
+        return tuple(remark for remark in (changed, *self.report.strays, self.trouble) if remark)
 
     @property
     def first_mistake(self) -> str:
         """The blank that it was made in."""
-        return self._first.blank.name if self._first else ""
+        first = self.report.first_mistake
+        return first.blank.name if first else ""
 
     @property
     def mistake(self) -> str:
-        return self._first.mistake if self._first else ""
+        first = self.report.first_mistake
+        return first.mistake if first else ""
 
     def number(self, standing: Standing) -> int:
         return sum(mark.standing is standing for mark in self.marks)
@@ -76,7 +80,7 @@ class ClassReport(Report):
 
     @property
     def all_right(self) -> bool:
-        return all(one.report is not None and one.report.all_right for one in self.files)
+        return all(one.is_read and one.report.all_right for one in self.files)
 
     @property
     def mistakes(self) -> list[Made]:
@@ -94,9 +98,9 @@ class ClassReport(Report):
         return self.model
 
     def answer(self) -> str:
-        right = sum(one.report is not None and one.report.all_right for one in self.files)
-        broken = sum(one.report is None for one in self.files)
-        changed = sum(one.report is not None and bool(one.report.changed) for one in self.files)
+        right = sum(one.is_read and one.report.all_right for one in self.files)
+        broken = sum(not one.is_read for one in self.files)
+        changed = sum(bool(one.report.changed) for one in self.files)
         told = [f"{len(self.files):,} files", f"{right} all right"]
         told += [f"{changed} with another model"] if changed else []
         return " · ".join([*told, *([f"{broken} that cannot be read"] if broken else [])])
@@ -106,14 +110,14 @@ class ClassReport(Report):
         met = {one for one in HEADS if one is Standing.RIGHT or any(file.number(one) for file in self.files)}
         return (
             Column("file"),
-            Column("", "file", "name", lambda file: file.name),
-            Column("student", get=lambda file: getattr(file.report, "student", "")),
+            Column("", "file", "name", "name"),
+            Column("student", get="report.student"),
             *(Column(str(one), get=partial(_number, one)) for one in Standing),
             *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
             Column("total", get=lambda file: len(file.marks)),
-            Column("", "of", "count", lambda file: len(file.marks) if file.report else None),
+            Column("", "of", "count", lambda file: len(file.marks) if file.is_read else None),
             *keys("first_mistake", "mistake"),
-            Column("changed", get=lambda file: getattr(file.report, "changed", "")),
+            Column("changed", get="report.changed"),
             Column("trouble"),
         )
 
@@ -143,7 +147,7 @@ MISTAKES: tuple[Column[Made], ...] = (
     Column("name", "mistake", "name"),
     Column("answers"),
     Column("files", "files", "count"),
-    Column("", "answers", "count", lambda one: one.answers),
+    Column("", "answers", "count", "answers"),
     Column("example"),
 )
 
@@ -153,4 +157,4 @@ def _number(standing: Standing, file: HandedIn) -> int:
 
 
 def _read(standing: Standing, file: HandedIn) -> int | None:
-    return file.number(standing) if file.report else None
+    return file.number(standing) if file.is_read else None

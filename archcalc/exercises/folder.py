@@ -74,6 +74,10 @@ def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> Hand
     try:
         return HandedIn(name, marker.report(opened(str(path))))
     except InputError as error:
-        # What is wrong with a file, in one line: its name stands beside it.
-        place = f"line {error.line}" if error.line else ""
-        return HandedIn(name, None, ": ".join(part for part in (place, error.field, error.fact) if part))
+        return HandedIn(name, trouble=_briefly(error))
+
+
+def _briefly(error: InputError) -> str:
+    """What is wrong with a file, in one line: its name stands beside it."""
+    place = f"line {error.line}" if error.line else ""
+    return ": ".join(part for part in (place, error.field, error.fact) if part)

@@ -127,12 +127,12 @@ def _expected(mark: Mark) -> int | list[int]:
 
 
 COLUMNS: tuple[Column[Mark], ...] = (
-    Column("question", get=lambda mark: mark.blank.question),
-    Column("number", get=lambda mark: mark.blank.number),
-    Column("name", get=lambda mark: mark.blank.name),
-    Column("label", get=lambda mark: mark.blank.label),
+    Column("question", get="blank.question"),
+    Column("number", get="blank.number"),
+    Column("name", get="blank.name"),
+    Column("label", get="blank.label"),
     Column("", "blank", "name", lambda mark: f"{mark.blank.number} {mark.blank.label}"),
-    Column("answer", get=lambda mark: mark.said),
+    Column("answer", get="said"),
     Column("", "answer", "count", lambda mark: _shortened(mark.said) or "–"),
     Column("standing", get=lambda mark: str(mark.standing)),
     *keys("mistake", "remark"),

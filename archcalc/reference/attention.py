@@ -98,7 +98,7 @@ class Attention(nn.Module):
         looked_at = d_model
         if part["cross"]:
             looked_at = part["memory"] or memory_width
-        queries, inner = self.heads * self.head_dim, self.heads * self.value_dim
+        inner = self.heads * self.value_dim
         self.scale = math.sqrt(self.head_dim)
         self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
         self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
@@ -107,13 +107,18 @@ class Attention(nn.Module):
         if part["gate"] in gates:
             self.gate = nn.Linear(d_model, gates[part["gate"]], bias=False)
         add(self, "out_norm", make_norm({"kind": part["out_norm"], "affine": True, "bias": True}, inner))
+        self._add_options(part, d_model)
+
+    def _add_options(self, part: dict[str, Any], d_model: int) -> None:
+        """What few attentions have: norms of queries and keys, second projections, sinks, a table of distances."""
         if part["qk_norm"]:
             widths = part["qk_norm"]["width"] or [None]  # one for both, or of each
             self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim, widths[0])
             self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim, widths[-1])
         if part["global_qkv"]:
-            for name, width in (("q", queries), ("k", self.k.out_features), ("v", self.v.out_features)):
-                self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
+            widths = {"q": self.heads * self.head_dim, "k": self.k.out_features, "v": self.v.out_features}
+            for name, width in widths.items():
+                self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in part["bias"]))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         for settings in part["positions"]:

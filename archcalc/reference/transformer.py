@@ -74,20 +74,7 @@ class Transformer(nn.Module):
         start = 0
         if cache is not None:
             start = cache.length
-        *memories, x = (None, *inputs[: -len(self.stacks)], inputs[-1])
-        memory, entered = memories[-1], []
-        for name, stack, given in zip(self.embeddings, self.stacks, inputs[-len(self.stacks) :], strict=True):
-            decodes = stack["name"] == "decoder"
-            if start and not decodes:
-                continue
-            x = self.get_submodule(name)(given, start * decodes)
-            own = kept = None
-            if stack is self.stacks[0]:
-                own = padding
-            if decodes:
-                kept = cache
-            x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
-            memory = x
+        x, entered = self._through_stacks(inputs, padding, cache, start)
         if cache is not None:
             cache.length = start + inputs[-1].shape[1]
         table = getattr(self.get_submodule(self.embeddings[-1])._modules.get("tokens"), "weight", None)
@@ -102,6 +89,26 @@ class Transformer(nn.Module):
         if len(answers) == 1:
             return answers[0]
         return tuple(answers)
+
+    def _through_stacks(
+        self, inputs: tuple[Tensor, ...], padding: Tensor | None, cache: Cache | None, start: int
+    ) -> tuple[Tensor, list[Tensor]]:
+        """What the last stack gives out, and what entered each of its blocks."""
+        *memories, x = (None, *inputs[: -len(self.stacks)], inputs[-1])
+        memory, entered = memories[-1], []
+        for name, stack, given in zip(self.embeddings, self.stacks, inputs[-len(self.stacks) :], strict=True):
+            decodes = stack["name"] == "decoder"
+            if start and not decodes:
+                continue
+            x = self.get_submodule(name)(given, start * decodes)
+            own = kept = None
+            if stack is self.stacks[0]:
+                own = padding
+            if decodes:
+                kept = cache
+            x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
+            memory = x
+        return x, entered
 
     def _answers(self, entered: list[Tensor], x: Tensor, table: Tensor | None) -> list[Tensor]:
         """A pooler beside a head is run and not asked; one that looks by itself pools for the head."""

@@ -19,7 +19,7 @@ LEAST_TEXT, LEAST_NAME = 8, 12  # to which columns of words are narrowed
 GAP = 2
 _WITH_UNIT = re.compile(r"(?<=\d) (?=[kMGTPEZ]?i?B\b|bytes\b|%)|(?<=±) ")
 _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def render(report: Report, *, width: int) -> str:
@@ -34,7 +34,8 @@ def render(report: Report, *, width: int) -> str:
     layouts = [_Layout(table, width) for table in shown.tables]
     left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
     notes = [str(note) for note in shown.notes if note not in left_out.values()]
-    notes += [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
+    if left_out:
+        notes.append(f"{', '.join(left_out)} left out: the terminal is too narrow")
     blocks = [
         [*map(bold, head), *map(dim, worked)],
         _figures(figures),
@@ -105,11 +106,13 @@ class _Layout:
         others = [row[i] for i in self.kept[1:]]
         alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
-        share = line.cells[self.units.index("share")] if self.bar else None
-        bar = "" if share is None else _bar(share, self.bar)
-        styled = _toned(text, row[self.kept[-1]], line) if line.tone else text
-        styled = bold(text) if line.heading or line.depth == 0 else styled
-        styled += f" {coloured(bar)}" if bar else ""
+        styled, bar = text, ""
+        if line.heading or line.depth == 0:
+            styled = bold(text)
+        elif line.tone:
+            styled = _toned(text, row[self.kept[-1]], line)
+        if self.bar and (bar := _bar(line.cells[self.units.index("share")], self.bar)):
+            styled += f" {coloured(bar)}"
         indent = "  " * (line.depth + 1)
         notes = [dim(text) for note in line.notes for text in _noted(note, self.width, indent)]
         if not line.below:
@@ -147,6 +150,6 @@ def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:
     return [text.replace("\xa0", " ") for text in _hung(whole, width, indent, indent + " " * hanging)]
 
 
-def _bar(share: float, width: int) -> str:
-    full, rest = divmod(round(min(share, 1) * width * 8), 8)
-    return "█" * full + (_EIGHTHS[rest] if rest else "")
+def _bar(share: float | None, width: int) -> str:
+    full, rest = divmod(round(min(share or 0, 1) * width * 8), 8)
+    return "█" * full + _EIGHTHS[rest]

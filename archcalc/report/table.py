@@ -1,14 +1,15 @@
 """Tables of raw values. A column is declared once: programs read it by its key, people under its label.
 
-Column("each", "one", "count")                              in every format
-Column("path")                                              for programs alone: a unit is for people
-Column("", "share", "share", lambda row: row.each / total)  for people alone: it has no key
+Column("each", "one", "count")                     in every format
+Column("path")                                     for programs alone: a unit is for people
+Column("", "share", "share", "each", whole=total)  for people alone: it has no key
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from archcalc.core.assumptions import Assumption
@@ -24,18 +25,20 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Column(Generic[R]):
-    """One value of every row: the attribute of its key, or what `get` finds."""
+    """One value of every row: the attribute of its key, or what `get` names (`room.capacity`) or finds."""
 
     key: str
     label: str = ""
     unit: str = ""
-    get: Callable[[R], Any] | None = None
+    get: str | Callable[[R], Any] = ""
+    whole: float | None = None  # what the value is a share of
     shown: bool = True  # whether tables have it
     spare: bool = False  # left out, with a word about it, where the terminal is too narrow
     about: Assumption | None = None  # what explains it, which is left out with it
 
     def of(self, row: R) -> Any:
-        return self.get(row) if self.get else getattr(row, self.key)
+        found = self.get if callable(self.get) else attrgetter(self.get or self.key)
+        return found(row) if self.whole is None else found(row) / (self.whole or 1)
 
     def plain(self, row: R) -> Any:
         """The value as programs read it."""
@@ -89,11 +92,6 @@ class Table:
     columns: tuple[Column[Any], ...]
     lines: tuple[Line, ...]
     picture: Picture | None = None  # of the same values, drawn above it where there are no pages
-
-    def __post_init__(self) -> None:
-        for line in self.lines:
-            if len(line.cells) != len(self.columns):
-                raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
 
 
 def keys(*names: str) -> tuple[Column[Any], ...]:

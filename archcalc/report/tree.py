@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -21,12 +21,15 @@ class Placed(Protocol):
 R = TypeVar("R", bound=Placed)
 
 
-def outline(rows: Sequence[R], are_equal: Callable[[R, R], bool]) -> Iterator[tuple[R, int]]:
-    """Each row but the first, with its depth; a row that is its parent's only content is replaced by its children."""
+def outline(rows: Sequence[R], sizes: Sequence[int | None]) -> Iterator[tuple[R, int]]:
+    """Each row but the first, with its depth; a row that is its parent's only content is replaced by its children.
+
+    `sizes` says so: those of the rows, None for one that is never replaced.
+    """
     left_out: list[str] = []
-    for above, row in pairwise(rows):
+    for (above, size), (row, own) in pairwise(zip(rows, sizes, strict=True)):
         depth = row.depth - sum(row.path.startswith(path) for path in left_out)
-        if row.path.startswith(f"{above.path}.") and row.times == 1 and are_equal(above, row):
+        if own is not None and own == size and row.times == 1 and row.path.startswith(f"{above.path}."):
             left_out.append(f"{row.path}.")
         else:
             yield row, depth

@@ -9,32 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from archcalc.run import option_words as words
 from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
-from archcalc.run.option_values import (
-    cache_formats,
-    codes,
-    engines,
-    optimizers,
-    parts,
-    precisions,
-    ram,
-    weight_formats,
-)
-from archcalc.run.option_words import (
-    ALLOCATORS,
-    ATTENTION,
-    CAUSAL,
-    COMPILE,
-    INFERENCE,
-    KV_RULES,
-    METHODS,
-    MODES,
-    RECOMPUTE,
-    REFERENCES,
-    RESHARD,
-    ROLLOUTS,
-    TRAIN,
-)
+from archcalc.run.option_values import cache_formats, codes, engines, optimizers, parts, precisions, ram, weight_formats
+from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
 from archcalc.spec.option_checks import precision as precision_name
@@ -57,17 +35,17 @@ class AllOptions:
     mode: str = option(
         "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
         word,
-        choices=MODES,
+        choices=words.MODES,
     )
     sizes: Sizes = field(default_factory=Sizes)
     precision: str | None = option(
         "Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. Inference: activation dtype; also the "
         "weight dtype unless --weights is given.",
         precision_name,
+        example="bf16",
         metavar="NAME",
         values=precisions,
         also=("dtype", "torch_dtype"),
-        example="bf16",
     )
     weights: str | None = option(
         "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
@@ -81,13 +59,13 @@ class AllOptions:
     attention: str | None = option(
         "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
         word,
-        choices=ATTENTION,
+        choices=words.ATTENTION,
         also=("attn_implementation", "attention_backend"),
     )
     causal: str | None = option(
         "Under a causal mask, count all attention scores, or only the unmasked ones.",
         word,
-        choices=CAUSAL,
+        choices=words.CAUSAL,
         about=(WORK,),
         unset="full",
     )
@@ -107,11 +85,7 @@ class AllOptions:
         example="rtx-4090",
     )
     overhead: int | None = option(
-        "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.",
-        memory_size,
-        metavar="BYTES",
-        about=(BYTES,),
-        example="1GiB",
+        "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.", memory_size, about=(BYTES,)
     )
 
     optimizer: str | None = training_bytes(
@@ -120,17 +94,16 @@ class AllOptions:
     accumulate: int | None = training_bytes(
         "Gradient accumulation: micro-batches per optimizer step.",
         size,
-        metavar="N",
         also=("gradient_accumulation_steps", "grad_accumulation_steps"),
     )
     recompute: str | None = training(
         "Activation checkpointing: none, attention only, torchtitan's op-level policy, or whole blocks.",
         word,
-        choices=tuple(RECOMPUTE),
+        choices=tuple(words.RECOMPUTE),
         also=("activation_checkpointing", "recompute_granularity"),
     )
     loss_chunks: int | None = training_bytes(
-        "Compute logits and loss in this many chunks.", size, metavar="N", also=("num_output_chunks",)
+        "Compute logits and loss in this many chunks.", size, also=("num_output_chunks",)
     )
     freeze: tuple[str, ...] | None = trained(
         "Freeze this layer and train the others: embedding, attention.q, … Repeatable.",
@@ -156,7 +129,7 @@ class AllOptions:
     compile: str | None = training_bytes(
         "Assume torch.compile on each block, on blocks and loss, or on what the training code compiles.",
         word,
-        choices=COMPILE,
+        choices=words.COMPILE,
     )
     code: str | None = training(
         "Training code whose habits are assumed: {values}; of a date, torchtitan@2024-12.",
@@ -174,7 +147,7 @@ class AllOptions:
         example="loss=fp32",
     )
     allocator: str | None = training_bytes(
-        "PyTorch's CUDA allocator: its default segments, or expandable segments.", word, choices=ALLOCATORS
+        "PyTorch's CUDA allocator: its default segments, or expandable segments.", word, choices=words.ALLOCATORS
     )
 
     kv_dtype: str | None = serving(
@@ -183,26 +156,20 @@ class AllOptions:
         metavar="FORMAT",
         values=cache_formats,
         also=("kv_cache_dtype", "cache_type"),
-        example="bf16",
     )
     cache_type_k: str | None = serving(
         "Format of keys in the KV cache, where values have another: q8_0, f16, …",
         word,
         metavar="FORMAT",
         one_dash=("-ctk",),
-        example="bf16",
     )
     cache_type_v: str | None = serving(
-        "Format of values in the KV cache, where keys have another.",
-        word,
-        metavar="FORMAT",
-        one_dash=("-ctv",),
-        example="bf16",
+        "Format of values in the KV cache, where keys have another.", word, metavar="FORMAT", one_dash=("-ctv",)
     )
     kv_rule: str | None = serving_bytes(
         "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",
         word,
-        choices=tuple(KV_RULES),
+        choices=tuple(words.KV_RULES),
         metavar="RULE",
         unset="window",
     )
@@ -211,7 +178,6 @@ class AllOptions:
         word,
         metavar="FORMAT",
         also=("mamba_cache_dtype", "mamba_ssm_cache_dtype"),
-        example="bf16",
     )
     prefill: int | None = serving_bytes(
         "Chunked prefill: read the prompt in chunks of this many tokens.",
@@ -238,17 +204,15 @@ class AllOptions:
     max_num_seqs: int | None = serving_bytes(
         "Requests that a serving engine computes at once, at most.",
         size,
-        metavar="N",
         also=("max_running_requests", "max_batch_size"),
     )
     enforce_eager: bool | None = serving_bytes(
-        "Serving engine without CUDA graphs.", flag, also=("disable_cuda_graph",), example=True
+        "Serving engine without CUDA graphs.", flag, also=("disable_cuda_graph",)
     )
 
     tp: int | None = parallel(
         "Tensor parallelism: GPUs each layer is split over.",
         size,
-        metavar="N",
         also=("tensor_parallel_size", "tensor_model_parallel_size", "tensor_parallel_degree"),
     )
     sp: bool | None = parallel(
@@ -256,12 +220,10 @@ class AllOptions:
         flag,
         modes=TRAIN,
         also=("sequence_parallel",),
-        example=True,
     )
     dp: int | None = parallel(
         "Data parallelism: replicas, each with its own batch.",
         size,
-        metavar="N",
         also=("data_parallel_size", "data_parallel_degree"),
     )
     zero: int | None = parallel(
@@ -277,21 +239,19 @@ class AllOptions:
     reshard_after_forward: str | None = parallel(
         "FSDP: free gathered weights after each block's forward pass, or keep them for the backward pass.",
         word,
-        choices=RESHARD,
+        choices=words.RESHARD,
         modes=TRAIN,
         about=(BYTES,),
     )
     cp: int | None = parallel(
         "Context parallelism: GPUs each sequence is split over.",
         size,
-        metavar="N",
         modes=TRAIN,
         also=("context_parallel_size", "context_parallel_degree"),
     )
     pp: int | None = parallel(
         "Pipeline parallelism: stages that hold some of the layers each; the one with the most is counted.",
         size,
-        metavar="N",
         modes=TRAIN,
         about=(BYTES,),
         also=("pipeline_parallel_size", "pipeline_model_parallel_size", "pipeline_parallel_degree"),
@@ -299,7 +259,6 @@ class AllOptions:
     ep: int | None = parallel(
         "Expert parallelism: data-parallel GPUs that the experts are dealt out to.",
         size,
-        metavar="N",
         modes=TRAIN,
         about=(BYTES,),
         also=("expert_parallel_size", "expert_model_parallel_size", "expert_parallel_degree"),
@@ -316,7 +275,6 @@ class AllOptions:
     adapters: int | None = serving_bytes(
         "LoRA adapters served at once, each in a slot of rank --lora, as vLLM allocates them.",
         size,
-        metavar="N",
         also=("max_loras",),
     )
     shared_prefix: int | None = serving_bytes(
@@ -327,21 +285,20 @@ class AllOptions:
     method: str | None = method_option(
         "Training method: supervised fine-tuning, DPO on pairs of sequences, or GRPO on generated ones.",
         word,
-        choices=METHODS,
+        choices=words.METHODS,
     )
     reference: str | None = method_option(
-        "DPO, GRPO: a frozen reference model on the same GPUs, or none.", word, choices=REFERENCES
+        "DPO, GRPO: a frozen reference model on the same GPUs, or none.", word, choices=words.REFERENCES
     )
     rollout: str | None = method_option(
         "GRPO: who generates: the policy itself, or an inference engine on the same GPUs, there but asleep while "
         "training, or on other GPUs.",
         word,
-        choices=ROLLOUTS,
+        choices=words.ROLLOUTS,
     )
     rollout_memory: int | None = method_option(
         "GRPO: what the inference engine takes on its GPU, weights and KV cache, such as 24GiB.",
         memory_size,
-        metavar="BYTES",
         example="24GiB",
     )
 
@@ -355,18 +312,14 @@ class AllOptions:
     ngl: int | None = offloading(
         "Keep only the last N layers on the GPU, of which the output layer is one, and the others in host RAM.",
         number,
-        metavar="N",
         also=("n_gpu_layers", "gpu_layers"),
         one_dash=("-ngl",),
     )
     cpu_moe: bool | None = offloading(
-        "Keep the experts of all layers in host RAM, as --offload experts does.",
-        flag,
-        one_dash=("-cmoe",),
-        example=True,
+        "Keep the experts of all layers in host RAM, as --offload experts does.", flag, one_dash=("-cmoe",)
     )
     n_cpu_moe: int | None = offloading(
-        "Keep the experts of the first N layers in host RAM.", number, metavar="N", one_dash=("-ncmoe",)
+        "Keep the experts of the first N layers in host RAM.", number, one_dash=("-ncmoe",)
     )
     host: int | None = offloading(
         "Host RAM that there is, such as 64GB: the model fits if what is offloaded fits there too.",

@@ -12,8 +12,8 @@ NOT_FUSED = "eager attention: no fused kernel computes this model's scores, so t
 
 
 def shown_choices(run: Run, network: Network, root: Module) -> tuple[Choice, ...]:
-    """Attention is computed by a kernel where there is attention, and where a kernel can compute it. `root` is the
-    model as the run computes it: one without a kernel may have been asked for so."""
+    """Attention is computed by a kernel where there is attention, and where a kernel can compute it. `root` is a
+    pass of the model itself, as the run traces it: one without a kernel may have been asked for so."""
     cores = [module for module, _ in walk(root) if module.region == Region.CORE]
     has_kernel = any(op.traits.attention_kernel for core in cores for op in core.ops)
     if cores and not has_kernel:

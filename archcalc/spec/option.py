@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from archcalc.spec.option_checks import Check, chosen, flag
+from archcalc.spec.option_checks import Check, chosen, flag, memory_size, number, size, word
 
 DECLARED = "option"
 VALUES = "{values}"  # where a sentence lists the names that there are
@@ -23,6 +23,13 @@ GROUPS = {  # and the heading of each in help
     "parallel": "Parallelism",
     "methods": "Preference and reinforcement learning",
     "offload": "Offloading to host RAM",
+}
+USUAL: dict[Check, dict[str, Any]] = {  # of options with a check: what help calls a value, and one of them
+    size: {"metavar": "N"},
+    number: {"metavar": "N"},
+    memory_size: {"metavar": "BYTES", "example": "1GiB"},
+    flag: {"example": True},
+    word: {"example": "bf16"},
 }
 RUN = "run"  # the question that most options are about: how a model is run, whatever is counted
 
@@ -71,9 +78,10 @@ class Option:
 
 def option(text: str, check: Check, **more: Any) -> Any:
     """Declare a dataclass field as an option with the default None."""
+    usual = dict(USUAL.get(check, {}))
     if "choices" in more:
-        more = {"metavar": "|".join(more["choices"]), "example": more["choices"][-1], **more}
-    return field(default=None, metadata={DECLARED: Option(text, check, **more)})
+        usual = {"metavar": "|".join(more["choices"]), "example": more["choices"][-1]}
+    return field(default=None, metadata={DECLARED: Option(text, check, **usual | more)})
 
 
 @cache

@@ -22,7 +22,7 @@ from archcalc.spec.option_checks import Check, flag, memory_size, number, size
 from archcalc.spec.units import binary_bytes, rounded
 from archcalc.spec.yaml_reader import read
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.settings import SIZES
+from archcalc.ui.settings import SIZES, setting_of
 
 KINDS: dict[Check, str] = {
     flag: "flag",
@@ -89,7 +89,7 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
     taken = [shown for command, shown in APPLIES.items() if name in dict(options_of(command))]
     taken += ["compare"] if name in SIZES else []
     return {
-        "name": flag_of(name).removeprefix("--"),
+        "name": setting_of(name),
         "label": flag_of(name),
         "help": one.help,
         "kind": _kind(one),

@@ -11,13 +11,14 @@ from archcalc.run.commands import COMMANDS
 from archcalc.run.options import options_of
 from archcalc.spec.option import Option, flag_of
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.settings import SIZES, options, values
+from archcalc.ui.settings import SIZES, options, sizes, values
 from archcalc.ui.sources import named
 
 SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
 PLAIN = ("params", "show")  # commands whose answer no setting changes
 SEVERAL = ("compare", "plot")  # commands that take several models
-OPTIONS = ("flops", "memory", "fit", "plot", "report")
+ONE_MODE = ("flops", "memory", "fit")
+OPTIONS = (*ONE_MODE, "plot", "report")
 
 
 def command_answer(question: Question) -> Answer:
@@ -43,9 +44,11 @@ def _takes(command: str) -> dict[str, Option]:
 
 def _check(command: str, taken: dict[str, Any]) -> None:
     """The line runs: whatever the command would refuse is refused here."""
-    if command in COMMANDS and COMMANDS[command].mode:
+    if command in SIZED:
+        sizes(taken)
+    elif command in ONE_MODE:
         options(command, taken)
-    else:
+    elif command in OPTIONS:
         values(command, taken)
 
 

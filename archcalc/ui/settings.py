@@ -30,6 +30,11 @@ def sizes(settings: Mapping[str, Any]) -> dict[str, int]:
     return {name: SIZES[name].read(value, flag_of(name)) for name, value in _given(settings, SIZES)}
 
 
+def setting_of(name: str) -> str:
+    """An option as the page calls it: `kv-dtype`."""
+    return flag_of(name).removeprefix("--")
+
+
 def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tuple[str, Any]]:
     return [(_known(name, known), _value(name, value, known)) for name, value in settings.items()]
 
@@ -37,7 +42,7 @@ def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tup
 def _known(written: str, known: Mapping[str, Option]) -> str:
     name = written.replace("-", "_")
     if name not in known:
-        flags = [flag_of(one).removeprefix("--") for one in known]
+        flags = [setting_of(one) for one in known]
         raise InputError("no such option here", did_you_mean(written, flags), field=flag_of(written))
     return name
 

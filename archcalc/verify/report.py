@@ -66,8 +66,7 @@ class VerifyReport(Report):
         if not wrong:
             apart = f", {len(self.left_out)} not compared" if self.left_out else ""
             return f"✓ {self._equal()}{apart} · {self.setting}"
-        where = f"{wrong[0].group}: {wrong[0].quantity}" if wrong[0].group else wrong[0].quantity
-        first = f"{where}: {wrong[0].first}" if wrong[0].first else where
+        first = ": ".join(filter(None, (wrong[0].group, wrong[0].quantity, wrong[0].first)))
         return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {first} · {self.setting}"
 
     def _equal(self) -> str:
@@ -90,9 +89,10 @@ class VerifyReport(Report):
         """Quantities under the headings of their groups."""
         columns, lines, seen = in_tables(COLUMNS), [], {""}
         for row in self.rows:
-            lines += [] if row.group in seen else [heading(row.group, columns)]
-            seen.add(row.group)
-            lines.append(Line(cells_of(columns, row), depth=1 if row.group else 0))
+            if row.group not in seen:
+                lines.append(heading(row.group, columns))
+                seen.add(row.group)
+            lines.append(Line(cells_of(columns, row), depth=int(bool(row.group))))
         lines += [Line((name, None, None, "– not compared"), below=why) for name, why in self.left_out.items()]
         return Table(columns, tuple(lines))
 
@@ -109,12 +109,12 @@ def _shown(value: Any) -> Any:
 
 COLUMNS: tuple[Column[Row], ...] = (
     Column("quantity", get=lambda row: ": ".join(filter(None, (row.group, row.quantity)))),
-    Column("", "quantity", "name", lambda row: row.quantity),
+    Column("", "quantity", "name", "quantity"),
     Column("archcalc"),
     Column("", "archcalc", "count", lambda row: _shown(row.archcalc)),
     Column("reference"),
     Column("", "PyTorch", "count", lambda row: _shown(row.reference)),
     *keys("against", "equal"),
     Column("first", get=lambda row: row.first or None),
-    Column("", "", "text", lambda row: row.verdict),
+    Column("", "", "text", "verdict"),
 )

@@ -21,20 +21,17 @@ def report(*gpus: str, **options: str) -> FitReport:
 def test_bars_are_proportional_to_bytes() -> None:
     asked = report("rtx-4090", "h100")
     drawn = marked(devices(asked), "data-part")
-    sizes = [size for row in asked.rows for size in asked.segments(row).values() if size]
+    sizes = [size for row in asked.rows for size in row.segments.values() if size]
     wide = [float(each.attrib["width"]) for each in drawn]
     assert len(wide) == len(sizes)
     scale = wide[0] / sizes[0]
     assert wide == pytest.approx([size * scale for size in sizes], abs=0.11)
 
 
-def test_weights_are_drawn_to_the_scale_of_the_memory() -> None:
-    """8,030,261,248 parameters in bf16 against the frame, which is the memory of the device."""
-    (row,), drawn = report("h100").rows, devices(report("h100"))
-    frame = next(each for each in element(drawn).iter() if "f-panel" in each.get("class", "").split())
-    weights = next(each for each in marked(drawn, "data-part") if each.attrib["data-part"] == "weights")
-    share = 2 * 8_030_261_248 / row.capacity_bytes
-    assert float(weights.attrib["width"]) == pytest.approx(share * float(frame.attrib["width"]), abs=0.11)
+def test_parts_add_up_to_what_is_needed() -> None:
+    asked = report("rtx-4090", mode="train", precision="bf16")
+    (row,) = asked.rows
+    assert sum(asked.segments(row).values()) == row.required_bytes
 
 
 def test_the_verdict_is_a_word_and_a_mark() -> None:
@@ -54,3 +51,12 @@ def test_the_error_of_measured_runs_is_drawn_and_named() -> None:
 def test_every_bar_is_within_the_picture(wide: float) -> None:
     for each in element(devices(report("rtx-4060", "h100"), wide)).findall(".//rect"):
         assert float(each.attrib["x"]) + float(each.attrib["width"]) <= wide + 0.1
+
+
+def test_weights_are_drawn_to_the_scale_of_the_memory() -> None:
+    """8,030,261,248 parameters in bf16 against the frame, which is the memory of the device."""
+    (row,), drawn = report("h100").rows, devices(report("h100"))
+    frame = next(each for each in element(drawn).iter() if "f-panel" in each.get("class", "").split())
+    weights = next(each for each in marked(drawn, "data-part") if each.attrib["data-part"] == "weights")
+    share = 2 * 8_030_261_248 / row.capacity_bytes
+    assert float(weights.attrib["width"]) == pytest.approx(share * float(frame.attrib["width"]), abs=0.11)

@@ -9,9 +9,9 @@ import pytest
 from support.drawn import corners, marked, words
 
 import archcalc
-from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
+from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import decimal_bytes
 
 FAMILIES = ["gpt2", "textbook", "sentiment-lstm", "gemma-3-1b", "resnet-18", "mamba-130m", "vae-mnist", "word2vec-cbow"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.analyze.memory import Memory, training
-from archcalc.analyze.memory.profile import Block, Change
 from archcalc.model import Model
+from archcalc.simulate.events import Block, Change
 from archcalc.spec.sizes import Sizes
 
 FORWARD = ("forward", "loss")

@@ -63,6 +63,20 @@ def test_peaks_are_those_of_the_command_line(run: Run, mode: str) -> None:
     assert json.loads(fit["records"]["fit"]) == run("fit", "gpt2", "--gpu", "rtx-4090", *options).json
 
 
+def test_an_empty_field_stands_for_what_the_run_has() -> None:
+    """By the mode, the model and the code that are asked for, and never what was set."""
+    asked_for = {"mode": "train", "batch": "4", "recompute": "full"}
+    usual = asked("memory", {"preset": "llama-3-8b"}, settings=asked_for)["usual"]
+    assert usual == {
+        "seq": "2048",
+        "precision": "mixed",
+        "attention": "flash",
+        "optimizer": "adamw-fused",
+        "code": "transformers",
+    }
+    assert asked("memory", {"preset": "llama-3-8b"}, settings={})["usual"]["engine"] == "plain"
+
+
 def test_verdicts_come_without_searching() -> None:
     """The same verdicts, and nothing that stands for what was not looked for."""
     settings = {"mode": "train", "batch": "32"}

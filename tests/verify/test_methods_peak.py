@@ -12,11 +12,11 @@ from support.preference_training import GroupTraining, PairTraining, traced
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.peak import peak, residents
-from archcalc.analyze.memory.profile import Change
 from archcalc.analyze.memory.residents import passing
 from archcalc.importers.hf._helpers.imported import document
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
+from archcalc.simulate.events import Change
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.setting import Setting
 

@@ -90,20 +90,20 @@ class DiagramReport(Report):
 
 
 NODES: tuple[Column[Node], ...] = (
-    Column("id", get=lambda node: node.key),
+    Column("id", get="key"),
     Column("inside", get=lambda node: (node.parent and node.parent.key) or None),
     Column("title", "part", "name"),
-    Column("", "×", "times", lambda node: node.copies),
+    Column("", "×", "times", "copies"),
     Column("form", get=lambda node: str(node.form)),
-    Column("", "one", "count", lambda node: node.parameters),
+    Column("", "one", "count", "parameters"),
     Column("kind", "kind", "text", lambda node: str(node.kind)),
     *keys("detail", "parameters", "repeat"),
-    Column("runs", get=lambda node: node.calls),
+    Column("runs", get="calls"),
     Column("keeps", get=lambda node: list(node.keeps)),
 )
 EDGES: tuple[Column[Edge], ...] = (
-    Column("from", get=lambda edge: edge.source.key),
-    Column("to", get=lambda edge: edge.target.key),
+    Column("from", get="source.key"),
+    Column("to", get="target.key"),
     Column("shape", get=lambda edge: list(edge.tensor.shape)),
     Column("dims", get=lambda edge: ["·".join(dim.name for dim in axis) for axis in edge.tensor.axes]),
     Column("feedback"),

@@ -11,8 +11,8 @@ from archcalc.analyze.fit.change import Change
 from archcalc.analyze.fit.need import required, room
 from archcalc.analyze.fit.request import Request, tried
 from archcalc.analyze.memory.peak import peak
-from archcalc.analyze.memory.profile import Instant, Levels
 from archcalc.run.device import Device
+from archcalc.simulate.levels import Levels, Snapshot
 
 PASSING = ("activations", "logits", "temporary")
 Phases = dict[str, dict[str, int]]  # bytes by phase of the step and by part
@@ -70,7 +70,7 @@ def _phases(request: Request) -> Phases:
     levels = Levels(dict(step.start)).play(step.changes)
     instants = (*levels.instants, levels.peak)
 
-    def passing(instant: Instant) -> int:
+    def passing(instant: Snapshot) -> int:
         return sum(instant.parts[part] for part in PASSING)
 
     return {

@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-from archcalc.analyze.memory.profile import Change, Happening, Simulated
+from archcalc.analyze.memory.simulated import Simulated
+from archcalc.simulate.events import Change, Event
 
 PATIENCE = 4  # sizes that are simulated before polynomials are worth their five: a straight line needs no more
 
@@ -100,7 +101,7 @@ def fitted(simulated: Callable[[int], Simulated], least: int, most: int) -> Step
     return Step(start, _changes(steps[0].changes, iter(rest)))
 
 
-def _outline(changes: Sequence[Happening]) -> tuple[object, ...]:
+def _outline(changes: Sequence[Event]) -> tuple[object, ...]:
     """The order of allocations and frees, without their sizes."""
     return tuple(one.part if isinstance(one, Change) else _outline(one.changes) for one in changes)
 
@@ -110,7 +111,7 @@ def _numbers(step: Simulated) -> Iterator[int]:
     yield from _bytes(step.changes)
 
 
-def _bytes(changes: Sequence[Happening]) -> Iterator[int]:
+def _bytes(changes: Sequence[Event]) -> Iterator[int]:
     for one in changes:
         if isinstance(one, Change):
             yield one.bytes
@@ -119,7 +120,7 @@ def _bytes(changes: Sequence[Happening]) -> Iterator[int]:
             yield from _bytes(one.changes)
 
 
-def _changes(changes: Sequence[Happening], polynomials: Iterator[Polynomial]) -> list[Polynomial | Repeat]:
+def _changes(changes: Sequence[Event], polynomials: Iterator[Polynomial]) -> list[Polynomial | Repeat]:
     """The changes again, with polynomials in the place of numbers."""
     found: list[Polynomial | Repeat] = []
     for one in changes:

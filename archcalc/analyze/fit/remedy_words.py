@@ -53,17 +53,17 @@ def columns(rows: Sequence[Row], remedies: Sequence[Remedy]) -> tuple[Column[Rem
     """With the smallest device that each is enough for where several were asked about."""
     offloads, several = any(one.host for one in remedies), len(rows) > 1
     return (
-        Column("change", get=lambda one: one.change.name),
-        Column("option", title(rows), "name", lambda one: one.change.option),
-        Column("price", get=lambda one: one.change.price),
+        Column("change", get="change.name"),
+        Column("option", title(rows), "name", "change.option"),
+        Column("price", get="change.price"),
         Column("keeps_request", get=lambda one: not one.change.cuts),
-        Column("required_bytes", "needed", "binary", lambda one: one.required),
-        Column("host_bytes", get=lambda one: one.host),
+        Column("required_bytes", "needed", "binary", "required"),
+        Column("host_bytes", get="host"),
         Column("", "host RAM", "binary", lambda one: one.host or None, shown=offloads),
         Column("gpus"),
         Column("enough_for", get=lambda one: enough_for(rows, one)),
         Column("", "fits from", "text", lambda one: enough_for(rows, one)[0], shown=several),
-        Column("", "price", "text", lambda one: one.change.price),
+        Column("", "price", "text", "change.price"),
     )
 
 

@@ -20,13 +20,6 @@ from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_record
 from archcalc.spec.units import binary_bytes
 
-SEGMENTS = {
-    "weights": ("weights", "adapters", "draft", "reference", "rollout"),
-    "optimizer": ("master", "gradients", "optimizer"),
-    "activations": ("activations", "logits", "temporary", "buffers"),
-    "cache": ("kv_cache", "state", "draft_cache", "rollout_cache"),
-    "overhead": ("overhead",),
-}
 ASKED = (
     "gpus",
     "tp",
@@ -43,11 +36,11 @@ PARTS: tuple[Column[Part], ...] = (  # what each device holds of split layers
     Column("gpu", "device", "name"),
     Column("layers", get=lambda part: list(part.layers)),
     Column("", "layers", "text", lambda part: f"{part.layers[0] + 1} to {part.layers[1]}"),
-    Column("", "fits", "text", lambda part: part.verdict.word),
-    Column("capacity_bytes", "memory", "binary", lambda part: part.room.capacity),
+    Column("", "fits", "text", "verdict.word"),
+    Column("capacity_bytes", "memory", "binary", "room.capacity"),
     Column("required_bytes", "needed", "binary"),
     Column("left_bytes", "left", "room"),
-    Column("verdict", get=lambda part: part.verdict.value),
+    Column("verdict", get="verdict.value"),
 )
 HEADS = {  # how the answer begins
     Verdict.FITS: "fits",
@@ -69,18 +62,6 @@ class FitReport(Report):
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
     is_solved: bool = True  # for batch, context, number of devices, and what would help
-
-    def segments(self, row: Row) -> dict[str, int]:
-        """The parts of memory as the bars show them; of split layers, what is on every device counts so often."""
-        found = {name: sum(row.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
-        rest = max(row.required_bytes - row.memory.total_bytes, 0)
-        return {**found, self._beyond(row): rest}
-
-    def _beyond(self, row: Row) -> str:
-        """What is needed besides the tensors of the first device."""
-        if row.parts:
-            return "on further devices"
-        return "outside its share" if row.pool else "not in use"
 
     @property
     def verdict(self) -> Verdict:
@@ -147,7 +128,7 @@ class FitReport(Report):
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
-        parts = enumerate(self.segments(self.rows[0]).items())
+        parts = enumerate(self.rows[0].segments.items())
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
     def columns(self) -> tuple[Column[Row], ...]:
@@ -155,20 +136,20 @@ class FitReport(Report):
         offloads, differ = bool(self.memory.host), any(map(self._own, self.rows))
         return (
             Column("gpu", "gpu", "name"),
-            Column("", "fits", "text", lambda row: row.verdict.word),
+            Column("", "fits", "text", "verdict.word"),
             Column("capacity_bytes", "memory", "binary"),
-            Column("", "needed of it", "stack", lambda row: (tuple(self.segments(row).values()), row.capacity_bytes)),
-            Column("", "left", "room", lambda row: row.left_bytes),
-            Column("", "host RAM", "binary", lambda row: row.memory.host_bytes, shown=offloads),
+            Column("", "needed of it", "stack", "bar"),
+            Column("", "left", "room", "left_bytes"),
+            Column("", "host RAM", "binary", "memory.host_bytes", shown=offloads),
             *keys("required_bytes", "fits"),
             Column("max_batch", "batch", "bound", shown=has_sizes),
             Column("max_seq", "context", "bound", shown=has_sizes),
             Column("limited_by"),
             Column("gpus_needed", "GPUs", "bound", shown=self.is_solved),
             Column("remedy", get=lambda row: row.remedy.change.option if row.remedy else None),
-            Column("verdict", get=lambda row: row.verdict.value),
+            Column("verdict", get="verdict.value"),
             *keys("why", "left_bytes"),
-            Column("host_bytes", get=lambda row: row.memory.host_bytes),
+            Column("host_bytes", get="memory.host_bytes"),
             Column("run_line", get=lambda row: row.memory.title()),
             Column("", "run", "text", self._own, shown=differ),
         )

@@ -11,6 +11,14 @@ from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.spec.units import binary_bytes
 
+SEGMENTS = {  # of a device's bar, and the parts of memory that each has
+    "weights": ("weights", "adapters", "draft", "reference", "rollout"),
+    "optimizer": ("master", "gradients", "optimizer"),
+    "activations": ("activations", "logits", "temporary", "buffers"),
+    "cache": ("kv_cache", "state", "draft_cache", "rollout_cache"),
+    "overhead": ("overhead",),
+}
+
 
 @dataclass(frozen=True)
 class Part:
@@ -84,6 +92,19 @@ class Row:
         """Whether every device surely holds all that is counted, which may be a part of the model."""
         found = [(one.required_bytes, one.room) for one in self.parts] or [(self.required_bytes, self.room)]
         return all(required <= room.safe for required, room in found)
+
+    @property
+    def segments(self) -> dict[str, int]:
+        """The parts of memory as bars show them; of split layers, what is on every device counts so often."""
+        beyond = "outside its share" if self.pool else "not in use"
+        beyond = "on further devices" if self.parts else beyond
+        found = {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
+        return {**found, beyond: max(self.required_bytes - self.memory.total_bytes, 0)}
+
+    @property
+    def bar(self) -> tuple[tuple[int, ...], int]:
+        """Its segments, against the memory of the device."""
+        return tuple(self.segments.values()), self.capacity_bytes
 
     @property
     def limits(self) -> tuple[Limit, ...]:

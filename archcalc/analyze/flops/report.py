@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
@@ -64,6 +64,11 @@ class Row:
     def intensity(self) -> Fraction | None:
         """FLOPs for each byte."""
         return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
+
+
+class KindOfWork(NamedTuple):
+    kind: str
+    amounts: Amounts
 
 
 @dataclass(frozen=True)
@@ -197,32 +202,34 @@ class FlopsReport(RunReport):
             Figure("6ND rule", self.rule, "flops", note=off),
         ]
 
-    def _columns(self, amounts: Callable[[Any], Amounts]) -> tuple[Column[Any], ...]:
+    def _amounts(self) -> tuple[Column[Any], ...]:
         """What layers and kinds of work have in common."""
         return (
-            Column("", "forward", "count", lambda row: int(amounts(row).forward)),
-            Column("", "backward", "count", lambda row: int(amounts(row).backward), shown=self.trains, spare=True),
-            Column("", "MACs", "count", lambda row: amounts(row).macs, spare=True),
+            Column("", "forward", "count", "amounts.forward"),
+            Column("", "backward", "count", "amounts.backward", shown=self.trains, spare=True),
+            Column("", "MACs", "count", "amounts.macs", spare=True),
         )
 
     def table(self) -> Table:
         """Kinds of work first: they add up to the total."""
-        kind = Column[tuple[str, Amounts]]("", "kind of work", "name", lambda kind: kind[0])
-        share = Column[tuple[str, Amounts]]("", "share", "share", lambda kind: self._share(kind[1]))
-        products = [(kind, amounts) for kind, amounts in self.kinds.items() if amounts.total]
-        return table_of((kind, *self._columns(lambda kind: kind[1]), share), products)
+        first, share = Column[Any]("", "kind of work", "name", "kind"), self._share()
+        products = (KindOfWork(*each) for each in self.kinds.items() if each[1].total)
+        return table_of((first, *self._amounts(), share), products)
+
+    def _share(self) -> Column[Any]:
+        return Column("", "share", "share", "amounts.total", whole=self.total)
 
     def columns(self) -> tuple[Column[Row], ...]:
         return (
             *keys("path", "repeat"),
             *(Column(name, get=partial(_amount, name)) for name in AMOUNTS),
             Column("bytes"),
-            Column("", "layer", "name", lambda row: row.title),
-            Column("", "×", "times", lambda row: row.times),
-            *self._columns(lambda row: row.amounts),
+            Column("", "layer", "name", "title"),
+            Column("", "×", "times", "times"),
+            *self._amounts(),
             Column("intensity", "FLOP/B", "ratio", spare=True, about=INTENSITY),
             Column("worked", get=lambda row: row.amounts.forward.worked(names=self.names)),
-            Column("", "share", "share", lambda row: self._share(row.amounts)),
+            self._share(),
         )
 
     def more(self) -> Sequence[Table]:
@@ -230,7 +237,7 @@ class FlopsReport(RunReport):
         columns = in_tables(self.columns())
         lines = [
             Line(cells_of(columns, row), depth, working=self._working(row))
-            for row, depth in outline(self.rows, lambda above, row: above.amounts.total == row.amounts.total)
+            for row, depth in outline(self.rows, [row.amounts.total for row in self.rows])
             if row.amounts.forward and depth < self.depth
         ]
         return [Table(columns, tuple(lines))]
@@ -241,9 +248,6 @@ class FlopsReport(RunReport):
     def working(self) -> Working | None:
         """The forward pass, layer by layer."""
         return Working(self.rows[0].amounts.forward, (), "F", self.names) if self.explain and self.rows else None
-
-    def _share(self, amounts: Amounts) -> float:
-        return amounts.total / self.total if self.total else 0.0
 
     def facts(self) -> dict[str, Any]:
         training = {"training": {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}}

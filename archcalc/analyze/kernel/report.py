@@ -94,7 +94,7 @@ class KernelReport(Report):
             Column("length"),
             Column("flops", "FLOPs", "count"),
             Column("normaliser_flops", get=lambda row: row.normaliser_flops or 0),
-            Column("", "normaliser", "count", lambda row: row.normaliser_flops),
+            Column("", "normaliser", "count", "normaliser_flops"),
             Column("worked"),
             Column("cheaper_above", get=lambda row: None if row.limit is None else float(row.limit)),
             Column("cheaper_from", "from N", "count", Row.cheaper_from),
@@ -126,9 +126,9 @@ class KernelReport(Report):
 
 
 MEMORY: tuple[Column[Row], ...] = (
-    Column("", "memory", "name", lambda row: row.feature),
-    Column("", "elements", "count", lambda row: row.memory.number),
-    Column("", "from N", "count", lambda row: row.memory.less_from),
+    Column("", "memory", "name", "feature"),
+    Column("", "elements", "count", "memory.number"),
+    Column("", "from N", "count", "memory.less_from"),
     Column("", "cache", "count", lambda row: row.cache and row.cache.number),
     Column("", "cache from N", "count", lambda row: row.cache and row.cache.less_from),
 )

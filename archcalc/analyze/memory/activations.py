@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from archcalc.analyze.memory.passes.checkpointing import checkpoint
-from archcalc.analyze.memory.schedule import Saved, schedule
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.precision import Policy
 from archcalc.core.tree import ancestors
+from archcalc.simulate.build import schedule
+from archcalc.simulate.passes.checkpointing import checkpoint
+from archcalc.simulate.schedule import Saved
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from archcalc.analyze.memory import overhead, vllm_words
 from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
 from archcalc.analyze.memory.peak import Peak
-from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic, all_on, without
 from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of

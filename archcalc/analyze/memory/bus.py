@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory.host import Crossing
 from archcalc.analyze.memory.residence import Residence, is_of_experts
-from archcalc.analyze.memory.schedule import Group, Loop, Node, Schedule, Step
 from archcalc.core.budget import Budget
 from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import Policy
@@ -102,19 +101,3 @@ def _layers_apart(module: Module, residence: Residence) -> int:
 
 def _is_below(param: Param, module: Module) -> bool:
     return any(param in inside.params.values() for inside, _ in walk(module))
-
-
-def offloaded_bytes(schedule: Schedule) -> int:
-    """Activations that leave the GPU in one forward pass."""
-    return _leaving(schedule.nodes, schedule, 1)
-
-
-def _leaving(nodes: list[Node], schedule: Schedule, times: int) -> int:
-    found = 0
-    for node in nodes:
-        if isinstance(node, Step):
-            continue
-        if isinstance(node, Group):
-            found += times * sum(schedule.bytes[cell] for cell in schedule.offloaded.get(node, ()))
-        found += _leaving(node.body, schedule, times * node.times if isinstance(node, Loop) else times)
-    return found

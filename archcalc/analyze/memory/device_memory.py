@@ -7,33 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from archcalc.analyze.memory.profile import Happening
-from archcalc.analyze.memory.reserved import DeviceMemory, reserved
-from archcalc.analyze.memory.schedule import Loop, Node, Step
 from archcalc.analyze.memory.states import FLAT, SHARDED, ParameterMemory
+from archcalc.simulate.events import Event
+from archcalc.simulate.reserved import DeviceMemory, reserved
 
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds
 
 
 def on_device(
-    parameters: ParameterMemory, step: Sequence[Happening], allocator: str, first: Iterable[int] = ()
+    parameters: ParameterMemory, step: Sequence[Event], allocator: str, first: Iterable[int] = ()
 ) -> DeviceMemory:
     """Two unrolled steps on top of weights and buffers; `first` are further blocks that are there from the start."""
     buffers = [parameters.buffers] if parameters.buffers else []
     start = [*_blocks(parameters, "weights"), *_blocks(parameters, "master"), *buffers, *first]
     halves = [half for size in _blocks(parameters, "optimizer") for half in (size - size // 2, size // 2)]
     return reserved(start, halves, step, expandable=allocator == "expandable")  # most optimizers keep two states
-
-
-def ops_in(nodes: Iterable[Node]) -> int:
-    """How many ops run in a forward pass."""
-    found = 0
-    for node in nodes:
-        if isinstance(node, Step):
-            found += 1
-        else:
-            found += ops_in(node.body) * (node.times if isinstance(node, Loop) else 1)
-    return found
 
 
 def _blocks(parameters: ParameterMemory, kind: str) -> Iterator[int]:

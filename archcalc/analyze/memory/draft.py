@@ -8,8 +8,8 @@ from typing import Any
 
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.inference import cache_after
-from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.residents import Resident, in_phase
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, walk

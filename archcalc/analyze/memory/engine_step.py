@@ -6,7 +6,6 @@ stream; fused experts compute in a workspace; behind the model a sampler works o
 
 from __future__ import annotations
 
-from archcalc.analyze.memory.profile import Block, Change
 from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
@@ -14,6 +13,7 @@ from archcalc.core.tree import enclosing, ops_in
 from archcalc.run.engine.on_device import StepSize
 from archcalc.run.engine.rules import Sampler
 from archcalc.run.resolved import Run
+from archcalc.simulate.events import Block, Change
 
 FP32 = 4
 MADE_BY_EXPERTS = (Role.EXPERT_GATE, Role.EXPERT_UP)

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory.cache_blocks import check_blocks
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached, positions_read
 from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
-from archcalc.analyze.memory.passes.loss_chunks import mark_logits
-from archcalc.analyze.memory.profile import Simulated
-from archcalc.analyze.memory.schedule import schedule
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
-from archcalc.analyze.memory.simulate import simulate
-from archcalc.analyze.memory.step_policy import StepPolicy
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
 from archcalc.core.divisors import divisors
 from archcalc.core.execution import never
@@ -22,6 +18,11 @@ from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
 from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
+from archcalc.simulate.build import schedule
+from archcalc.simulate.passes.chunked_loss import mark_logits
+from archcalc.simulate.passes.forward_only import forward_only
+from archcalc.simulate.passes.weight_copies import copy_for_products
+from archcalc.simulate.simulation import simulate
 from archcalc.storage.format import plain
 from archcalc.storage.places import Place
 
@@ -80,12 +81,14 @@ def simulated(
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(run, computed_earlier(root), decodes=bool(cache))
     positions = positions_read(last_step(work)) if work.lengths else 0
-    passes = [mark_logits, see_past(run, positions), store_scores(run, positions)]
-    step = schedule(root, Policy(run.activations), never, size, passes)
     dequantised = _dequantised(run, prompt_of(work, run))
-    policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
-    masked = masks(root, run, positions)
-    changes = [*simulate(step, policy, trains=False), *sampling(root, run, masked)]
+    passes, masked = [forward_only, mark_logits, see_past(run, positions)], 0
+    if run.attention in run.engine.rules.attention:  # an engine's own kernel
+        passes.append(store_scores(run, positions))
+        masked = masks(root, run, positions)
+    passes.append(copy_for_products(lambda param: dequantised(param) + staged(param)))
+    step = schedule(root, Policy(run.activations), never, size, passes)
+    changes = [*simulate(step), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
 

@@ -15,11 +15,13 @@ from archcalc.analyze.memory import bus
 from archcalc.analyze.memory.host import Crossing, Host
 from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.offloaded_parameters import Apart, apart
-from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.residence import Residence
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Param
 from archcalc.run.offload import Offload
+from archcalc.simulate.levels import Levels
+from archcalc.simulate.passes.offloaded_activations import offloaded_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.decode_cache import Cached
@@ -54,7 +56,7 @@ class Offloading:
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
-        if not self.run.offload or not bus.copies_weights(prompt):
+        if not bus.copies_weights(prompt):
             return lambda param: 0
         residence = Residence(root, self.run.offload)
         return lambda param: bus.staged(param, residence, self.keeping)
@@ -66,10 +68,8 @@ class Offloading:
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
         return step._replace(changes=[], by_host=peak)
 
-    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host | None:
-        """Host RAM, where something is kept there; `cache` is that of all layers, undivided."""
-        if not self.run.offload:
-            return None
+    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host:
+        """What is kept in host RAM; `cache` is that of all layers, undivided."""
         if self.run.trains:
             return self._training(root, step)
         residence = Residence(root, self.run.offload)
@@ -80,7 +80,7 @@ class Offloading:
     def _training(self, root: Module, step: Simulated) -> Host:
         """The activations of all micro-batches in flight, and what every micro-batch sends over the bus."""
         run, kept = self.run, dict(self.apart.in_host)
-        leaving = bus.offloaded_bytes(step.schedule)
+        leaving = offloaded_bytes(step.schedule)
         kept["activations"] = leaving * (run.stage.in_flight(run.accumulate) if run.stage else 1)
         tables = bus.looked_up_bytes(Residence(root, run.offload), run) if run.offload.embedding else 0
         each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))

@@ -3,7 +3,7 @@
     outputs(root, plan.size)["conv_1"]          224 · 224 · 64 for one image
 
 Activation functions work in place and a bias is part of its product, so a convolution with ReLU gives out one map.
-What enters the model counts where it enters. None of it is freed here; `archcalc.analyze.memory.simulate` does that.
+What enters the model counts where it enters. None of it is freed here; `archcalc.simulate.simulation` does that.
 """
 
 from __future__ import annotations

@@ -19,20 +19,21 @@ from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.adapter_slots import adapter_slots
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.deployment import Deployment
-from archcalc.analyze.memory.device_memory import MOST_OPS, on_device, ops_in
+from archcalc.analyze.memory.device_memory import MOST_OPS, on_device
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.profile import Instant, Place, Simulated, peak_of
 from archcalc.analyze.memory.reference_model import reference_model
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
+from archcalc.analyze.memory.simulated import Simulated, peak_of
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
+from archcalc.simulate.levels import Place, Snapshot
+from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import sizes_of
 from archcalc.spec.workload import Workload
@@ -68,7 +69,7 @@ class Peak:
     work: Workload = field(compare=False)  # follows from the sizes
 
     @cached_property
-    def instant(self) -> Instant:
+    def instant(self) -> Snapshot:
         """When the step has the most, and what is there by then."""
         return peak_of(played(self.deployment, self.sizes).step)
 
@@ -100,7 +101,7 @@ class Peak:
         if not run.trains:
             return False
         step = played(self.deployment, self.sizes).step
-        if ops_in(step.schedule.nodes) > MOST_OPS:
+        if sum(each.times for each in step.schedule.steps()) > MOST_OPS:
             return False
         return run.method.rollout != "sleep" or self.bytes <= self.device.reserved + step.start["overhead"]
 
@@ -110,7 +111,7 @@ class Peak:
         deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
         start = {"gradients": parameters.states["gradients"]}
-        changes = training.unrolled(root, run, deployment.keeping, start)
+        changes = training.unrolled(root, run, deployment.keeping, start, step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)
@@ -164,9 +165,11 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
 def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
     run, offloading = deployment.run, deployment.offloading
     prompt = inference.prompt_of(work, run)
-    root, cache = deployment.build(prompt), offloading.on_gpu(cached(deployment, work, run))
-    step = inference.simulated(root, work, run, cache, start, offloading.staged(root, prompt))
-    return offloading.computed(prompt, step)
+    root, cache = deployment.build(prompt), cached(deployment, work, run)
+    if not run.offload:
+        return inference.simulated(root, work, run, cache, start)
+    staged = offloading.staged(root, prompt)
+    return offloading.computed(prompt, inference.simulated(root, work, run, offloading.on_gpu(cache), start, staged))
 
 
 def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:

@@ -5,23 +5,22 @@ Source: TRL, whose prepare_deepspeed and prepare_fsdp divide it as the policy un
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 from archcalc.analyze.memory import training
-from archcalc.analyze.memory.ledger import Ledger
-from archcalc.analyze.memory.profile import Happening
 from archcalc.analyze.memory.residents import Resident, in_phase
-from archcalc.analyze.memory.schedule import LOOPED, Runs, Schedule, schedule
-from archcalc.analyze.memory.simulate import simulate, simulate_unrolled
 from archcalc.analyze.memory.states import Keeping, parameter_memory
-from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Module
 from archcalc.core.precision import BYTES, Policy
 from archcalc.run.method_loss import logits_of
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
+from archcalc.simulate.build import EVERY, FIRST, schedule
+from archcalc.simulate.events import Event
+from archcalc.simulate.expansion import expanded
+from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.simulation import simulate
+from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
 
 PHASE = "reference"
@@ -45,33 +44,22 @@ def _weights(root: Module, run: Run) -> int:
     return parameter_memory(root, Keeping(run.plan, plain(width), width, never), run.activations).weights
 
 
-def _forward(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> list[Happening]:
+def _forward(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> list[Event]:
     """Whatever no later op reads is freed: nothing is saved, and nothing cached."""
-    policy = StepPolicy(
-        copy=training.copies(run, keeping),
-        groups=training.groups(run, root, keeping),
-        reshard="always",
-        gpus=run.plan.shards,
-    )
-    if is_unrolled:
-        return simulate_unrolled(partial(_schedule, root, run), policy, trains=False)
-    return simulate(_schedule(root, run), policy, trains=False)
+    changes = simulate(_schedule(root, run, keeping))
+    if not is_unrolled:
+        return changes
+    whole = expanded(changes)
+    return simulate(_schedule(root, run, keeping, EVERY)) if whole is None else [*whole]
 
 
-def _schedule(root: Module, run: Run, runs: Runs = LOOPED) -> Schedule:
-    return schedule(root, Policy(run.activations), never, _sizes(run), runs=runs)
-
-
-def _sizes(run: Run) -> Callable[[Tensor, Module], int]:
+def _schedule(root: Module, run: Run, keeping: Keeping, first: int = FIRST) -> Schedule:
     policy = Policy(run.activations)
-
-    def size(tensor: Tensor, module: Module) -> int:
-        return 0 if tensor.role == "cache" else run.plan.size(tensor) * policy.bytes_of(tensor.role)
-
-    return size
+    size, passes = TensorBytes(run.plan, policy), training.forward_passes(run, keeping)
+    return schedule(root, policy, never, size, passes, first)
 
 
-def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Happening]:
+def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Event]:
     """Its logits until the loss is there, a sequence's logarithms at a time, and what the metrics copy."""
     assert run.recipe
     width = BYTES["fp32"] if returns_fp32(run.recipe) else BYTES[run.activations]

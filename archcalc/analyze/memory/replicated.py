@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from archcalc.analyze.memory.decode_cache import Cached
-from archcalc.analyze.memory.schedule import Saved
 from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, Held, ParameterMemory
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
+from archcalc.simulate.schedule import Saved
 from archcalc.spec.units import decimal_bytes
 
 SHOWN = 3  # parts that a sentence names; the record has all of them

@@ -8,14 +8,11 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
-from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.layer_table import kind_of, layer_columns
 from archcalc.analyze.memory.marginals import Marginals, recorded
 from archcalc.analyze.memory.part_table import part_line, part_table, size_columns
-from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.rows import NOTHING, Row
 from archcalc.core.later import Later
 from archcalc.report.base import Figure
@@ -26,6 +23,9 @@ from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
 from archcalc.run.size_choices import shown_sizes
+from archcalc.simulate.levels import Snapshot
+from archcalc.simulate.reserved import DeviceMemory
+from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -56,8 +56,8 @@ NO_ROW = Row("", "", 1, 1, NOTHING)
 class MemoryReport(RunReport):
     command: ClassVar[str] = "memory"
     chart: ClassVar[str] = "timeline"
-    peak: Instant
-    instants: tuple[Instant, ...]
+    peak: Snapshot
+    instants: tuple[Snapshot, ...]
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
@@ -193,16 +193,14 @@ class MemoryReport(RunReport):
 
     def _by_layer(self) -> Table:
         """Layers that have memory, or give something out where nothing is cached."""
-        columns = in_tables(self.columns())
+        columns, of_outputs = in_tables(self.columns()), self.layer_kind != "cache"
+        sizes = [row.bytes + row.outputs * of_outputs for row in self.rows]
         lines = [
             Line(cells_of(columns, row), depth)
-            for row, depth in outline(self.rows, lambda above, row: self._size(above) == self._size(row))
-            if depth < self.depth and self._size(row)
+            for row, depth in outline(self.rows, sizes)
+            if depth < self.depth and (row.bytes or row.outputs * of_outputs)
         ]
         return Table(columns, tuple(lines))
-
-    def _size(self, row: Row) -> int:
-        return row.bytes + row.outputs * (self.layer_kind != "cache")
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""
@@ -263,12 +261,12 @@ class MemoryReport(RunReport):
         }
 
 
-def stretch_name(instant: Instant) -> str:
+def stretch_name(instant: Snapshot) -> str:
     """The layer, or what a whole step does."""
     return instant.place.path or WHOLE.get(instant.phase, "loss")
 
 
-def instant_name(instant: Instant) -> str:
+def instant_name(instant: Snapshot) -> str:
     """`backward, loss`, `step`."""
     name = stretch_name(instant)
     return instant.phase if instant.phase in ("step", "loss") else f"{instant.phase}, {name}"

@@ -9,25 +9,26 @@ from functools import partial
 
 from archcalc.analyze.memory.assumptions import Answered, assumptions
 from archcalc.analyze.memory.claims import claims_of
-from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.outputs import outputs
 from archcalc.analyze.memory.peak import Peak, peak, played
-from archcalc.analyze.memory.profile import Levels
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
-from archcalc.analyze.memory.rows import Row, rows
+from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError
-from archcalc.core.ir import walk
+from archcalc.core.ir import Module, walk
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
 from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
+from archcalc.simulate.levels import Levels
+from archcalc.simulate.timeline import stages
 from archcalc.spec.sizes import Sizes
+from archcalc.spec.workload import Workload
 
 
 def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
@@ -39,8 +40,10 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     parameters = deployment.parameters
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(parameters, step.schedule.saved(), step.cache)
-    claims, choices = claims_of(run, network), shown_choices(run, network, root)
-    layers, table = _layers(found), ""
+    forward = _forward(deployment, work) if run.trains else root
+    claims, choices = claims_of(run, network), shown_choices(run, network, forward)
+    given_out, width = outputs(forward, run.plan.size), BYTES[run.activations]
+    layers, table = rows(root, parameters, step.schedule, step.cache, given_out, width), ""
     if depth and not timeline:
         table = kind_of(layers, trains=run.trains)
     answered = Answered(found, run, root, step, residents, choices, claims, whole, _earlier(found), table)
@@ -79,20 +82,16 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         outside=outside,
         claims=claims,
         host=found.host,
-        stages=Later(partial(course, step)),
+        stages=Later(partial(stages, step.start, step.changes)),
         growth=Later(partial(growth, found)) if network.is_computed else None,
     )
 
 
-def _layers(found: Peak) -> tuple[Row, ...]:
-    """What layers give out is that of the model itself: training libraries add casts and copies of their own."""
-    deployment, (root, step, _) = found.deployment, played(found.deployment, found.sizes)
-    run, forward = deployment.run, root
-    if run.trains:
-        alone = replace(run.method.of_step(found.work), mode="forward")
-        forward = deployment.network.build(sequence_parallel.one_part(alone, run.plan.cp))
-    given_out = outputs(forward, run.plan.size)
-    return rows(root, deployment.parameters, step.schedule, step.cache, given_out, BYTES[run.activations])
+def _forward(deployment: Deployment, work: Workload) -> Module:
+    """A forward pass of the model itself: training libraries add casts and copies of their own."""
+    run = deployment.run
+    alone = replace(run.method.of_step(work), mode="forward")
+    return deployment.network.build(sequence_parallel.one_part(alone, run.plan.cp))
 
 
 def _earlier(found: Peak) -> dict[str, int]:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from archcalc.analyze.memory.decode_cache import Cached
-from archcalc.analyze.memory.sharded_groups import Places
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Param, Region, walk
 from archcalc.core.tree import enclosing
 from archcalc.run.offload import Offload
+from archcalc.simulate.model_ends import ModelEnds
 from archcalc.storage.places import Place, layer_numbers
 
 
@@ -24,7 +24,7 @@ class Residence:
     """Where each parameter of a traced model is kept."""
 
     def __init__(self, root: Module, offload: Offload) -> None:
-        self.root, self.offload, self.ends = root, offload, Places(root)
+        self.root, self.offload, self.ends = root, offload, ModelEnds(root)
         self.copies = {param: int(number) for module, number in walk(root) for param in module.params.values()}
 
     @cached_property

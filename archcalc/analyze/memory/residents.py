@@ -8,11 +8,12 @@ A resident holds parts all the time, and allocates others in passing: behind the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from archcalc.analyze.memory.profile import Change, Happening, Repeated, Simulated
 from archcalc.analyze.memory.rows import OF_LAYERS, Row
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption
+from archcalc.simulate.events import Change, Event
 
 CACHES = ("draft_cache", "rollout_cache")  # parts of residents that are no weights
 
@@ -25,7 +26,7 @@ class Resident:
     name: str
     title: str
     held: dict[str, int] = field(default_factory=dict)
-    passing: list[Happening] = field(default_factory=list)
+    passing: list[Event] = field(default_factory=list)
     before: str = ""
     own_pool: bool = False  # what it allocates in passing is no memory of PyTorch's allocator
     elsewhere: int = 0
@@ -45,7 +46,7 @@ def joined(step: Simulated, residents: Iterable[Resident]) -> Simulated:
     return step._replace(start=step.start | held, changes=passing(step.changes, found))
 
 
-def passing(changes: list[Happening], residents: Iterable[Resident]) -> list[Happening]:
+def passing(changes: list[Event], residents: Iterable[Resident]) -> list[Event]:
     """The changes of a step, and those of residents at their place in it."""
     for one in residents:
         place = _beginning(changes, one.before) if one.before else len(changes)
@@ -53,21 +54,21 @@ def passing(changes: list[Happening], residents: Iterable[Resident]) -> list[Hap
     return changes
 
 
-def _beginning(changes: list[Happening], phase: str) -> int:
+def _beginning(changes: list[Event], phase: str) -> int:
     """Where a phase of the step begins."""
     return next((place for place, one in enumerate(changes) if phase in _phases(one)), len(changes))
 
 
-def _phases(one: Happening) -> Iterator[str]:
+def _phases(one: Event) -> Iterator[str]:
     if isinstance(one, Change):
         yield one.phase
     else:
         yield from (phase for each in one.changes for phase in _phases(each))
 
 
-def in_phase(changes: Iterable[Happening], phase: str) -> list[Happening]:
+def in_phase(changes: Iterable[Event], phase: str) -> list[Event]:
     """The same changes in a phase of their own."""
     return [
-        one._replace(phase=phase) if isinstance(one, Change) else Repeated(in_phase(one.changes, phase), one.times)
+        one._replace(phase=phase) if isinstance(one, Change) else replace(one, changes=in_phase(one.changes, phase))
         for one in changes
     ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.analyze.memory.deployment import Deployment, deploy
-from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
@@ -17,6 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
+from archcalc.simulate.ledger import Ledger
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import decimal_bytes
 from archcalc.spec.workload import Workload

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.outputs import INPUT, add_to_all
-from archcalc.analyze.memory.schedule import Schedule
 from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, ParameterMemory
 from archcalc.core.ir import Module
+from archcalc.simulate.schedule import Schedule
 
 OF_LAYERS = (*KINDS, "activations", "logits", "kv_cache", "state")
 NOTHING = dict.fromkeys(OF_LAYERS, 0)
@@ -42,6 +42,19 @@ class Row:
     @property
     def bytes(self) -> int:
         return sum(self.parts.values())
+
+    @property
+    def weights(self) -> int:
+        return self.parts["weights"]
+
+    @property
+    def saved(self) -> int:
+        """For the backward pass."""
+        return self.parts["activations"] + self.parts["logits"]
+
+    @property
+    def states(self) -> int:
+        return self.parts["master"] + self.parts["gradients"] + self.parts["optimizer"]
 
     @property
     def cache(self) -> int:

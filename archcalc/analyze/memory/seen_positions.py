@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import PAGED, in_pages
-from archcalc.analyze.memory.schedule import Cell, Pass, Schedule
 from archcalc.core.ir import Module, Op, walk
 from archcalc.core.positions import Positions, Reach
 from archcalc.core.precision import BYTES
+from archcalc.simulate.nodes import Cell
+from archcalc.simulate.schedule import Pass, Schedule
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 def see_past(run: Run, positions: int) -> Pass:
     """Tensors along the positions of a piece get as long as all of them, or as a window and the piece."""
 
-    def change(schedule: Schedule) -> None:
+    def change(schedule: Schedule) -> Schedule:
         for step in schedule.steps():
             for cell in dict.fromkeys((*step.reads, *step.makes)):
                 piece = _piece(cell)
                 if cell not in done and piece and piece < positions:
                     schedule.bytes[cell] = schedule.bytes[cell] // piece * _seen(run, step.module, positions)
                     done.add(cell)
+        return schedule
 
     done: set[Cell] = set()
     return change
@@ -41,11 +43,12 @@ def store_scores(run: Run, positions: int) -> Pass:
     """One score for each head, token and cached position, while attention computes."""
     rule = run.engine.rules.attention.get(run.attention)
 
-    def change(schedule: Schedule) -> None:
+    def change(schedule: Schedule) -> Schedule:
         for step in schedule.steps():
             if rule and rule.scores and step.op.traits.attention_kernel:
                 seen = _seen(run, step.module, positions)
                 step.scratch.append(_heads(step.op, run) * _tokens(run, positions) * seen * BYTES[rule.scores])
+        return schedule
 
     return change
 

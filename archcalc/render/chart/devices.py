@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from archcalc.analyze.fit.report import SEGMENTS, FitReport
-from archcalc.analyze.fit.rows import Row
+from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.rows import SEGMENTS, Row
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
@@ -95,7 +95,7 @@ def _entries(report: FitReport) -> Iterator[Entry]:
     same = len({row.required_bytes for row in report.rows}) == 1
     used: dict[str, int] = {}
     for row in report.rows:
-        used |= {name: size for name, size in report.segments(row).items() if size}
+        used |= {name: size for name, size in row.segments.items() if size}
     for name, size in used.items():
         yield Entry(segment_ink(name), f"{name} {binary_bytes(size)}" if same else name)
     yield Entry(PANEL, "memory of the device", MUTED)
@@ -130,7 +130,7 @@ def _bar(drawing: Drawing, report: FitReport, row: Row, scale: Linear, middle: f
     start, end = scale.place(0), scale.place(row.capacity_bytes)
     drawing.rectangle(start, middle - BAR / 2, end - start, BAR, PANEL, edge=MUTED)
     below = 0
-    for name, size in report.segments(row).items():
+    for name, size in row.segments.items():
         x, wide = scale.place(below), scale.place(below + size) - scale.place(below)
         if size:
             drawing.rectangle(x, middle - BAR / 2 + 3, wide, BAR - 6, segment_ink(name), marks={"data-part": name})

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from archcalc.analyze.memory.course import Stage
-from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing, Point
@@ -16,6 +14,8 @@ from archcalc.render.chart.parts import ORDER, ink
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import INK, MUTED, RULE
 from archcalc.render.text_width import shortened, width
+from archcalc.simulate.levels import Snapshot
+from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import decimal_bytes
 
 WIDTH = 860.0
@@ -33,7 +33,7 @@ class Column(NamedTuple):
     end: float
 
     @property
-    def instant(self) -> Instant:
+    def instant(self) -> Snapshot:
         return self.stage.instant
 
 
@@ -85,7 +85,7 @@ def _title(report: MemoryReport) -> str:
     return f"{report.title()}: memory over the step"
 
 
-def peak_words(peak: Instant) -> str:
+def peak_words(peak: Snapshot) -> str:
     return f"peak: {instant_name(peak)} — {decimal_bytes(peak.bytes)}"
 
 
@@ -94,7 +94,7 @@ def _described(report: MemoryReport) -> str:
     return f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(found)}."
 
 
-def _entries(peak: Instant, columns: Sequence[Column]) -> Iterator[Entry]:
+def _entries(peak: Snapshot, columns: Sequence[Column]) -> Iterator[Entry]:
     """From the top of the picture to the bottom, with what each part has at the peak, or at most where it has none."""
     for part in reversed(ORDER):
         most = max(column.instant.parts[part] for column in columns)
@@ -171,7 +171,7 @@ def _needed(drawing: Drawing, report: MemoryReport, scale: Linear, wide: float) 
     drawing.text(words, wide - RIGHT, 10, size=SMALL, anchor="end", ink=MUTED)
 
 
-def _peak(drawing: Drawing, peak: Instant, columns: Sequence[Column], scale: Linear) -> None:
+def _peak(drawing: Drawing, peak: Snapshot, columns: Sequence[Column], scale: Linear) -> None:
     highest = max(columns, key=lambda column: column.instant.bytes)
     x, y = (highest.start + highest.end) / 2, scale.place(peak.bytes)
     drawing.line([(x, scale.start), (x, y)], INK, dash="2 3")

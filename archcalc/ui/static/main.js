@@ -88,7 +88,7 @@ function run(ask, catalog, usual, store) {
   });
   const summary = new Summary(answers, (view) => views.open(view));
   const history = new History(store, usual);
-  const follow = () => form.show(store.state, answers.good.exact ?? {});
+  const follow = () => form.show(store.state, answers.good.exact ?? {}, answers.good.memory?.usual);
   byId("as-spec").addEventListener("click", () => panel.translate());
   const suit = () => {
     follow();
@@ -108,6 +108,7 @@ function run(ask, catalog, usual, store) {
     views.update(topic);
     if (!answers.busy("exact")) point(answers, form, panel, views.compare.panel);
     if (topic === "exact" && !answers.busy("exact")) suit();
+    if (topic === "memory" && !answers.busy("memory")) follow();
   });
   acceptFiles(ask, (source) => store.change({ source }, "go"));
   offerActions(ask, store, history, questions);

@@ -70,6 +70,7 @@
  * @property {Record<string, string>} [charts]
  * @property {Note[]} [notes]
  * @property {Record<string, string | number>} [sizes]
+ * @property {Record<string, string>} [usual]  of a run: what an empty field stands for
  * @property {string[]} [lengths]
  * @property {Record<string, string | number | null>} [longest]
  * @property {string} [family]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.peak import played as played_by
-from archcalc.analyze.memory.profile import Block, Change, Happening
 from archcalc.core.assumptions import Assumption
 from archcalc.core.notes import memory_notes_of
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.options import Options
+from archcalc.simulate.events import Block, Change, Event
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _sizes(model: Model, batch: int, seq: int) -> Sizes:
     return Sizes(batch, **free)
 
 
-def _played(changes: list[Happening], level: int) -> tuple[Counter[int], dict[str, int]]:
+def _played(changes: list[Event], level: int) -> tuple[Counter[int], dict[str, int]]:
     """What is there when the backward pass begins, and the peak of each pass."""
     alive: set[Block] = set()
     kept: Counter[int] = Counter()

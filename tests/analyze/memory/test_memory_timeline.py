@@ -13,8 +13,8 @@ from archcalc import load
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.peak import peak
-from archcalc.analyze.memory.profile import Repeated
 from archcalc.reference.transformer import Transformer
+from archcalc.simulate.events import Repeated
 from archcalc.spec.paths import presets
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.plain import plain
@@ -22,8 +22,8 @@ from archcalc.verify.plain import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from archcalc.analyze.memory.profile import Happening
     from archcalc.model import Model
+    from archcalc.simulate.events import Event
 
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 SMALL = ["decoder=2", "vocab=1000", "d_model=256", "heads=4", "ffn.width=1024"]
@@ -125,7 +125,7 @@ def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recomp
     assert whole["activations"] + whole["logits"] == after_forward(peak(ask.deployment, Sizes(2)).step.changes) == saved
 
 
-def after_forward(changes: Iterable[Happening]) -> int:
+def after_forward(changes: Iterable[Event]) -> int:
     """Bytes of activations and logits when the backward pass begins."""
     level = 0
     for one in changes:

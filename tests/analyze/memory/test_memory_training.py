@@ -158,5 +158,5 @@ def test_an_update_of_very_many_tensors_needs_what_it_needs_one_by_one(
 ) -> None:
     """Beyond a bound equal layers are folded, which changes no byte of the tensors."""
     parts = load(model).memory(mode="train", optimizer=optimizer, overhead=0).parts
-    monkeypatch.setattr("archcalc.analyze.memory.updates.MOST_TENSORS", 0)
+    monkeypatch.setattr("archcalc.simulate.passes.updates.MOST_TENSORS", 0)
     assert load(model).memory(mode="train", optimizer=optimizer, overhead=0).parts == parts

@@ -12,13 +12,13 @@ from torch.distributed.tensor import DTensor
 
 from archcalc import load
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.bus import offloaded_bytes
-from archcalc.analyze.memory.passes import offloaded_activations
 from archcalc.analyze.memory.peak import peak
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
+from archcalc.simulate.passes import offloaded_activations
+from archcalc.simulate.passes.offloaded_activations import offloaded_bytes
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.plain import plain
 

@@ -11,11 +11,12 @@ from archcalc import load
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.draft import draft_model, draft_sizes
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine, room_of
-from archcalc.analyze.memory.profile import Change, Simulated
 from archcalc.analyze.memory.residents import Resident, joined
 from archcalc.analyze.memory.rollout import rollout, rollout_sizes
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.errors import InputError
 from archcalc.run.options import Options
+from archcalc.simulate.events import Change
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
 

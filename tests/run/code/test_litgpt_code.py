@@ -11,10 +11,10 @@ from support.simulated_steps import asked, peaks, sizes
 
 from archcalc import load
 from archcalc.analyze.memory.training import step_schedule
-from archcalc.analyze.memory.workspaces import PRODUCTS
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.run.code import code
+from archcalc.simulate.passes.workspaces import PRODUCTS
 from archcalc.spec.sizes import Sizes as Lengths
 
 LEAST = 4096  # bytes of tensors that are compared one by one: all but scalars, statistics and tables
@@ -68,7 +68,8 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
         memory.deployment.keeping,
     )
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
-    assert sum(step.sizes_of(step.outliving).values()) == tokens * numbers * 2
+    times = step.times()
+    assert sum(step.bytes[cell] * times[cell] for cell in step.outliving) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
     assert not step_schedule(
         later.deployment.build(later.deployment.workload(Lengths(2, 64))),
@@ -88,7 +89,7 @@ def test_the_longest_sequence_came_first_once() -> None:
 
 def test_a_head_has_a_matrix_of_its_own() -> None:
     model = load("llama-3.2-1b")
-    own, shared = (asked(model, code=used).parameters.states["weights"] for used in ("litgpt", "torchtune"))
+    own, shared = (asked(model, code=used).deployment.parameters.states["weights"] for used in ("litgpt", "torchtune"))
     assert own - shared == 128_256 * 2048 * 2
 
 
@@ -99,16 +100,16 @@ def test_adapters_of_a_head_have_to_be_named() -> None:
 
 
 def _trained_elements(model: Model, targets: tuple[str, ...]) -> int:
-    held = asked(model, lora=4, lora_targets=targets, code="litgpt").parameters.held
+    held = asked(model, lora=4, lora_targets=targets, code="litgpt").deployment.parameters.held
     return sum(one.copies * one.elements for one in held if one.gradients)
 
 
 def test_states_beside_quantised_weights_are_paged() -> None:
     model, options = decoder(Sizes()), dict[str, Any](lora=4, code="litgpt")
     paged = asked(model, weights="nf4_lightning", **options)
-    assert (paged.run.optimizer and paged.run.optimizer.name) == "adamw-paged"
-    assert paged.parameters.states["optimizer"] == 0
-    assert asked(model, **options).parameters.states["optimizer"] > 0
+    assert (paged.deployment.run.optimizer and paged.deployment.run.optimizer.name) == "adamw-paged"
+    assert paged.deployment.parameters.states["optimizer"] == 0
+    assert asked(model, **options).deployment.parameters.states["optimizer"] > 0
 
 
 @pytest.mark.parametrize(

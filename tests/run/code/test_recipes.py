@@ -119,10 +119,10 @@ def test_a_model_of_fp32_files_is_adapted_in_fp32() -> None:
 
 
 def test_qlora_checkpoints_and_pages_unless_told_otherwise() -> None:
-    usual = llama(**QLORA).run
+    usual = llama(**QLORA).deployment.run
     assert usual.code.name == "transformers" and usual.recipe and usual.optimizer
     assert (usual.recipe.name, usual.recompute, usual.optimizer.name) == ("qlora", "block", "adamw-paged")
-    other = llama(**QLORA, recompute="none", optimizer="adamw").run
+    other = llama(**QLORA, recompute="none", optimizer="adamw").deployment.run
     assert other.optimizer and (other.recompute, other.optimizer.name) == ("none", "adamw")
 
 
@@ -173,7 +173,7 @@ def _needed(model: Model, **given: Any) -> int:
 )
 def test_no_option_leaves_transformers_code(given: dict[str, Any]) -> None:
     """Nor its optimizer, unless the recipe has another one."""
-    found = llama(**given).run
+    found = llama(**given).deployment.run
     assert found.code.name == "transformers"
     assert found.optimizer and found.optimizer.name == ("adamw-paged" if "weights" in given else "adamw-fused")
 
@@ -217,4 +217,4 @@ def test_a_code_that_trains_another_s_layers_has_its_own_recipe() -> None:
     table_head_and_norms = 2 * 1000 * 256 + 5 * 256
     found = [memory.at(1, 16).states["weights"] for memory in (here, there)]
     assert found[0] - found[1] == (4 - 2) * table_head_and_norms
-    assert there.run.code.habits.variables == "held" and there.run.recompute == "block"
+    assert there.deployment.run.code.habits.variables == "held" and there.deployment.run.recompute == "block"

@@ -8,13 +8,13 @@ import pytest
 from support.simulated_steps import asked, peaks, sizes
 
 from archcalc import load
-from archcalc.analyze.memory.training import step_policy, step_schedule
-from archcalc.analyze.memory.workspaces import PRODUCTS
+from archcalc.analyze.memory.training import step_schedule
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Region, walk
 from archcalc.core.recomputation import results
 from archcalc.model import Model
 from archcalc.run.code import code
+from archcalc.simulate.passes.workspaces import PRODUCTS
 from archcalc.spec.sizes import Sizes
 
 VOCAB, WIDTH, HEADS, GROUPS, INNER, LAYERS = 3200, 64, 4, 2, 96, 3
@@ -96,15 +96,14 @@ def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
     gathered = {name: _gathered(decoder, {**used, "precision": name}) for name in ("mixed", "fp8", "fp8-gathered")}
     assert gathered["mixed"] == gathered["fp8"] == 2 * (matrices + 2 * WIDTH)
     assert gathered["fp8-gathered"] == matrices + 2 * 2 * WIDTH
-    states = [asked(decoder, **{**used, "precision": name}).parameters.states for name in gathered]
+    states = [asked(decoder, **{**used, "precision": name}).deployment.parameters.states for name in gathered]
     assert states[0] == states[1] == states[2]
 
 
 def _gathered(model: Model, options: dict[str, Any]) -> int:
     memory = asked(model, **options)
     root = memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ)))
-    block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
-    return sum(step_policy(root, memory.deployment.run, memory.deployment.keeping, 0).groups.block(block))
+    return sum(step_schedule(root, memory.deployment.run, memory.deployment.keeping).blocks()[0].gathered)
 
 
 def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
@@ -121,15 +120,9 @@ def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
         memory.deployment.run,
         memory.deployment.keeping,
     )
-    kernel = next(one.op for one in step.steps() if one.op.traits.attention_kernel)
-    policy = step_policy(
-        memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ))),
-        memory.deployment.run,
-        memory.deployment.keeping,
-        0,
-    )
+    kernel = next(one for one in step.steps() if one.op.traits.attention_kernel)
     rows = TOKENS * HEADS
-    assert list(policy.workspace(kernel)) == [rows * 32 * 4, rows * 4, rows * HEAD * 2, rows * HEAD * 2]
+    assert kernel.gradient_scratch == [rows * 32 * 4, rows * 4, rows * HEAD * 2, rows * HEAD * 2]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +130,7 @@ def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
     [("2024-09", "blocks"), ("2024-11", "all"), ("2024-12", "blocks"), ("2025-03", "blocks"), ("2025-04", "all")],
 )
 def test_the_loss_is_compiled_at_times(decoder: Model, version: str, compiled: str) -> None:
-    assert asked(decoder, code=f"torchtitan@{version}", compile="code").run.compile == compiled
+    assert asked(decoder, code=f"torchtitan@{version}", compile="code").deployment.run.compile == compiled
 
 
 def test_a_family_has_dates_of_its_own() -> None:

@@ -9,10 +9,10 @@ from support.simulated_steps import asked, peaks, sizes
 from support.torchtune_twin import Sizes, made, trained
 
 from archcalc import load
-from archcalc.analyze.memory.workspaces import PRODUCTS
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.run.code import code
+from archcalc.simulate.passes.workspaces import PRODUCTS
 
 LEAST = 4096  # bytes of tensors that are compared one by one: all but scalars and statistics
 BATCH, SEQ = 2, 320
@@ -65,7 +65,9 @@ def test_a_loss_in_chunks_keeps_a_list_of_all_logits(phase: str, vocab: int) -> 
 def test_a_loss_is_compiled_in_chunks_alone() -> None:
     """The recipe for full finetuning drops what compile_loss gives it, so that a whole loss stays as it is."""
     model = decoder(Sizes())
-    whole, chunks = (asked(model, code="torchtune", compile="code", loss_chunks=number).run for number in (1, 8))
+    whole, chunks = (
+        asked(model, code="torchtune", compile="code", loss_chunks=number).deployment.run for number in (1, 8)
+    )
     assert (whole.compile, chunks.compile) == ("blocks", "all")
 
 

@@ -81,11 +81,12 @@ export class Form {
   /**
    * @param {State} state
    * @param {Pick<import("../types.js").Answer, "sizes" | "lengths" | "longest">} model  what the model itself says
+   * @param {Record<string, string>} run  what it is run with where nothing is set
    */
-  show({ settings, gpus }, { sizes = {}, lengths, longest }) {
+  show({ settings, gpus }, { sizes = {}, lengths, longest }, run = {}) {
     const mode = settings.mode ?? "infer";
     for (const button of byId("mode").querySelectorAll("input")) button.checked = button.value === mode;
-    const usual = { tp: "1", dp: "1", pp: "1", seq: sizes["src-seq"], ...sizes };
+    const usual = { tp: "1", dp: "1", pp: "1", seq: sizes["src-seq"], ...sizes, ...run };
     for (const [name, row] of this.rows) {
       row.show(settings[name] ?? "", String(usual[/** @type {keyof typeof usual} */ (name)] ?? row.setting.placeholder ?? ""));
       row.element.hidden = !this.shown(name, mode, lengths);

@@ -1,1 +1,0 @@
-"""Passes over a training step's schedule, one file for each option; they compose in any combination."""

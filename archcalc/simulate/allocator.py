@@ -1,0 +1,190 @@
+"""PyTorch's CUDA caching allocator, simulated: what it reserves on the device for the blocks that a program asks for.
+
+    allocator = Allocator(expandable=False)
+    place = allocator.malloc(4096)
+    allocator.free(place)
+    allocator.reserved, allocator.allocated         bytes now
+
+A request is rounded up to 512 bytes and served by the smallest free piece that is large enough, of its own stream and
+of its own pool (up to 1 MiB, or larger). Of a larger piece the rest is split off; neighbours that are free are merged.
+If no piece is large enough, a segment comes from the device: 2 MiB for small pieces, 20 MiB for those below 10 MiB,
+else whole 2 MiB. An expandable segment grows by pages of 2 MiB (small) or 20 MiB instead. Nothing is given back.
+Source: PyTorch, c10/cuda/CUDACachingAllocator.cpp.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+MIB = 2**20
+ROUNDING = 512  # kMinBlockSize
+SMALL = MIB  # kSmallSize: the largest request of the small pool
+SMALL_SEGMENT = 2 * MIB  # kSmallBuffer
+LARGE_SEGMENT = 20 * MIB  # kLargeBuffer
+WHOLE_FROM = 10 * MIB  # kMinLargeAlloc: from here on a segment is made for the request
+WHOLE_STEP = 2 * MIB  # kRoundLarge
+ADDRESSES = 2**44  # of one expandable segment: more than any device has
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """A part of a segment: allocated, free, or (of an expandable segment) not mapped yet."""
+
+    pool: Pool
+    size: int
+    address: int
+    is_mapped: bool = True
+    before: Piece | None = None
+    after: Piece | None = None
+    is_free: bool = True
+    requested: int = 0
+
+
+@dataclass(eq=False)
+class Pool:
+    """The free pieces of one stream, small or large, by size and then by address."""
+
+    stream: int
+    is_small: bool
+    split_from: int  # bytes that are left of a piece, and become one
+    page: int  # by which an expandable segment grows
+    free: list[tuple[int, int, Piece]] = field(default_factory=list)
+    unmapped: list[Piece] = field(default_factory=list)  # ends of expandable segments
+
+    def add(self, piece: Piece) -> None:
+        insort(self.free, (piece.size, piece.address, piece))
+
+    def remove(self, piece: Piece) -> None:
+        del self.free[bisect_left(self.free, (piece.size, piece.address))]
+
+
+class Allocator:
+    """The state of one device. `requested` are the bytes asked for, `allocated` those of the pieces given out."""
+
+    def __init__(self, *, expandable: bool = False) -> None:
+        self.expandable = expandable
+        self.pools: dict[tuple[int, bool], Pool] = {}
+        self.requested = self.allocated = 0
+        self.reserved_on: dict[int, int] = defaultdict(int)  # by stream
+        self.allocated_on: dict[int, int] = defaultdict(int)
+        self._next_address = 0
+
+    @property
+    def reserved(self) -> int:
+        return sum(self.reserved_on.values())
+
+    def malloc(self, size: int, stream: int = 0) -> Piece:
+        rounded = round_up(size or 1, ROUNDING)
+        is_small = rounded <= SMALL
+        pool = self.pools.get((stream, is_small))
+        if pool is None:
+            split_from = ROUNDING if is_small or self.expandable else SMALL + 1
+            pool = Pool(stream, is_small, split_from, SMALL_SEGMENT if is_small else LARGE_SEGMENT)
+            self.pools[stream, is_small] = pool
+        piece = self._best_fit(pool, rounded) or self._from_device(pool, rounded)
+        if piece.size - rounded >= pool.split_from:
+            rest = Piece(pool, piece.size - rounded, piece.address + rounded)
+            _link(piece, rest)
+            piece.size = rounded
+            pool.add(rest)
+        piece.is_free, piece.requested = False, size
+        self.requested += size
+        self.allocated += piece.size
+        self.allocated_on[stream] += piece.size
+        return piece
+
+    def free(self, piece: Piece) -> None:
+        self.requested -= piece.requested
+        self.allocated -= piece.size
+        self.allocated_on[piece.pool.stream] -= piece.size
+        piece.is_free = True
+        self._insert(piece)
+
+    def _best_fit(self, pool: Pool, size: int) -> Piece | None:
+        """The smallest free piece; one that can grow counts as what it can grow to."""
+        place, free = bisect_left(pool.free, (size,)), pool.free
+        if place == len(free):
+            return None
+        if self.expandable:
+            while place + 1 < len(free) and _grown(free[place + 1][2]) < _grown(free[place][2]):
+                place += 1
+        return free.pop(place)[2]
+
+    def _from_device(self, pool: Pool, size: int) -> Piece:
+        """A segment for small pieces, one for those below 10 MiB, or one for the request alone."""
+        if self.expandable:
+            return self._grow(pool, size)
+        segment = pool.page if size < WHOLE_FROM else round_up(size, WHOLE_STEP)
+        self.reserved_on[pool.stream] += segment
+        return Piece(pool, segment, self._addresses(segment))
+
+    def _addresses(self, size: int) -> int:
+        start = self._next_address
+        self._next_address += round_up(size, WHOLE_STEP) + WHOLE_STEP  # segments are never neighbours
+        return start
+
+    def _insert(self, piece: Piece) -> Piece:
+        """Put a free piece into its pool, merged with its free neighbours."""
+        pool, before, after = piece.pool, piece.before, piece.after
+        if before and before.is_free and before.is_mapped:
+            pool.remove(before)
+            piece = _merged(before, piece)
+        if after and after.is_free and after.is_mapped:
+            pool.remove(after)
+            piece = _merged(piece, after)
+        pool.add(piece)
+        return piece
+
+    # expandable segments
+
+    def _grow(self, pool: Pool, size: int) -> Piece:
+        """Map as many pages as are missing behind the last free piece of the segment."""
+        end = pool.unmapped[0] if pool.unmapped else self._new_segment(pool)
+        before = end.before
+        there = before.size if before and before.is_free else 0
+        piece = self._map(pool, end, size - there)
+        pool.remove(piece)
+        return piece
+
+    def _new_segment(self, pool: Pool) -> Piece:
+        end = Piece(pool, ADDRESSES, self._addresses(ADDRESSES), is_mapped=False)
+        pool.unmapped.append(end)
+        return end
+
+    def _map(self, pool: Pool, end: Piece, size: int) -> Piece:
+        """Map whole pages at the start of the unmapped end, as a free piece merged with the one before."""
+        mapped = Piece(pool, round_up(size, pool.page), end.address)
+        if end.before:
+            _link(end.before, mapped)
+        mapped.after, end.before = end, mapped
+        end.address, end.size = end.address + mapped.size, end.size - mapped.size
+        self.reserved_on[pool.stream] += mapped.size
+        return self._insert(mapped)
+
+
+def round_up(size: int, step: int) -> int:
+    return -(-size // step) * step
+
+
+def _grown(piece: Piece) -> int:
+    """The size of a piece with what is not mapped behind it."""
+    after = piece.after
+    return piece.size + (after.size if after and not after.is_mapped else 0)
+
+
+def _link(piece: Piece, new: Piece) -> None:
+    """Put a new piece behind this one."""
+    new.before, new.after = piece, piece.after
+    if piece.after:
+        piece.after.before = new
+    piece.after = new
+
+
+def _merged(first: Piece, second: Piece) -> Piece:
+    first.size += second.size
+    first.after = second.after
+    if second.after:
+        second.after.before = first
+    return first

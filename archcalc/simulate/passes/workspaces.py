@@ -1,0 +1,43 @@
+"""Memory that CUDA kernels compute in and do not return: no trace of PyTorch's ops shows it.
+
+Source: PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp, getChosenWorkspaceSize: two pieces of 4,096 KiB and eight of
+16; 32 MiB on Hopper. aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_bwd: dq_accum, softmax_d,
+dk_expanded and dv_expanded.
+"""
+
+from __future__ import annotations
+
+from archcalc.core.ir import Op
+from archcalc.core.mesh import Plan
+from archcalc.core.precision import BYTES
+from archcalc.simulate.schedule import Pass, Schedule
+
+KIB = 1024
+PRODUCTS = (2 * 4096 + 8 * 16) * KIB  # bytes of cuBLAS's workspace, allocated once
+ROWS, WIDTH = 128, 32  # what positions and widths of heads are rounded up to
+
+
+def kernel_workspaces(plan: Plan, width: int) -> Pass:
+    """Of matrix products, and of flash attention's backward pass; `width` is the bytes of an activation."""
+
+    def change(schedule: Schedule) -> Schedule:
+        schedule.workspace = PRODUCTS
+        for step in schedule.steps():
+            if step.op.traits.attention_kernel:
+                step.gradient_scratch.extend(of_attention(step.op, plan, width))
+        return schedule
+
+    return change
+
+
+def of_attention(op: Op, plan: Plan, width: int) -> list[int]:
+    """fp32 sums of the queries' gradients, a number for each row, and gradients of keys and values for every head."""
+    query, key, *_ = op.inputs
+    _, head, seq, each = query.dims
+    rows = plan.size(query) // int(each.size)  # of all heads
+    positions, head_width = -(-int(seq.size) // ROWS) * ROWS, -(-int(each.size) // WIDTH) * WIDTH
+    rounded = rows * positions // int(seq.size)
+    made = [rounded * head_width * BYTES["fp32"], rounded * BYTES["fp32"]]
+    if key.dims[1] == head:
+        return made
+    return [*made, *[plan.size(query) * width] * 2]

@@ -1,0 +1,142 @@
+"""A step as a value: ops in their order, and in plain numbers all that a simulation needs to know about them.
+
+    step = schedule(root, policy, trainable, size, [checkpoint("block"), ...])      (archcalc.simulate.build)
+    step.steps(), step.bytes[cell], step.saved()
+
+Whatever an option changes about a step (mixed precision, checkpointing, ZeRO, a compiler, chunks of the loss) is a
+pass: a function that is handed a schedule and gives it on, changed. Passes run one after the other, so that each finds
+what the ones before it left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from archcalc.core.ir import Module, Param, Region, Tensor
+from archcalc.simulate.nodes import Cell, Group, Node, Step
+
+
+class Saved(NamedTuple):
+    """A cell that is alive after the forward pass, for the first who saved it: the module of an op, or a recomputed
+    block; `times` is how many like it there are, `bytes` what all of them take."""
+
+    module: Module
+    cell: Cell
+    times: int
+    bytes: int
+
+
+class GradientBytes(NamedTuple):
+    """Of one copy of a parameter."""
+
+    made: int  # as the backward pass makes it
+    share: int = 0  # what this GPU keeps once it has been reduced
+    flat: int = 0  # of the reduce-scatter's flat input
+
+
+@dataclass
+class Schedule:
+    """The tables say of every cell what passes may change; what follows them is written by passes alone."""
+
+    root: Module
+    nodes: list[Node]
+    bytes: dict[Cell, int]
+    last_read: dict[Cell, int]  # number of the step, going forward
+    part_bytes: dict[Cell, int] = field(default_factory=dict)  # of parts of other cells, which their gradients take
+
+    at_start: dict[str, int] = field(default_factory=dict)  # bytes that are there before the step, by part
+    unread: str = "temporary"  # the part of tensors that no backward pass needs
+    logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
+    loss_chunks: int = 1  # that they are made in, one after the other
+    logits_copies: int = 0  # tensors of logits that a loss makes for a moment, besides what it saves
+    held_until: dict[Cell, str] = field(default_factory=dict)  # by the training loop: loss, backward, next_forward
+    left_over: list[tuple[str, int]] = field(default_factory=list)  # of the last step, until the model returns
+    outliving: set[Cell] = field(default_factory=set)  # alive as long as the graph, and not the backward pass
+    offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM
+    empties_autocast: bool = False  # copies of weights that autocast cached are freed behind the loss
+    workspace: int = 0  # of all matrix products, from the first one on
+
+    trains: bool = False  # a backward pass and an optimizer's step follow
+    gradients: dict[Param, GradientBytes] = field(default_factory=dict)
+    accumulates: bool = False  # gradients of earlier micro-batches are there
+    to_host: bool = False  # gradients go to host RAM, and shards of weights come from there
+    reduces: bool = False  # gradients are summed over GPUs and divided as soon as a block is done
+    reduce_bucket: int = 0  # a buffer that gradients are summed over GPUs in, while the backward pass runs
+    rounding: int = 0  # what a flat buffer of all gradients takes beyond the sum of shares
+    updates: Sequence[Sequence[int]] = ()  # of the optimizer's step: blocks that exist at once, turn after turn
+
+    shards: int = 1  # GPUs that weights are gathered from
+    gathered_first: tuple[int, ...] = ()  # bytes of parameters in front of the blocks, if a group of their own
+    gathered_last: tuple[int, ...] = ()  # behind the blocks, likewise
+    gathered_root: tuple[int, ...] = ()  # of all that is in no other group: gathered from the first op to the last
+
+    def steps(self, group: Group | None = None) -> list[Step]:
+        """Every step in order, or those of a group."""
+        nodes = self.nodes[group.begin : group.end] if group else self.nodes
+        return [node for node in nodes if isinstance(node, Step)]
+
+    def groups(self) -> list[Group]:
+        """Every block in order, and what may be recomputed within."""
+        marks = (node for node in self.nodes if not isinstance(node, Step) and not node.is_end)
+        return [mark.region for mark in marks if isinstance(mark.region, Group)]
+
+    def blocks(self) -> list[Group]:
+        """The runs of blocks."""
+        return [group for group in self.groups() if group.module.region == Region.BLOCK]
+
+    def gradient_bytes(self, cell: Cell) -> int:
+        """A gradient is as large as its tensor, also where that is a part of another one."""
+        return self.part_bytes.get(cell, self.bytes[cell])
+
+    def part(self, cell: Cell, stays: bool) -> str:
+        """The part of the report that a cell is counted in; `stays` if it outlives the ops that read it."""
+        if cell in self.logits:
+            return "logits"
+        return "activations" if stays else self.unread
+
+    def add_cell(self, step: Step, tensor: Tensor, size: int, *, of_input: bool = False) -> Cell:
+        """One more tensor that the step makes."""
+        made = Cell(tensor, of_input)
+        self.bytes[made], self.last_read[made] = size, step.number
+        step.copies.append(made)
+        return made
+
+    def times(self) -> dict[Cell, int]:
+        """How often every cell is made, in all runs of the loops around."""
+        return {cell: step.times for step in self.steps() for cell in step.makes}
+
+    def savers(self) -> dict[Cell, list[int]]:
+        """Who saves a cell: numbers of steps, or of a recomputed group's first."""
+        found: dict[Cell, list[int]] = {}
+        for number, _, cells in self._saving():
+            for cell in cells:
+                found.setdefault(cell, []).append(number)
+        return found
+
+    def saved(self) -> list[Saved]:
+        """Everything that is saved for the backward pass, at the first who saves it."""
+        found: dict[Cell, Saved] = {}
+        for _, times, cells in self._saving():
+            for cell, module in cells.items():
+                if cell not in found:
+                    found[cell] = Saved(module, cell, times, times * self.bytes[cell])
+        return list(found.values())
+
+    def _saving(self) -> Iterator[tuple[int, int, dict[Cell, Module]]]:
+        """Number, times, and the cells that are saved with where they are made. The tensors of a recomputed group are
+        not, only its inputs and some of its results."""
+        behind = 0
+        for position, node in enumerate(self.nodes):
+            if position < behind:
+                continue
+            if isinstance(node, Step):
+                yield node.number, node.times, dict.fromkeys(node.saves, node.module)
+            elif isinstance(node.region, Group) and node.region.recomputed and not node.is_end:
+                group = node.region
+                behind = group.end
+                yield group.first, group.times, dict.fromkeys(group.reads, group.module) | group.results
+
+
+Pass = Callable[[Schedule], Schedule]

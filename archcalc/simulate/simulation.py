@@ -1,0 +1,258 @@
+"""Simulate the memory of a step: forward, loss, backward, optimizer.
+
+    simulate(schedule)       every allocation and free, in order; `Levels` plays them
+
+Going forward an op makes its output, and what nobody reads any more is freed unless the backward pass needs it. Going
+back an op makes the gradients of its inputs, adds them to what is there, and frees what it saved.
+"""
+
+from __future__ import annotations
+
+from archcalc.core.ir import Module, Region
+from archcalc.simulate.events import Block, Event
+from archcalc.simulate.gathering import Gathering
+from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.nodes import Cell, Group, Loop, Step
+from archcalc.simulate.op_memory import OpMemory
+from archcalc.simulate.parameter_gradients import ParameterGradients
+from archcalc.simulate.schedule import Schedule
+
+
+def simulate(schedule: Schedule) -> list[Event]:
+    """Every change in bytes over one step; the schedule stays as it is."""
+    step = _Simulation(schedule)
+    step.forward()
+    if schedule.trains:
+        step.backward()
+        step.update()
+    return step.ledger.changes
+
+
+class _Simulation:
+    """A walk over the nodes of a schedule, forward and back."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule, self.ledger = schedule, Ledger()
+        self.gathering = Gathering(self.ledger, schedule.shards, schedule.to_host)
+        self.trained = ParameterGradients(schedule, self.ledger, self.gathering)
+        self.ops = OpMemory(schedule, self.ledger, self.trained)
+        self.blocks = schedule.blocks()
+        self.places = {group: place for place, group in enumerate(self.blocks)}
+        self.gathered: dict[Group | str, list[Block]] = {}  # weights, of blocks and of what stands outside of them
+        self.left_over: list[Block] = []  # what the training loop still holds of the last step
+        self.workspace: Block | None = None
+
+    # forward
+
+    def forward(self) -> None:
+        schedule, ledger = self.schedule, self.ledger
+        self.left_over = [ledger.allocate(part, size) for part, size in schedule.left_over]
+        self.workspace = ledger.allocate("temporary", schedule.workspace)
+        self.gathered["root"] = self.gathering.forward(schedule.gathered_root)
+        self.gathered["first"] = self.gathering.forward(schedule.gathered_first)
+        self.gathered["last"] = []
+        is_recomputed = False
+        staying = self.ops.savers.keys() | schedule.held_until.keys()
+        for node in schedule.nodes:
+            if isinstance(node, Step):
+                is_loss = node.module.region == Region.LOSS
+                ledger.at("loss" if is_loss else "forward", node.module, node.number)
+                if is_loss:
+                    self._return()
+                self.ops.compute(node, staying, is_recomputed=is_recomputed)
+            elif isinstance(node.region, Loop):
+                ledger.cross(node.region, begins=not node.is_end)
+            elif node.region in self.places:
+                is_recomputed = node.region.recomputed and not node.is_end
+                if node.is_end:
+                    self._leave_block(node.region)
+                else:
+                    self._enter_block(node.region)
+        self._return()
+
+    def _return(self) -> None:
+        """The model has given its output."""
+        self.gathering.loss()
+        self.ledger.free(*self.left_over)
+        self.left_over = []
+
+    def _enter_block(self, group: Group) -> None:
+        self.ledger.at(self.ledger.phase, group.module, group.first)
+        self.ledger.run = group.first
+        self.ledger.free(*self.gathered.pop("first", ()))
+        self.gathered[group] = self.gathering.forward(group.gathered)
+
+    def _leave_block(self, group: Group) -> None:
+        """What the block before saved has been copied to host RAM while this one computed."""
+        self.ledger.module = group.module
+        if group.reshards:
+            self.ledger.free(*self.gathered.pop(group))
+        self.ops.free(*self._offloaded_before(group))
+        if group is self.blocks[-1]:
+            self.gathered["last"] = self.gathering.forward(self.schedule.gathered_last)
+        self.ledger.run = 0
+
+    def _offloaded_before(self, group: Group) -> list[Cell]:
+        """What leaves the GPU of the block that ran before this one."""
+        place = self.places[group]
+        return self.schedule.offloaded.get(self.blocks[place - 1], []) if place else []
+
+    # backward
+
+    def backward(self) -> None:
+        schedule, ledger = self.schedule, self.ledger
+        ledger.at(ledger.phase, ledger.module)
+        if schedule.empties_autocast:
+            self._empty_autocast()
+        ledger.phase = "backward"
+        self._free_logits("loss")
+        bucket = ledger.allocate("temporary", schedule.reduce_bucket)
+        self._go_back()
+        self._free_logits("backward")
+        ledger.free(*self.gathered["root"])
+        self.trained.reduce()
+        if not self.trained.is_added:
+            self.trained.done.append(ledger.allocate("gradients", schedule.rounding))
+        self.gathering.end()
+        ledger.free(bucket)
+
+    def update(self) -> None:
+        """The optimizer's step, which is an instant of its own even where it needs nothing besides."""
+        ledger = self.ledger
+        ledger.at("step", Module("model"))
+        ledger.mark_phase()
+        for turn in self.schedule.updates:
+            ledger.free(*[ledger.allocate("temporary", size) for size in turn])
+        ledger.free(*self.trained.done)
+        for gradient in self.ops.gradients.held:
+            self.ops.gradients.drop(gradient)
+        ledger.free(self.workspace)
+
+    def _empty_autocast(self) -> None:
+        """Behind the loss, copies live on where a product saved them: no biases, and none of what is recomputed."""
+        behind = 0  # the end of a recomputed group
+        for position, node in enumerate(self.schedule.nodes):
+            if isinstance(node, Step):
+                for copy in node.weight_copies:
+                    if not copy.is_saved or position < behind:
+                        self.ledger.free(self.ops.weight_copies.pop((copy.param, node.number), None))
+            elif isinstance(node.region, Loop):
+                self.ledger.cross(node.region, begins=not node.is_end)
+            elif node.region.recomputed:
+                behind = max(behind, node.region.end)
+
+    def _free_logits(self, until: str) -> None:
+        """Logits that the training loop held so long, unless the backward pass has yet to read them."""
+        held = self.schedule.held_until.items()
+        self.ops.free(*(cell for cell, when in held if when == until and not self.ops.savers.get(cell)))
+
+    def _go_back(self) -> None:
+        nodes, has_prefetched = self.schedule.nodes, False
+        recomputed: dict[int, Group] = {}  # groups by the node that first asks for what they saved
+        for position in reversed(range(len(nodes))):
+            node = nodes[position]
+            if position in recomputed:
+                self._recompute(recomputed.pop(position))
+            if isinstance(node, Step):
+                self.ledger.at("backward", node.module, node.number)
+                if not has_prefetched and node.module.region != Region.LOSS:  # by a hook on the model's output
+                    has_prefetched = True
+                    self.gathering.prefetch(self._weights_before(len(self.blocks)))
+                self.ops.differentiate(node)
+            elif isinstance(node.region, Loop):
+                self.ledger.cross(node.region, begins=node.is_end, is_reversed=True)
+            elif node.is_end:
+                self._back_into(node.region)
+                if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
+                    recomputed[self._first_asking(node.region)] = node.region
+            else:
+                self._back_out_of(node.region)
+
+    def _first_asking(self, group: Group) -> int:
+        """A block is recomputed when its first saved tensor is asked for, and not by last steps that saved nothing."""
+        for position in reversed(range(group.begin + 1, group.end)):
+            node = self.schedule.nodes[position]
+            if not isinstance(node, Step) or node.packs:
+                return position
+        return group.begin
+
+    def _back_into(self, group: Group) -> None:
+        """What the block before saved is copied from host RAM while this one is differentiated."""
+        if group not in self.places:
+            return
+        ledger, before = self.ledger, self._weights_before(self.places[group])
+        ledger.at("backward", group.module, group.first)
+        ledger.run = group.first
+        if group is self.blocks[-1] and self.schedule.gathered_last:
+            ledger.free(*self.gathered.pop("last"))
+            self.trained.reduce()
+        if group in self.gathered:
+            self.gathering.prefetch(before)
+        else:
+            self.gathered[group] = self.gathering.backward(group.gathered, before)
+        for cell in self._offloaded_before(group):
+            self.ops.allocate(cell, True)
+
+    def _back_out_of(self, group: Group) -> None:
+        self.ops.free_inputs(group)
+        if group not in self.places:
+            return
+        self.ledger.module = group.module
+        self.ledger.free(*self.gathered.pop(group))
+        if self.schedule.reduces:
+            self.trained.reduce(group.module)
+        if group is self.blocks[0]:
+            self.ledger.free(*self.gathering.backward(self.schedule.gathered_first, ()))
+        self.ledger.run = 0
+
+    def _weights_before(self, place: int) -> tuple[int, ...]:
+        """What an all-gather fills ahead of time: the weights of the block that ran before the one at this place."""
+        if place == 0:
+            return self.schedule.gathered_first
+        before = self.blocks[place - 1]
+        return () if before in self.gathered else before.gathered
+
+    def _recompute(self, group: Group) -> None:
+        """Compute the inside again, up to the last tensor that the backward pass needs; results behind it stay."""
+        inside, leaves = self.schedule.steps(group), list[Block]()
+        needed = {cell: None for step in inside for cell in step.saves}  # in order: so pieces of memory are freed
+        for cell in group.results:
+            self.ops.savers[cell].remove(group.first)
+        for step in inside:
+            for cell in step.saves:
+                self.ops.savers.setdefault(cell, []).append(step.number)
+        saving = [step.number for step in inside if step.saves]
+        self.ops.replayed.update(saving)
+        self.ops.last_needed.update({number: group for number in saving[:1] if group.module.region == Region.BLOCK})
+        last = _last_again(inside)
+        made = {cell: None for step in inside if step.number <= last for cell in step.makes}
+        passing = {cell: None for cell in made if cell not in needed}
+        staying = {cell for step in inside for cell in (*step.reads, *step.makes) if cell not in passing}
+        for node in self.schedule.nodes[group.begin : group.end]:
+            if isinstance(node, Step):
+                if node.number > last:
+                    continue
+                self.ledger.at("backward", node.module, node.number)
+                if node.op in group.done:  # its result was saved, but its inputs may be freed after it
+                    touched = [cell for cell in (*node.reads, *node.makes) if cell in passing]
+                    self.ops.free(*(cell for cell in touched if self.schedule.last_read[cell] <= node.number))
+                    continue
+                if node.is_leaf:  # made twice: the graph holds the first one
+                    leaves.append(self.ledger.allocate(self.schedule.unread, self.schedule.bytes[node.output]))
+                self.ops.compute(node, staying)
+            elif isinstance(node.region, Loop):
+                self.ledger.cross(node.region, begins=not node.is_end)
+        self.ledger.free(*leaves)
+        self.ops.free(*passing)
+        for cell in needed:
+            if cell.of_input:
+                self.ops.allocate(cell, True)
+
+
+def _last_again(inside: list[Step]) -> int:
+    """The last op that is recomputed; one that saves no more than it reads is stopped before it computes."""
+    packing = [step for step in inside if step.packs]
+    if not packing:
+        return -1
+    step = packing[-1]
+    return step.number - all(cell in step.reads or cell.of_input for cell in step.saves)
