@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.analyze.fit import question
+from archcalc.analyze.fit import need
 from archcalc.run.accuracy import Band
 from archcalc.run.device import device
 from archcalc.run.engine.catalog import engine, known
@@ -194,7 +194,7 @@ def test_remedies_offer_what_runs_on_the_device(
 ) -> None:
     """A KV cache in fp8 halves 2 × 28 layers × 4 heads × 128 × 2 bytes a token, which is enough on both cards; one of
     compute capability 7.5 does not run it."""
-    monkeypatch.setattr(question, "band", lambda run: Band(5, 8, "any"))
+    monkeypatch.setattr(need, "band", lambda run: Band(5, 8, "any"))
     sizes = ("--batch", str(batch), "--seq", "4k")
     found = run("fit", "qwen2.5-7b", "--engine", "vllm", *sizes, "--gpu", card, "--format", "json").json["remedies"]
     options = [one["option"] for one in found]
