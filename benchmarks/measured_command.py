@@ -98,9 +98,8 @@ def _takes(command: str, option: str) -> bool:
 @cache
 def _options(command: str) -> tuple[frozenset[str], Callable[[str], str]]:
     """The names of a command's options, and the function that finds the name for another spelling."""
-    from archcalc.cli.app import COMMANDS
     from archcalc.cli.declared import normalised
 
-    function = getattr(import_module(f"archcalc.cli.{COMMANDS[command][0]}"), command)
+    function = getattr(import_module(f"archcalc.cli.commands.{command}"), command)
     names = frozenset(name.replace("_", "-") for name in signature(function).parameters)
     return names, normalised(function)

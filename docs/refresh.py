@@ -17,7 +17,8 @@ from pathlib import Path
 from tables import with_tables, with_terms
 
 from archcalc.layers.glossary import DIMS
-from archcalc.run.options import options_of, other_names
+from archcalc.run.options import options_of
+from archcalc.spec.option import other_names
 
 ROOT = Path(__file__).parent.parent
 PICTURE = re.compile(r"^<!-- (archcalc [^\n]* (-o|>) \S+) -->$", re.MULTILINE)

@@ -129,13 +129,14 @@ def test_a_position_encoding(added: Added, offset: bool, numbers: int) -> None:
     """A number or two for each of 3 heads in each of 2 blocks, and a bias on the scores of every pair of positions."""
     encoding = added("archcalc/archs/transformer/positions/slopes.py").ENCODING(kind="slopes", offset=offset)
     model = archcalc.load({"vocab": 11, "d_model": 12, "heads": 3, "ffn": 20, "decoder": 2})
-    (decoder,) = model.resolved.stacks
+    resolved: Any = model.resolved
+    (decoder,) = resolved.stacks
     attention = dataclasses.replace(decoder.parts["attention"], positions=(encoding,))
     stack = dataclasses.replace(decoder, parts={**decoder.parts, "attention": attention})
-    placed = dataclasses.replace(model, resolved=dataclasses.replace(model.resolved, decoder=stack))
+    placed = dataclasses.replace(model, resolved=dataclasses.replace(resolved, decoder=stack))
     assert placed.params().total - model.params().total == 2 * 3 * numbers
-    eager = {"batch": 1, "seq": 5, "attention": "eager"}
-    ops = [op for node, _ in walk(placed.build(placed.workload(**eager))) for op in node.ops]
+    work = placed.workload(batch=1, seq=5, attention="eager")
+    ops = [op for node, _ in walk(placed.build(work)) for op in node.ops]
     (bias,) = [
         op.output
         for op in ops

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from archcalc.cli import colour, progress
+from archcalc.cli import progress
 from archcalc.core.errors import InputError
 from archcalc.core.visible import UNSEEN, escaped
 from archcalc.render.style import MARKS, on_terminal, unstyled
 
+NO_COLOUR = ("0", "false", "no", "off")  # of FORCE_COLOR
 _ASCII: dict[int, int | str] = {  # one for one, to keep columns in line
     **str.maketrans("·−–×…█▓▒░▪│✓✗→≈±√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>~~/2......."),
     **str.maketrans("●○■□▲△◆◇╳─╌┤┴└▁▂▃▄▅▆▇▼", "o+*#@%&$X--++`...:::#v"),
@@ -93,7 +94,20 @@ def out(text: str, kept: str = "") -> None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
     progress.erase()
     styled = harmless(text, "\n\t" + MARKS + kept)
-    print(on_terminal(styled) if colour.wanted() else unstyled(styled), flush=True)
+    print(on_terminal(styled) if is_coloured() else unstyled(styled), flush=True)
+
+
+def is_coloured() -> bool:
+    """On a terminal, unless the user wants it otherwise. The conventions, the first that says something wins: NO_COLOR
+    (https://no-color.org), FORCE_COLOR (0 for no colour), CLICOLOR_FORCE and CLICOLOR (https://bixense.com/clicolors),
+    TERM=dumb."""
+    environment = {name: os.environ.get(name, "") for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR")}
+    if environment["NO_COLOR"] or environment["FORCE_COLOR"].lower() in NO_COLOUR:
+        return False
+    if environment["FORCE_COLOR"] or environment["CLICOLOR_FORCE"] not in ("", "0"):
+        return True
+    plain = environment["CLICOLOR"] == "0" or os.environ.get("TERM") == "dumb"
+    return not plain and bool(sys.stdout) and sys.stdout.isatty()
 
 
 def complain(text: str) -> None:

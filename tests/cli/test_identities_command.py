@@ -206,7 +206,7 @@ def test_explain_shows_steps_source_and_the_reason_of_the_bound(run: Run) -> Non
 
 def test_verdicts_are_coloured_where_colour_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Green, yellow and red: the mark and the verdict."""
-    monkeypatch.setattr("archcalc.cli.colour.wanted", lambda: True)
+    monkeypatch.setattr("archcalc.cli.printing.is_coloured", lambda: True)
     out = run("identities", "tanh-range", "location-score").out
     assert "\x1b[31m✗\x1b[0m tanh maps to [0, 1]" in out
     assert "\x1b[31mwrong\x1b[0m" in out

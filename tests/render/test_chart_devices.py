@@ -28,12 +28,6 @@ def test_bars_are_proportional_to_bytes() -> None:
     assert wide == pytest.approx([size * scale for size in sizes], abs=0.11)
 
 
-def test_parts_add_up_to_what_is_needed() -> None:
-    asked = report("rtx-4090", mode="train", precision="bf16")
-    (row,) = asked.rows
-    assert sum(asked.segments(row).values()) == row.required_bytes
-
-
 def test_the_verdict_is_a_word_and_a_mark() -> None:
     asked = report("rtx-4060", "rtx-4090", "h100")
     said = words(devices(asked))

@@ -44,11 +44,12 @@ SETTINGS: list[dict[str, Any]] = [
 )
 def test_it_is_what_every_layer_followed_one_by_one_makes(name: str, options: dict[str, Any]) -> None:
     memory = Memory(load(name), mode="train", overhead=0, **options)
-    root = memory.build(memory._workload(Sizes(2)))
-    few, every = (training.step_schedule(root, memory.run, memory.keeping, first) for first in (2, EVERY))
+    made = memory.deployment
+    root = made.build(made.workload(Sizes(2)))
+    few, every = (training.step_schedule(root, made.run, made.keeping, first) for first in (2, EVERY))
     assert len(few.nodes) < len(every.nodes)
     whole = expanded(simulate(few))
-    if memory.run.offload.activations:  # what a block frees may be of the block before the last one
+    if made.run.offload.activations:  # what a block frees may be of the block before the last one
         assert whole is None
     else:
         assert whole is not None

@@ -179,7 +179,7 @@ def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
         return []
     step = inference.last_step(work)
     found = inference.cache_after(deployment.build(step), step, run)
-    check_cache((one.tensor for one in found), deployment.options)
+    check_cache([one.tensor for one in found], deployment.options)
     return found
 
 

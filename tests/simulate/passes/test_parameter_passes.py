@@ -120,12 +120,15 @@ def test_an_all_gather_has_a_flat_input_and_a_flat_output() -> None:
     assert sizes(events, "forward", "temporary")[3:7] == block
 
 
+def own_optimizer(*, update: int, one_by_one: bool = False) -> Optimizer:
+    """Without states, of which an update needs nothing."""
+    return Optimizer(name="own", about="", source="", aliases=(), update=update, one_by_one=one_by_one)
+
+
 def test_an_update_of_all_parameters_at_once_or_one_by_one() -> None:
     """In the order of the tree; a loop holds the last quotient beside a root and a quotient."""
     every = [FP32 * size for size in [MATRIX] * 4 + [HEAD]]
-    at_once, one_by_one = (
-        Optimizer("own", lambda param, elements, width: 0, update=1, one_by_one=each) for each in (False, True)
-    )
+    at_once, one_by_one = (own_optimizer(update=1, one_by_one=each) for each in (False, True))
     assert step(updates.update(PLAN, at_once, RECIPE, STORED)).updates == [every]
     turns = step(updates.update(PLAN, one_by_one, RECIPE, STORED)).updates
     assert turns == [[before, size, size] for before, size in zip([0, *every], every, strict=False)]
@@ -133,9 +136,9 @@ def test_an_update_of_all_parameters_at_once_or_one_by_one() -> None:
 
 def test_an_update_of_very_many_tensors_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(updates, "MOST_TENSORS", 4)
-    optimizer = Optimizer("own", lambda param, elements, width: 0, update=2)
+    optimizer = own_optimizer(update=2)
     assert step(updates.update(PLAN, optimizer, RECIPE, STORED)).updates == [[2 * FP32 * ALL]]
-    slow = Optimizer("own", lambda param, elements, width: 0, update=2, one_by_one=True)
+    slow = own_optimizer(update=2, one_by_one=True)
     assert len(step(updates.update(PLAN, slow, RECIPE, STORED), layers=9).updates) == 2 * 2 + 1
 
 
