@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a wor
 # Some virtual machines report AMX and forbid its use: 16-bit products on the CPU would end the process.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
-from support import wide
+from support import remembered, wide
 
 from archcalc.cli import main
 
@@ -84,19 +84,13 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture(autouse=True)
 def answers_of_replaced_code(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Peaks are remembered by value: a test that replaces code is given none of another, and leaves none."""
-    replaces = "monkeypatch" in inspect.signature(request.function).parameters
-    _forget_peaks(replaces)
+    """Answers are remembered by value: a test that replaces code is given none of another, and leaves none."""
+    if "monkeypatch" not in inspect.signature(request.function).parameters:
+        yield
+        return
+    remembered.forget()
     yield
-    _forget_peaks(replaces)
-
-
-def _forget_peaks(replaces: bool) -> None:
-    peaks, deployments = (sys.modules.get(f"archcalc.analyze.memory.{name}") for name in ("peak", "deployment"))
-    if replaces and peaks and deployments:
-        peaks.peak.cache_clear()
-        peaks.played.cache_clear()
-        deployments.deployed.cache_clear()
+    remembered.forget()
 
 
 @pytest.fixture

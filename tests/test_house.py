@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
+from support import sources
 
-import archcalc
-
-PACKAGE = Path(archcalc.__file__).parent
-FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+FILES = sources.files()
 LONGEST = 350  # lines
 
 
-@pytest.fixture(scope="module")
-def sources() -> dict[str, str]:
-    return {name: (PACKAGE / name).read_text(encoding="utf-8") for name in FILES}
-
-
-def test_every_file_says_first_what_it_is(sources: dict[str, str]) -> None:
+def test_every_file_says_first_what_it_is() -> None:
     """In a docstring that starts on its first line."""
-    silent = [name for name, text in sources.items() if not _first_line(text)]
-    assert silent == []
+    assert [file for file in FILES if not _first_line(file)] == []
 
 
-def _first_line(text: str) -> str:
-    said = ast.get_docstring(ast.parse(text), clean=False) or ""
-    return said.splitlines()[0].strip() if text.startswith(('"""', 'r"""')) and said else ""
+def _first_line(file: str) -> str:
+    if not sources.text(file).startswith(('"""', 'r"""')):
+        return ""
+    return (ast.get_docstring(sources.parsed(file), clean=False) or "").partition("\n")[0].strip()
 
 
-def test_no_file_is_long(sources: dict[str, str]) -> None:
+def test_no_file_is_long() -> None:
     """One idea needs no more."""
-    long = {name: text.count("\n") for name, text in sources.items() if text.count("\n") > LONGEST}
-    assert long == {}
+    lines = {file: sources.text(file).count("\n") for file in FILES}
+    assert {file: number for file, number in lines.items() if number > LONGEST} == {}
 
 
-def test_a_statement_has_one_conditional_expression_at_the_most(sources: dict[str, str]) -> None:
+def test_a_statement_has_one_conditional_expression_at_the_most() -> None:
     """So that none is nested, and no line has to be decoded."""
-    found = [f"{name}:{line}" for name, text in sources.items() for line in overloaded(text)]
-    assert found == []
+    assert [f"{file}:{line}" for file in FILES for line in overloaded(sources.nodes(file))] == []
 
 
-def overloaded(text: str) -> list[int]:
+def overloaded(nodes: Iterable[ast.AST]) -> list[int]:
     """The lines of statements with more than one conditional expression."""
-    statements = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
+    statements = [node for node in nodes if isinstance(node, ast.stmt)]
     return [each.lineno for each in statements if sum(isinstance(one, ast.IfExp) for one in own_nodes(each)) > 1]
 
 
@@ -74,4 +65,4 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 )
 def test_overloaded_statements_are_found(text: str, lines: list[int]) -> None:
     """In whatever they stand, but each statement by itself."""
-    assert overloaded(text) == lines
+    assert overloaded(ast.walk(ast.parse(text))) == lines

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from support import sources
 
-import archcalc
-
-PACKAGE = Path(archcalc.__file__).parent
 ORDER = (
     *("core", "spec", "storage", "styles", "layers", "archs", "network", "json_schema", "run", "simulate"),
     *("identities", "report", "analyze", "model", "importers", "loading", "exercises", "render", "catalog"),
     *("reference", "verify", "ui", "cli"),
 )
-FILES = sorted(file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE or not file.name.startswith("__"))
+FILES = [file for file in sources.files() if not file.startswith("__")]
+
+
+def package_of(file: str) -> str:
+    return file.partition("/")[0].removesuffix(".py")
 
 
 def imported(code: ast.AST) -> Iterator[tuple[int, str]]:
@@ -29,16 +29,18 @@ def imported(code: ast.AST) -> Iterator[tuple[int, str]]:
         yield from imported(node)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_a_file_imports_only_what_stands_below_it(file: Path) -> None:
-    own = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    found = [(line, name) for line, name in imported(ast.parse(file.read_text("utf-8"))) if name in ORDER]
-    assert [(line, name) for line, name in found if ORDER.index(name) > ORDER.index(own)] == []
+def test_a_file_imports_only_what_stands_below_it() -> None:
+    upwards = [
+        f"{file}:{line} imports {name}"
+        for file in FILES
+        for line, name in imported(sources.parsed(file))
+        if name in ORDER and ORDER.index(name) > ORDER.index(package_of(file))
+    ]
+    assert upwards == []
 
 
 def test_every_package_has_its_place() -> None:
-    packages = {file.relative_to(PACKAGE).parts[0].removesuffix(".py") for file in FILES}
-    assert packages == set(ORDER)
+    assert {package_of(file) for file in FILES} == set(ORDER)
 
 
 def test_the_direction_is_checked_in_functions_and_for_types_too() -> None:

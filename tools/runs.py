@@ -26,12 +26,11 @@ ASKED = {  # modes, and the devices that each is asked for on
 }
 
 
-def runs() -> Iterator[str]:
-    """Preset by preset."""
-    for name, file in sorted(paths.presets().items()):
-        model = from_file(file)
-        for mode, devices in ASKED.items():
-            yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device)}" for device in devices)
+def runs(name: str) -> Iterator[str]:
+    """Of one preset."""
+    model = from_file(paths.presets()[name])
+    for mode, devices in ASKED.items():
+        yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device)}" for device in devices)
 
 
 def _line(model: Model, mode: str, device: str) -> str:
@@ -47,4 +46,5 @@ def _line(model: Model, mode: str, device: str) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(runs()))
+    for preset in sorted(paths.presets()):
+        print("\n".join(runs(preset)))

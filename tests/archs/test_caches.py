@@ -30,6 +30,7 @@ def asked(model: Model, context: int, mode: str) -> Workload:
 
 
 MLA = {"kind": "mla", "q_rank": 14, "kv_rank": 12, "nope_dim": 10, "rope_dim": 4, "v_dim": 6}
+INDEX = {"heads": 3, "head_dim": 8, "top": 5}  # whose heads share their keys
 DELTA = {"heads": 2, "v_heads": 4, "head_dim": 8, "v_dim": 10}
 MAMBA2 = {"kind": "mamba2", "heads": 8, "state": 6, "groups": 2, "conv": 3}
 HYBRID: dict[str, Any] = {"ffn": None, "heads": None, "kv_heads": None, "position": None}
@@ -43,6 +44,7 @@ CACHES = [
     (usual(attention={"chunk": 9}), BLOCKS * TOKEN * 9),
     (usual(variants=LOCAL, decoder=blocks("3 × local ffn", "attention ffn")), TOKEN * (3 * 7 + CONTEXT + 1)),
     (usual(kv_heads=None, attention=MLA), BLOCKS * (12 + 4) * (CONTEXT + 1)),
+    (usual(kv_heads=None, attention={**MLA, "index": INDEX}), BLOCKS * (12 + 4 + 8) * (CONTEXT + 1)),
     (
         usual(**HYBRID, mamba={"state": 6, "conv": 3}, decoder=blocks("mamba")),
         BLOCKS * (2 * D * 6 + 2 * D * (3 - 1)),

@@ -38,6 +38,16 @@ def test_any_two_axes(run: Run, axes: str) -> None:
     assert " fit" in answer.out.split("\n\n")[0] and "✓" in answer.out
 
 
+def test_a_narrower_cache_is_smaller_by_its_bits(run: Run) -> None:
+    """Llama 3 8B keeps 2 × 32 × 8 × 128 values a token: 2 bytes each as it is, then 34 and 18 bytes for 32 of them."""
+    asked = ("--table", "kv-dtype,batch", "--gpu", "24GiB", "--seq", "1024", "--format", "json")
+    rows = run("fit", "llama-3-8b", *asked).json["rows"]
+    found = {row["kv_dtype"]: row["required_bytes"] for row in rows if row["batch"] == 4}
+    assert list(found) == ["bf16", "q8_0", "q4_0"]
+    blocks = 4 * 1024 * 2 * 32 * 8 * 128 // 32
+    assert [found["bf16"] - needed for needed in found.values()] == [0, blocks * (64 - 34), blocks * (64 - 18)]
+
+
 def test_csv_has_a_line_for_each_cell(run: Run) -> None:
     text = run("fit", "gpt2", "--table", "weights,batch", "--gpu", "1GiB", "--format", "csv").out
     rows = list(csv.DictReader(io.StringIO(text)))

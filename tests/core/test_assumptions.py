@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from support import sources
 
-import archcalc
 from archcalc import load
 from archcalc.core.assumptions import Assumption, Topic, without
 
@@ -54,6 +53,5 @@ def test_what_neither_spec_nor_caller_says_is_assumed_with_its_value() -> None:
 
 def test_no_sentence_types_the_option_that_changes_it() -> None:
     """The words are added in one place."""
-    files = Path(archcalc.__file__).parent.rglob("*.py")
     typed = re.compile(r"--[a-z-]+ changes it")
-    assert [file.name for file in files if typed.search(file.read_text(encoding="utf-8"))] == []
+    assert [file for file in sources.files() if typed.search(sources.text(file))] == []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from archcalc import load
-from archcalc.core.ir import walk
+from archcalc.core.ir import Dim, Module, Tensor, axes, walk
+from archcalc.layers.linear import linear
 
 SPEC = {"vocab": 11, "d_model": 8, "heads": 2, "ffn": 16, "decoder": 3, "position": {"kind": "rope"}}
 
@@ -18,6 +19,25 @@ def test_a_model_prints_as_a_listing() -> None:
         "contract([batch 1, seq 5, ffn 16], weight[d_model 8, ffn 16], over ffn) → [batch 1, seq 5, d_model 8]"
         in printed
     )
+
+
+def test_each_level_stands_two_spaces_further_in() -> None:
+    """Parameters and ops below their module, in the order in which they run; a module that computes nothing last."""
+    width, seq = Dim.of("d_model", 4), Dim.of("seq", 3)
+    root = Module("model")
+    root["spare"].param("table", width)
+    y = linear(root["stack"]["up"], Tensor(axes(seq, width)), Dim.of("ffn", 5), bias=False)
+    root["stack"].record("gelu", y)
+    assert str(root).splitlines() == [
+        "model",
+        "  stack",
+        "    up",
+        "      weight[ffn 5, d_model 4]",
+        "      contract([seq 3, d_model 4], weight[ffn 5, d_model 4], over d_model) → [seq 3, ffn 5]",
+        "    gelu([seq 3, ffn 5]) → [seq 3, ffn 5]",
+        "  spare",
+        "    table[d_model 4]",
+    ]
 
 
 def test_every_parameter_and_every_op_has_a_line() -> None:

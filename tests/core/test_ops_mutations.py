@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
+from support import remembered
 from support.op_twins import (
     GOLDEN,
     IN_INFERENCE,
@@ -30,9 +31,6 @@ from archcalc.core.op_costs import none, nothing
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
 from archcalc.verify.check import verify, ways
-
-if TYPE_CHECKING:
-    pass
 
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
 ELSEWHERE = {  # of which test_kinds, analyze/test_shapes and run/code/test_megatron_layers have examples
@@ -206,6 +204,7 @@ def test_a_wrong_trait_changes_the_answer_it_is_for(trait: str, monkeypatch: pyt
 
 def _memory(options: dict[str, Any]) -> Any:
     """The timeline, or why there is none, of a model that is traced anew."""
+    remembered.forget()
     small = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128", "dropout=0", "softmax=fp32"]
     model = archcalc.load("gpt2", set=small)
     try:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
+from support import sources
 
-import archcalc
 from archcalc import load
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import Plan
@@ -75,15 +74,18 @@ def test_grouping_is_that_of_attention_whatever_else_has_heads() -> None:
 
 def test_only_layers_know_the_names_of_modules() -> None:
     """Nothing else compares `owner.name`, `parent.name` or a module's name."""
-    home = Path(archcalc.__file__).parent
-    files = [file for package in ASKING for file in (home / package).rglob("*.py")]
-    found = [f"{file.relative_to(home)}:{line}" for file in files for line in compared(ast.parse(file.read_text()))]
-    assert not found
+    files = sources.files(*ASKING)
+    assert [f"{file}:{line}" for file in files for line in compared(sources.nodes(file))] == []
 
 
-def compared(tree: ast.AST) -> Iterator[int]:
+def test_that_test_finds_names() -> None:
+    code = 'module.name == "attention"\nparam.owner.name.startswith("q")\nname == "attention"'
+    assert list(compared(ast.walk(ast.parse(code)))) == [1, 2]
+
+
+def compared(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Lines that compare the name of a module."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             yield from (node.lineno for side in sides if is_name_of_module(side))

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import reject
+from support import sources
 from support.drawn_families import FAMILIES, for_all
 
 import archcalc
@@ -20,7 +20,6 @@ from archcalc.core.ir import Module, walk
 from archcalc.layers.glossary import DIMS, meaning
 from archcalc.spec.paths import presets
 
-PACKAGE = Path(archcalc.__file__).parent
 WAYS = (("train", "eager"), ("decode", "flash"))
 
 
@@ -75,10 +74,10 @@ def _drawn(family: str) -> set[str]:
 def written() -> dict[str, str]:
     """Names that stand as literals where a dim is made, and the file."""
     names: dict[str, str] = {}
-    for path in [*(PACKAGE / "layers").rglob("*.py"), *(PACKAGE / "archs").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text())):
+    for file in sources.files("layers", "archs"):
+        for node in sources.nodes(file):
             if isinstance(node, ast.Call) and _makes_a_dim(node) and isinstance(node.args[0], ast.Constant):
-                names[str(node.args[0].value)] = path.name
+                names[str(node.args[0].value)] = file
     return names
 
 

@@ -33,7 +33,7 @@ def test_names(text: str, count: int, name: str) -> None:
 
 def test_a_budget_gets_a_plan_that_is_said() -> None:
     """Tensor parallelism in inference, ZeRO-3 in training."""
-    model = archcalc.load("llama-3-8b")
+    model = archcalc.load("gpt2")
     for mode, plan in (("infer", {"tp": 2}), ("train", {"dp": 2, "zero": 3})):
         report = archcalc.fit(model, gpus=["2xh100"], mode=mode)
         asked = model.memory(mode=mode, gpu="h100", **plan)  # type: ignore[arg-type]

@@ -82,9 +82,9 @@ def test_they_are_listed_cheapest_first() -> None:
 
 def test_formats_go_down_to_two_bits() -> None:
     """DeepSeek-V3's 671 billion weights in 256 GiB."""
-    asked = [archcalc.fit(archcalc.load("deepseek-v3"), gpus=["256GiB"], weights=one) for one in ("q2_k", "q3_k_m")]
-    narrow, wide = (report.rows[0].left_bytes for report in asked)
-    assert narrow > 0 > wide
+    model = archcalc.load("deepseek-v3")
+    narrow, wide = (model.memory(weights=one).required_bytes for one in ("q2_k", "q3_k_m"))
+    assert narrow < 256 * GIB < wide
 
 
 def test_two_macs_are_no_tensor_parallel_pair() -> None:
@@ -185,7 +185,7 @@ KEPT = [  # questions that no single cheap change answers
 ]
 
 
-@pytest.mark.wide(3)
+@pytest.mark.wide(1)
 @pytest.mark.parametrize(("model", "gpu", "options"), KEPT)
 def test_the_request_is_kept_before_it_is_cut(model: str, gpu: str, options: dict[str, Any]) -> None:
     """Formats, chunks, checkpointing and host RAM together come before a shorter context, a smaller batch and adapters;
@@ -233,6 +233,7 @@ def test_frozen_weights_are_divided_or_stored_in_four_bits() -> None:
     assert several and set(several) <= {2, 4, 8} and all(one["zero"] == "3" for one in several.values())
 
 
+@pytest.mark.wide
 def test_adapters_are_combined_with_what_keeps_the_request() -> None:
     """Full training of 8B fits on 12 GB in no way: QLoRA does, at the same length."""
     report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["rtx-3060"], mode="train")
@@ -245,13 +246,6 @@ def test_heads_bound_the_number_of_gpus() -> None:
     report = archcalc.fit(archcalc.load("gpt2-xl"), gpus=["6GiB"], precision="fp32")
     assert report.remedies and not any("tp" in one.change.settings() for one in report.remedies)
     assert report.rows[0].gpus_needed is None
-
-
-def test_what_is_offloaded_already_stays_so() -> None:
-    asked: dict[str, Any] = {"mode": "train", "offload": "activations", "recompute": "full"}
-    report = archcalc.fit(archcalc.load("gpt2-xl"), gpus=["16GiB"], **asked)
-    offloads = [one.change.settings()["offload"] for one in report.remedies if "offload" in one.change.settings()]
-    assert offloads and all("activations" in one for one in offloads)
 
 
 def test_an_engine_without_tensor_parallelism_splits_layers(run: Run) -> None:
@@ -269,9 +263,10 @@ def test_a_serving_engine_keeps_its_layers_on_the_gpu() -> None:
     assert report.remedies and not any({"ngl", "cpu-moe"} & set(one.change.settings()) for one in report.remedies)
 
 
+@pytest.mark.wide
 def test_host_ram_that_is_given_bounds_what_is_offered() -> None:
     """A remedy fits in both memories."""
     asked: dict[str, Any] = {"offload": "experts", "seq": 32768, "batch": 16}
-    for host in ("400GB", "64GB"):
-        report = archcalc.fit(archcalc.load("qwen3-30b-a3b"), gpus=["12GiB"], host=host, **asked)
-        assert all(one.host <= int(host[:-2]) * GIB for one in report.remedies)
+    for host in (400, 64):
+        report = archcalc.fit(archcalc.load("qwen3-30b-a3b"), gpus=["12GiB"], host=f"{host}GB", **asked)
+        assert all(one.host <= host * GIB for one in report.remedies)

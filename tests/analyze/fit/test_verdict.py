@@ -10,8 +10,10 @@ from support.safetensors_files import file
 
 import archcalc
 from archcalc.analyze.fit import need
+from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.verdict import Room, Verdict
+from archcalc.run.options import Options
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -49,7 +51,8 @@ def test_what_is_safe_and_one_byte_more() -> None:
 
 
 def asked(size: int, **options: str) -> FitReport:
-    return archcalc.fit(archcalc.load("gpt2"), gpus=[f"{size} bytes"], **options)  # type: ignore[arg-type]
+    """The verdict alone: nothing is solved for."""
+    return fitted(archcalc.load("gpt2"), [f"{size} bytes"], Options.of("fit", options), verdicts_alone=True)
 
 
 @pytest.mark.parametrize(("mode", "percent"), BANDS.items())
@@ -155,10 +158,10 @@ def test_tables_have_the_verdict_too(run: Run, write: Write) -> None:
 
 def test_an_offload_was_measured_by_nobody() -> None:
     """So that its verdict needs 20 %, and the same answer without it the band."""
-    asked: dict[str, Any] = {"mode": "train", "offload": "optimizer"}
-    required = archcalc.load("gpt2").memory(**asked).required_bytes
+    options: dict[str, Any] = {"mode": "train", "offload": "optimizer"}
+    required = archcalc.load("gpt2").memory(**options).required_bytes
     for percent, verdict in ((79, FITS), (81, CANNOT_SAY), (119, CANNOT_SAY), (121, NOT)):
-        report = archcalc.fit(archcalc.load("gpt2"), gpus=[f"{required * 100 // percent} bytes"], **asked)
+        report = asked(required * 100 // percent, **options)
         assert (report.rows[0].verdict, report.band) == (verdict, None)
     assert json.loads(json.dumps(report.record()))["rows"][0]["host_bytes"] == report.memory.host_bytes > 0
 
