@@ -35,7 +35,7 @@ def parameters(
     m: Module, x: Tensor, out: Axis, *, bias: bool, role: Role, trainable: bool = True
 ) -> tuple[Param, Param | None]:
     """The matrix, and the bias if there is one."""
-    elements = width_of(x.axes[-1]) * product(dim.size for dim in out)
+    elements = width_of(x.axes[-1]) * product([dim.size for dim in out])
     weight = m.param("weight", out, x.axes[-1], elements=elements, trainable=trainable, role=role)
     return weight, m.param("bias", out, trainable=trainable, role=Role.BIAS) if bias else None
 
@@ -44,7 +44,7 @@ def width_of(axis: Axis) -> Count:
     """A merged axis as one number: 768, not 4 × 192."""
     if len(axis) == 1:
         return axis[0].size
-    return Count.named("·".join(dim.name for dim in axis), product(dim.size for dim in axis))
+    return Count.named("·".join(dim.name for dim in axis), product([dim.size for dim in axis]))
 
 
 def bias_in_kernel(m: Module, x: Tensor, weight: Param, bias: Param | None, out: Axis) -> Tensor:
@@ -118,7 +118,7 @@ def parts(m: Module, whole: Tensor, several: tuple[Projection, ...], kind: str) 
 
 def joined_width(name: str, several: tuple[Projection, ...]) -> Dim:
     """All of them behind each other, each divided over GPUs as it is."""
-    size = sum(int(product(dim.size for dim in one.out)) for one in several)
+    size = sum(int(product([dim.size for dim in one.out])) for one in several)
     pieces = tuple(piece for one in several for piece in _pieces(one.out))
     return Dim(name, Count(size), split=Split(pieces) if pieces else None)
 
@@ -128,5 +128,5 @@ def _pieces(axis: Axis) -> tuple[Piece, ...]:
     divided = next((dim for dim in axis if dim.split), None)
     if not divided or not divided.split:
         return ()
-    width = int(product(dim.size for dim in axis)) // int(divided.size)
+    width = int(product([dim.size for dim in axis])) // int(divided.size)
     return tuple(replace(piece, width=int(piece.width) * width) for piece in divided.split.of(divided.size))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from archcalc import load
-from archcalc.core.ir import fold, walk
+from archcalc.core.ir import walk
 from archcalc.core.style import PLAIN, Style
-from archcalc.core.tree import ops_in
+from archcalc.core.tree import given_out, ops_in
 from archcalc.spec.paths import presets
 from archcalc.styles.ways import WAYS
 
@@ -41,30 +41,48 @@ def model(name: str) -> Model:
     return load(name)
 
 
-def computed(root: Module) -> tuple[int, int, tuple[int, ...]]:
+Computed = tuple[int, int, tuple[int, ...]]
+
+
+def computed(root: Module) -> Computed:
     """Parameters, FLOPs of matrix products, and the elements of caches."""
-    params = fold(root, lambda module: sum(int(one.elements) for one in module.params.values()))
-    products = fold(root, lambda module: sum(int(op.traits.flops(op)) for op in module.ops if op.traits.matrix))
-    calls = {module.path: (module.calls, module.repeat) for module, _ in walk(root) if module.calls != 1}
+    held = [copies * param.elements for module, copies in walk(root) for param in module.params.values()]
     cached = sorted(int(op.output.size) for op in ops_in(root) if op.output.role == "cache")
-    return int(params), int(products) if not calls else -1, tuple(cached)
+    return sum(held), products(root), tuple(cached)
+
+
+def products(module: Module) -> int:
+    """In all runs of it."""
+    own = sum(int(op.traits.flops(op)) for op in module.ops if op.traits.matrix)
+    return int(module.runs) * (own + sum(products(child) for child in module.children))
+
+
+def shapes(root: Module) -> dict[str, tuple[int, ...]]:
+    """What blocks and their branches give out; linear layers inside of them may be one matrix."""
+    given = {module.path: given_out(module) for module, _ in walk(root) if module.path and module.children}
+    return {path: tensor.shape for path, tensor in given.items() if tensor}
+
+
+def check_equal(name: str, library: str, mode: str, attention: str) -> None:
+    work = model(name).workload(mode=mode, attention=attention)
+    plain, other = model(name).build(work), model(name).build(replace(work, style=style(library)))
+    assert computed(other) == computed(plain)
+    expected, found = shapes(plain), shapes(other)
+    both = expected.keys() & found.keys()
+    assert {path: found[path] for path in both} == {path: expected[path] for path in both}
 
 
 @pytest.mark.wide(12)
 @pytest.mark.parametrize("mode", ["train", "prefill"])
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", PRESETS)
-def test_parameters_products_and_caches_are_those_of_every_style(name: str, library: str, mode: str) -> None:
+def test_parameters_products_caches_and_shapes_are_those_of_every_style(name: str, library: str, mode: str) -> None:
     if not model(name).is_computed:
         return
-    work = model(name).workload(mode=mode, attention="flash")
-    plain, other = model(name).build(work), model(name).build(replace(work, style=style(library)))
-    assert computed(other) == computed(plain)
+    check_equal(name, library, mode, "flash")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_they_are_in_eager_attention_too(library: str) -> None:
     for name in ("gpt2", "llama-3.2-1b", "gemma-2-2b", "t5-small"):
-        work = model(name).workload(mode="train", attention="eager")
-        plain, other = model(name).build(work), model(name).build(replace(work, style=style(library)))
-        assert computed(other) == computed(plain), name
+        check_equal(name, library, "train", "eager")
