@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from archcalc.version import __version__
+
 TYPE_CHECKING = False  # as `typing` says it, which takes longer to load than all that is here
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 __all__ = ["InputError", "Model", "__version__", "fit", "load", "plot"]
-__version__ = "0.1.0"
 
 _HOMES = {
     "fit": "archcalc.analyze.fit.answer",

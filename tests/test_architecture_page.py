@@ -28,6 +28,7 @@ from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
 from archcalc.run.device import device
 from archcalc.spec.paths import data_root
+from archcalc.styles.ways import WAYS, Way
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -154,6 +155,22 @@ def test_a_device(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert run("fit", "gpt2", "--gpu", "example-100", "--format", "json").json["rows"][0]["fits"]
 
 
+def test_a_training_code(run: Run, added: Added, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each norm it keeps x, its square's input in fp32, a root in both formats and what the weight multiplies."""
+    norm = added("archcalc/styles/root_in_fp32.py").root_in_fp32
+    monkeypatch.setitem(WAYS["rms_norm"], "root_in_fp32", Way("only the inverse root in fp32", {"rms_norm": norm}))
+    (tmp_path / "code").mkdir()
+    written("presets/code/example.yaml", tmp_path / "code")
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
+    asked = ("memory", "llama-3.2-1b", "--mode", "train", "--precision", "bf16", "--seq", "512", "--format", "json")
+    now, before, plain = (run(*asked, "--code", code).json for code in ("example", "example@2025-12", "plain"))
+    rows, norms = 512, 2 * 16 + 1
+    kept = rows * 2048 * (2 + 4 + 2) + rows * (4 + 2)
+    upcast = rows * 2048 * (4 + 2) + rows * 4
+    assert before["rows"][0]["activations"] - now["rows"][0]["activations"] == norms * (upcast - kept)
+    assert now["run"]["choices"]["code"]["value"] == "example" != plain["run"]["choices"]["code"]["value"]
+
+
 def test_a_preset(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "models").mkdir()
     written("presets/models/example-tiny.yaml", tmp_path / "models")
@@ -254,9 +271,15 @@ def test_a_pass(added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_yaml_of_the_page_is_walked_through() -> None:
-    """The device, the preset, the optimizer and the spec of the family, which the tests above write to files."""
+    """The device, the preset, the training code, the optimizer and the spec of the family, which the tests above write
+    to files."""
     shown = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    walked = ["presets/gpus/example-100.yaml", "presets/models/example-tiny.yaml", "presets/optimizers/soap.yaml"]
+    walked = [
+        "presets/gpus/example-100.yaml",
+        "presets/models/example-tiny.yaml",
+        "presets/optimizers/soap.yaml",
+        "presets/code/example.yaml",
+    ]
     assert [text for text in shown if not text.startswith("family: convnet\n")] == [FILES[path] for path in walked]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from support import sources
 
 ORDER = (
-    *("core", "spec", "storage", "layers", "archs", "network", "json_schema", "run", "simulate"),
+    *("version", "core", "spec", "storage", "styles", "layers", "archs", "network", "json_schema", "run", "simulate"),
     *("identities", "report", "analyze", "model", "importers", "loading", "exercises", "render", "catalog"),
     *("reference", "verify", "ui", "cli"),
 )

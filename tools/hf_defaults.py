@@ -197,9 +197,16 @@ def text(data: dict[str, Any]) -> str:
 
 
 def files(types: Iterable[str]) -> dict[str, str]:
-    """Every file's name and text."""
-    made = {f"{model_type}.json": text(described(model_type)) for model_type in types}
+    """Every file's name and text; what was written by hand about the code of a type is kept."""
+    made = {f"{model_type}.json": text(described(model_type) | by_hand(model_type)) for model_type in types}
     return {"base.json": text({"defaults": defaults(PreTrainedConfig)}), **made}
+
+
+def by_hand(model_type: str) -> dict[str, Any]:
+    """How libraries compute its layers (`archcalc.run.code.model_types`)."""
+    file: Path = data_root() / "hf" / f"{model_type}.json"
+    written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return {key: written[key] for key in ("code",) if key in written}
 
 
 def main() -> None:

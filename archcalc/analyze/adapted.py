@@ -57,10 +57,10 @@ def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
     if not (asked.lora or asked.freeze or asked.code):
         return model.build(), AS_SPECIFIED
     from archcalc.run.resolve import resolve
-    from archcalc.run.tree_changes import parameter_changes
+    from archcalc.run.tree_changes import adapted
 
     run = resolve(model, asked)
-    root = model.build(model.workload(), tuple(parameter_changes(run)))
+    root = adapted(model, run, model.workload())
     trains = is_adapter if run.lora else all_but(root, run.freeze)
     return root, Trained(trains, adapter_parameters(root), _words(root, run), tuple(_notes(root, run)))
 

@@ -56,7 +56,7 @@ def _run(arguments: list[str]) -> int:
 def _bug() -> str:
     import traceback
 
-    from archcalc import __version__
+    from archcalc.version import __version__
 
     return (
         f"{traceback.format_exc()}error: this is a bug in archcalc {__version__}, not a mistake of yours\n"

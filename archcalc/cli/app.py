@@ -7,10 +7,10 @@ import importlib
 
 import typer
 
-from archcalc import __version__
 from archcalc.cli import commands
 from archcalc.cli.declared import ByGroup, normalised
 from archcalc.cli.printing import out
+from archcalc.version import __version__
 
 
 def app(called: str = "") -> typer.Typer:

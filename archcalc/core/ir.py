@@ -23,6 +23,7 @@ from archcalc.core.ops import KINDS
 from archcalc.core.part import Part
 from archcalc.core.regions import ModuleGroup, Region
 from archcalc.core.roles import Role
+from archcalc.core.style import PLAIN, Style
 from archcalc.core.tensors import Axes, Axis, Dim, Tensor, axes
 from archcalc.core.windows import Along
 
@@ -102,9 +103,12 @@ class Module:
     `body` holds ops and children in the order of their first op, so a fold reads it as a timeline.
     """
 
-    def __init__(self, name: str, parent: Module | None = None, *, repeat: Count | None = None) -> None:
+    def __init__(
+        self, name: str, parent: Module | None = None, *, repeat: Count | None = None, style: Style = PLAIN
+    ) -> None:
         self.name = name
         self.parent = parent
+        self.style: Style = parent.style if parent else style  # how its layers are computed
         self.repeat = repeat or Count(1)
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
@@ -248,21 +252,28 @@ class Module:
         is_aside: bool = False,
         windows: tuple[Along, ...] = (),
         sees: int | None = None,
+        role: str = "",
     ) -> Tensor:
-        """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
+        """Record one op and return its output: shaped like the first input unless `to` says otherwise, in the role that
+        its kind has unless another is given; what is made of an fp32 tensor is fp32."""
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
         base = inputs[0].storage if KINDS[kind].view and inputs else None
         of = inputs[0] if base else None
         shape = to if to is not None else inputs[0].axes
         kept = KINDS[kind].of_values
-        output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of, of_values=kept)
+        made_in = role or _role(kind, inputs)
+        output = Tensor(shape, made_in, base, stops=_stops(base, inputs), of=of, of_values=kept)
         _check_dims((*inputs, output))
-        self._attach()
         beside = _beside(kind, inputs, output)
         said = (over, select, name, note, beside, seen, title, is_aside, windows, sees)
-        self.body.append(Op(kind, inputs, output, *said))
-        return output
+        return self.add(Op(kind, inputs, output, *said))
+
+    def add(self, op: Op) -> Tensor:
+        """The same of an op that is made already."""
+        self._attach()
+        self.body.append(op)
+        return op.output
 
     def show(self, name: str, *items: Dim | Axis, note: str = "", title: str = "") -> None:
         """Show a shape in `archcalc shapes` that is never stored: one head, a one-hot input."""
@@ -275,6 +286,11 @@ class Module:
             self.parent.body.append(self)
 
 
+def _role(kind: str, inputs: tuple[Tensor, ...]) -> str:
+    declared = KINDS[kind].role
+    return "stat" if declared == "act" and inputs and inputs[0].role == "stat" else declared
+
+
 def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
     """Tensors that a kind of op makes besides its output: like the input, one value per output row, or a few values."""
     made = KINDS[kind].beside
@@ -285,7 +301,8 @@ def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, 
     shapes |= {"channels": output.axes[1:2], "groups": output.axes[:2]}
     shapes |= {"aligned rows": (*output.axes[:-2], (_aligned(output),)) if output.axes else ()}
     shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
-    return {name: Tensor(shapes[like], role) for name, role, like in made}
+    wide = bool(inputs) and inputs[0].role == "stat"
+    return {name: Tensor(shapes[like], "stat" if wide and role == "act" else role) for name, role, like in made}
 
 
 def _aligned(output: Tensor) -> Dim:

@@ -1,4 +1,4 @@
-"""The kinds of op that libraries' code is made of, where a layer of archcalc's own is one op (`archcalc.run.code`)."""
+"""The kinds of op that libraries' code is made of, where a layer of archcalc's own is one op (`archcalc.styles`)."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ OF_LIBRARIES = {
     "slice": _part("a part of a tensor, seen where it is stored"),
     "transpose": _part("axes in another order, seen where they are stored"),
     "cast": Kind("the same values in another number format", none, nothing, converts="only"),
+    "cast_back": Kind("the same values in the number format of another tensor", none, nothing, converts="back"),
     "mean": Kind("mean over named dims", each_input(1), nothing),
-    "end_of_scope": Kind("a function returns: what its variables held is let go of", none, nothing, role="none"),
     "split": _part("parts of a tensor that lie side by side; going back their gradients are joined"),
     "nll_loss": Kind(
         "negative of the targets' log-probabilities",

@@ -12,21 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from archcalc.core.tensors import tensor_text
+
 if TYPE_CHECKING:
-    from archcalc.core.ir import Axis, Module, Op, Tensor
+    from archcalc.core.ir import Module, Op
 
 INDENT = "  "
-
-
-def axis_text(axis: Axis) -> str:
-    """`d_model 768`; dims that share an axis as `heads·head_dim 12·64`."""
-    names, sizes = "·".join(dim.name for dim in axis), "·".join(str(int(dim.size)) for dim in axis)
-    return f"{names} {sizes}"
-
-
-def tensor_text(tensor: Tensor) -> str:
-    """Its axes, behind its name where it is a parameter."""
-    return f"{getattr(tensor, 'name', '')}[{', '.join(map(axis_text, tensor.axes))}]"
 
 
 def op_text(op: Op) -> str:

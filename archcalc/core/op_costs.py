@@ -9,8 +9,7 @@ from archcalc.core.count import Count, product
 from archcalc.core.tensors import Tensor, axes, whole
 
 if TYPE_CHECKING:
-    from archcalc.core.ir import Op
-    from archcalc.core.op_kind import Flops, Moved, Scratch, Wants
+    from archcalc.core.op_kind import Flops, Moved, Op, Scratch, Wants
     from archcalc.core.precision import Policy
 
 # Elements read and written

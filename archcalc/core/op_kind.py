@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from archcalc.core.count import Count
+from archcalc.core.tensors import Dim, Tensor
 
 if TYPE_CHECKING:
-    from archcalc.core.ir import Op, Tensor
     from archcalc.core.precision import Policy
 
-Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
-Flops = Callable[["Op"], Count]
-Backward = Callable[["Op", Wants], Count]
-Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
-Moved = Iterable[tuple["Tensor", Count]]  # tensors, and how many elements of each
-Moves = Callable[["Op"], Moved]
-Scratch = Callable[["Op", Wants], Iterable["Tensor"]]  # tensors that exist only while an op runs
+
+class Op(Protocol):
+    """What the rules of a kind read of an op; `archcalc.core.ir.Op` has it."""
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]: ...
+    @property
+    def output(self) -> Tensor: ...
+    @property
+    def over(self) -> tuple[Dim, ...]: ...
+    @property
+    def select(self) -> tuple[Dim, ...]: ...
+    @property
+    def beside(self) -> dict[str, Tensor]: ...
+    @property
+    def traits(self) -> Kind: ...
+
+
+Wants = Callable[[Tensor], bool]  # does a tensor want a gradient?
+Flops = Callable[[Op], Count]
+Backward = Callable[[Op, Wants], Count]
+Saves = Callable[[Op, Wants, "Policy"], Iterable[Tensor]]
+Moved = Iterable[tuple[Tensor, Count]]  # tensors, and how many elements of each
+Moves = Callable[[Op], Moved]
+Scratch = Callable[[Op, Wants], Iterable[Tensor]]  # tensors that exist only while an op runs
 
 
 @dataclass(frozen=True)
@@ -45,7 +63,6 @@ class Kind:
     reads_logits: bool = False
     autocast: str = ""
     converts: str = ""
-    by_mean_square: bool = False
     own_kernel: bool = False
     passes_gradient: bool = False
     divides_gradient: bool = False
@@ -57,13 +74,9 @@ class Kind:
     leaf: bool = False
     gives_beside: bool = False
     gradient_in_input: bool = False
-    multiplies: bool = False
-    gated_kernel: str = ""
     gathers: bool = False
     scatters: bool = False
     into_buffer: bool = False
-    position_tables: bool = False
-    hides: bool = False
     of_values: bool = False
     scratch: Scratch = lambda op, wants: ()
     gradient_scratch: Scratch = lambda op, wants: ()

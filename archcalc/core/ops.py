@@ -21,7 +21,6 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     autocast          what torch.autocast computes it in: narrow (16 bits), fp32, weight (the format of its weight)
                       or "" for the widest of its inputs
     converts          to another number format: `only` that, and it is nothing where formats agree, or that `too`
-    by_mean_square    a norm that libraries also write in Python
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     divides_gradient  the gradients of its inputs are parts of that of the output, without storages of their own
@@ -32,11 +31,7 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     leaf              nothing that was computed, and yet it wants a gradient: the loss holds both until it is let go of
     gives_beside      what it makes besides its output are results too, with gradients of their own
     gradient_in_input the gradient of the first input is written into that input's storage
-    multiplies        an elementwise product
-    gated_kernel      who has it in one kernel with a gate: `layers`, `layers and experts`, or "" for nobody
     gathers, scatters the collectives around a part of a sequence; into_buffer: gathers into a buffer that stays
-    position_tables   its inputs behind the first are tables with a row for each position
-    hides             its second input is a mask
     of_values         caches attention's values
     expensive         PyTorch's list of ops that selective checkpointing does not recompute
     reads, writes     elements that one run moves, tensor by tensor, where that is not all of its inputs and its output
@@ -186,7 +181,6 @@ KINDS = BETWEEN_GPUS | {
         "elementwise product: gates, scales",
         each(1),
         other_factors,
-        multiplies=True,
         gradient_scratch=unreduced,
         summed=broadcast_inputs,
         promotes=True,
@@ -212,9 +206,7 @@ KINDS = BETWEEN_GPUS | {
         input_and_copies,
         beside=_SCALED_INSTANCE,
     ),
-    "rms_norm": Kind(
-        "normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32", by_mean_square=True
-    ),
+    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
     "relu": Kind("max(x, 0)", each(1), its_output),
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
@@ -226,9 +218,9 @@ KINDS = BETWEEN_GPUS | {
     "hardsigmoid": Kind("min(max(x + 3, 0), 6) / 6", each(4), its_input),
     "mish": Kind("x · tanh(log(1 + eˣ))", each(5), its_input),
     "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", each(8), both),
-    "gelu": Kind("x · Φ(x)", each(5), its_input, gated_kernel="layers"),
-    "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input, gated_kernel="layers"),
-    "silu": Kind("x · sigmoid(x)", each(4), its_input, gated_kernel="layers and experts"),
+    "gelu": Kind("x · Φ(x)", each(5), its_input),
+    "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
+    "silu": Kind("x · sigmoid(x)", each(4), its_input),
     "tanh": Kind("tanh(x)", each(1), its_output),
     "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
     "softplus": Kind("log(1 + eˣ)", each(3), its_input, autocast="fp32"),
@@ -247,7 +239,7 @@ KINDS = BETWEEN_GPUS | {
         autocast="fp32",
         row_statistics=2,
     ),
-    "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first, hides=True),
+    "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "where": Kind(
         "numbers where a mask lets them through, and another number elsewhere",
         each(1),
@@ -259,9 +251,7 @@ KINDS = BETWEEN_GPUS | {
     "kernel": Kind("ops that one fused kernel computes; its FLOPs are those of the ops", none, both, own_kernel=True),
     "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
-    "rotate": Kind(
-        "rotary position encoding, by tables of cosines and sines", each(3), all_but_first, position_tables=True
-    ),
+    "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
     "lookup": Kind(
         "rows of a table, chosen by index",
         none,

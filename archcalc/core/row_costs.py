@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.tensors import Dim, Tensor, axes
 
 if TYPE_CHECKING:
-    from archcalc.core.ir import Op
-    from archcalc.core.op_kind import Wants
+    from archcalc.core.op_kind import Op, Wants
 
 
 def rows_of_log_softmax(op: Op, wants: Wants) -> Iterable[Tensor]:

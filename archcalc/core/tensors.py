@@ -6,7 +6,6 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from itertools import chain
 
-from archcalc.core import listing
 from archcalc.core.count import Count, product
 from archcalc.core.positions import Positions, Reach
 from archcalc.core.splits import Split
@@ -97,7 +96,7 @@ class Tensor:
         return tuple(int(product([dim.size for dim in axis])) for axis in self.axes)
 
     def __repr__(self) -> str:
-        return listing.tensor_text(self)
+        return tensor_text(self)
 
     def dim(self, name: str) -> Dim:
         return next(dim for dim in self.dims if dim.name == name)
@@ -139,3 +138,14 @@ def whole(tensor: Tensor) -> Tensor:
 def _kept_whole(dim: Dim) -> Dim:
     is_cut = dim.positions is Positions.SEQUENCE
     return dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED) if is_cut else dim
+
+
+def axis_text(axis: Axis) -> str:
+    """`d_model 768`; dims that share an axis as `heads·head_dim 12·64`."""
+    names, sizes = "·".join(dim.name for dim in axis), "·".join(str(int(dim.size)) for dim in axis)
+    return f"{names} {sizes}"
+
+
+def tensor_text(tensor: Tensor) -> str:
+    """Its axes, behind its name where it is a parameter."""
+    return f"{getattr(tensor, 'name', '')}[{', '.join(map(axis_text, tensor.axes))}]"

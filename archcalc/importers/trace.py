@@ -87,9 +87,7 @@ def _checked(ran: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
 
 def _environment() -> dict[str, str]:
     """The child imports modules from the same paths, but never from the current folder, which may be untrusted."""
-    import archcalc
-
-    home, here = str(Path(archcalc.__file__).parent.parent), str(Path.cwd())
+    home, here = str(Path(__file__).parent.parent.parent), str(Path.cwd())
     paths = [path for path in sys.path if path == home or path not in ("", here)]
     paths = paths if home in paths else [home, *paths]
     kept = {name: value for name, value in os.environ.items() if name not in ("HF_TOKEN", "PYTHONINSPECT")}

@@ -14,6 +14,6 @@ LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, 
 def activated(m: Module, x: Tensor, act: str) -> Tensor:
     """A learned activation is a separate module."""
     if act not in LEARNED:
-        return m.record(act, x, note=act)
-    numbers = [m["act"].param(name, Dim.of("one", 1)) for name in LEARNED[act]]
-    return m["act"].record(act, x, *numbers, note=act)
+        return m.style.activation(m, act, x)
+    numbers = tuple(m["act"].param(name, Dim.of("one", 1)) for name in LEARNED[act])
+    return m.style.activation(m["act"], act, x, numbers)

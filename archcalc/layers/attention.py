@@ -15,6 +15,7 @@ from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
+from archcalc.core.style import Projection
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
@@ -112,6 +113,9 @@ class Heads:
 
     def describe(self, m: Module, d_model: Dim) -> None:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
+        if m.style.qkv and "qkv" in {child.name for child in m.children}:
+            self._describe_joint(m, d_model)
+            return
         projections = [m[name] for name in ("q", "k", "v")]
         all_heads = total([total([p.elements for p in one.params.values()]) for one in projections])
         m.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
@@ -121,6 +125,18 @@ class Heads:
             copies = self.head.size if one.name == "q" else self.kv_head.size
             shape = (int(width.size), int(d_model.size))
             m.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
+
+    def _describe_joint(self, m: Module, d_model: Dim) -> None:
+        """The same of one matrix for all three."""
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        shares = {}
+        for name, (_, width) in outs.items():
+            shares[name] = total([d_model.size * width.size, *([width.size] if name in self.bias else [])])
+        whole = total(shares[name] * number.size for name, (number, _) in outs.items())
+        m.parts.append(Part("heads", whole, of=tuple(outs)))
+        for name, (number, width) in outs.items():
+            shape = (int(width.size), int(d_model.size))
+            m.parts.append(Part(f"{name}_head", shares[name], shape, of=(name,), copies=number.size))
 
 
 @dataclass(frozen=True)
@@ -151,20 +167,22 @@ class Attention(Heads):
             memory = with_memory(m, x, self.sight)
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-        q, expert_weights = self._queries(m, x)
-        if self.gate == "query":  # a copy each, since queries and gate are interleaved by head
-            each = (*q.axes[:2], (self.head, self.key))
-            q, gate = m.record("copy", q, to=each), m.record("copy", q, to=each)
-        k, v = self.keys_and_values(m, memory)
+        expert_weights = None
+        if m.style.qkv and memory is x and not self.routed and self.gate != "query":
+            q, k, v = m.style.qkv(m, x, self._projections)
+        else:
+            q, expert_weights = self._queries(m, x)
+            if self.gate == "query":  # a copy each, since queries and gate are interleaved by head
+                each = (*q.axes[:2], (self.head, self.key))
+                q, gate = m.record("copy", q, to=each), m.record("copy", q, to=each)
+            k, v = m.style.kv(m, memory, self._projections[1:]) if m.style.kv else self.keys_and_values(m, memory)
         if self.gate in ("own", "head"):  # one number per output channel, or one per head
             out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
             gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
         if self.qk_norm:
             q = self.qk_norm.run(m["q_norm"], q, self.head, self.key)
             k = self.qk_norm.run(m["k_norm"], k, self.kv_head, self.key)
-        (batch, seq, *_), length = x.dims, memory.dims[1]
-        q = q.seen_as(batch, self.head, seq, self.key)
-        k, v = (t.seen_as(batch, self.kv_head, length, each) for t, each in ((k, self.key), (v, self.value)))
+        q, k, v = _heads_first(q), _heads_first(k), _heads_first(v)
         if inputs.rotation:
             q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
         past = looked_at(x, memory, inputs.work, self.sight)
@@ -178,6 +196,11 @@ class Attention(Heads):
         if self.out_norm:
             found = norm(m["out_norm"], found, self.out_norm)
         return self._answer(m, found, expert_weights, x.dims[-1])
+
+    @property
+    def _projections(self) -> tuple[Projection, ...]:
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        return tuple(Projection(name, out, name in self.bias, self.roles[name]) for name, out in outs.items())
 
     def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries, twice as wide if they include a gate; and the router weights of query experts."""
@@ -220,6 +243,11 @@ def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX)
     return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
 
 
+def _heads_first(x: Tensor) -> Tensor:
+    batch, seq, head, width = x.dims
+    return x.seen_as(batch, head, seq, width)
+
+
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:
     """Keys get a separate sequence axis, even in self-attention, appended to the cached positions."""
     seq = memory.dims[1]
@@ -244,4 +272,4 @@ def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:
     """RoPE on queries or keys; with partial RoPE, on the first numbers of each head."""
     whole, width = x.dims[-1].size, rotation[0].dims[-1].size
     note = f"by position, {width} of {whole}" if width != whole else "by position"
-    return m.record("rotate", x, *rotation, name=f"{name}_rotated", note=note)
+    return m.style.rotary(m, x, *rotation, name=f"{name}_rotated", note=note)

@@ -17,6 +17,7 @@ from archcalc.layers.shaw import with_relative
 from archcalc.spec.workload import Workload
 
 WEIGHTS, SOFTMAX_WEIGHTS = "weights", "softmax weights"
+BY_HEAD = 3  # dims of a bias for each head, the same for every sequence: heads, queries and keys
 INPUT = "input"  # softmax is computed in the number format of its input
 BENT = Assumption(
     Topic.ATTENTION,
@@ -59,38 +60,44 @@ class Core:
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
-        m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
+        m, (batch, head, seq, _), past = self.m, q.dims, k.dims[2]
         m.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
-            k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
+            k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         square = axes(batch, head, seq, past)
-        scores = m.record("contract", q, k, to=square, over=(each,), name="scores", note="q·kᵀ", seen=self.seen)
+        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=self.seen)
         scores = m.record("scale", scores)
         if self.softcap:
             scores = self._capped(scores)
         if self.bias:
             scores = m.record("add", scores, self.bias)
         if self.mask:
-            scores = m.record("mask", scores, self.mask, sees=self.sight.window)
-        weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
-        weights = dropped(m, weights, self.dropout, self.work)
-        found = m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
-        if not self.value_vectors:
-            return found
-        return m.record("add", found, with_relative(m, weights, self.value_vectors, past))
+            scores = m.style.hide(m, scores, self.mask, self.sight.window)
+        factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
+        weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
+        weights = dropped(m, weights, self.dropout, self.work, "weights")
+        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=self.seen)
+        if self.value_vectors:
+            found = m.record("add", found, with_relative(m, weights, self.value_vectors, past))
+        if factor:
+            found = m.record("multiply", found, factor)
+        return m.style.by_position(m, found)
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
+        looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
+        if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
+            return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), looked_up)
         if self.bias:
             self.m.work_notes.append(EAGER)
             return self.eager(q, k, v)
         self.m.whole_sequence = self._bent
-        looked_up = axes(*q.dims[:3], v.dims[3])
+        said = {"seen": self.seen, "sees": self.sight.window, "mask": self.mask}
         if self._is_plain(k, v):
-            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen, sees=self.sight.window)
+            return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
         self.m.work_notes.extend(self._kernel_notes(k, v))
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
-        return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)
+        return style.kernel(self.m, "bent_flash", (q, k, v, *others), to=looked_up, seen=self.seen, mask=None)
 
     def _is_plain(self, k: Tensor, v: Tensor) -> bool:
         """Whether PyTorch's own kernel computes it."""
@@ -105,7 +112,7 @@ class Core:
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""
         note = "rows sum to 1, 0 where masked" if self.mask else "rows sum to 1"
-        return self.m.record(self._softmax, scores, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
+        return self.m.style.softmax(self.m, scores, self._softmax, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
 
     @property
     def _softmax(self) -> str:
@@ -120,7 +127,7 @@ class Core:
         assert self.sinks
         *rows, past = scores.dims
         wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.m.record(self._softmax, self.m.record("concat", scores, self.sinks, to=wider))
+        weights = self.m.style.softmax(self.m, self.m.record("concat", scores, self.sinks, to=wider), self._softmax)
         note = "without the sink's"
         return self.m.record("view", weights, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
 

@@ -19,6 +19,7 @@ from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
+from archcalc.layers.norm import normalised
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -83,7 +84,7 @@ class Delta:
         return self._projected(m, m.record("multiply", normed, gate), d_model)
 
     def _normed(self, m: Module, found: Tensor) -> Tensor:
-        return m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value, role=Role.NORM))
+        return normalised(m["norm"], found, "rms", (m["norm"].param("weight", self.value, role=Role.NORM),))
 
     def _projected(self, m: Module, found: Tensor, d_model: Dim) -> Tensor:
         batch, seq, *_ = found.dims
@@ -120,7 +121,7 @@ class Delta:
     def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
         """L2-normalised queries and keys, broadcast to all value heads of their group."""
         batch, seq, head, each = x.dims
-        unit = m.record("rms_norm", x)
+        unit = normalised(m, x, "rms")
         return unit if head == self.head else m.record("repeat", unit, to=axes(batch, seq, self.head, each))
 
     def _one_step(

@@ -38,7 +38,7 @@ class Disentangled:
     dropout: float
 
     def run(self, m: Module, q: Tensor, k: Tensor, table: Tensor, distances: Tensor, work: Workload) -> Tensor:
-        table = dropped(m, table, self.dropout, work)
+        table = dropped(m, table, self.dropout, work, "positions")
         content = {"c2p": q, "p2c": k}
         scores = [self._scores(m, content[term], table, distances, TERMS[term]) for term in self.terms]
         return scores[0] if len(scores) == 1 else m.record("add", *scores)

@@ -6,6 +6,6 @@ from archcalc.core.ir import Module, Tensor
 from archcalc.spec.workload import Workload
 
 
-def dropped(m: Module, x: Tensor, rate: float, work: Workload) -> Tensor:
-    """x after dropout, if the spec has dropout and the workload is a training step."""
-    return m.record("dropout", x) if rate and work.trains else x
+def dropped(m: Module, x: Tensor, rate: float, work: Workload, place: str) -> Tensor:
+    """x after dropout, if that place has it by the spec or by the style, and the workload is a training step."""
+    return m.record("dropout", x) if work.trains and m.style.drops(place, rate) else x

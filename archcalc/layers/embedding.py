@@ -18,7 +18,8 @@ def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tens
     """One row for each id; with a bias it is the textbook's one-hot · W + b."""
     rows, width = table.dims
     found = m.record("lookup", ids, table, to=axes(*ids.dims, width), select=(rows,))
-    return m.record("add", found, m.param("bias", width, role=Role.TOKEN_TABLE)) if bias else found
+    found = m.record("add", found, m.param("bias", width, role=Role.TOKEN_TABLE)) if bias else found
+    return m.style.embedded(m, found) if table.weight_role is Role.TOKEN_TABLE else found
 
 
 def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Tensor:

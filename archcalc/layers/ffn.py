@@ -7,8 +7,10 @@ from typing import ClassVar, NamedTuple
 
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.core.roles import Role
-from archcalc.layers.activation import activated
+from archcalc.core.style import Projection
+from archcalc.layers.activation import LEARNED, activated
 from archcalc.layers.dims import ffn_of
+from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.spec.workload import Workload
@@ -42,11 +44,16 @@ class Ffn:
     def run(self, m: Module, x: Tensor, work: Workload, roles: FfnRoles = DENSE) -> Tensor:
         hidden = self._gated(m, x, roles) if self.gated else self._plain(m, x, roles)
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
+        hidden = dropped(m, hidden, 0, work, "inside")
         last = m["down" if self.gated else "out"]
         last.about = "second layer"
         return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
 
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        if m.style.gated and self.act not in LEARNED:
+            inner = (self._inner,)
+            gate_up = Projection("gate", inner, self.bias, roles.gate), Projection("up", inner, self.bias, roles.up)
+            return m.style.gated(m, x, self.act, *gate_up)
         m["gate"].about, m["up"].about = f"first layer, then {self.act}", "first layer, times the gate"
         gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
         return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))

@@ -52,7 +52,7 @@ class Indexer:
         k = linear(m["k"], x, each, bias=False, trainable=False, role=Role.INDEXER_K)
         k = norm(m["k_norm"], k, "layer", trainable=False)
         if inputs.rotation:
-            q, k = m.record("rotate", q, *inputs.rotation), m.record("rotate", k, *inputs.rotation)
+            q, k = (m.style.rotary(m, one, *inputs.rotation) for one in (q, k))
         if inputs.work.keeps_cache:
             return q, m.record("append", k, to=axes(batch, past, each))
         return q, k.seen_as(batch, past, each)

@@ -16,6 +16,7 @@ from archcalc.layers.attention import SELF
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.delta import Delta
 from archcalc.layers.linear import linear, one_each
+from archcalc.layers.norm import normalised
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -53,7 +54,7 @@ class KimiDelta(Delta):
         batch, seq, _ = u.dims
         bias, slowness = m.param("dt_bias", (self.head, self.key), role=Role.BIAS), one_each(m, "A_log", self.head)
         m = kernel(m, work, "flash-linear-attention's chunk_kda")
-        q, k = (m.record("rms_norm", u.seen_as(batch, seq, self.head, self.key)) for _ in "qk")
+        q, k = (normalised(m, u.seen_as(batch, seq, self.head, self.key), "rms") for _ in "qk")
         q, rate = m.record("scale", q), m.record("sigmoid", rate)
         decay = m.record("softplus", m.record("add", forget, bias)).seen_as(batch, seq, self.head, self.key)
         decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))

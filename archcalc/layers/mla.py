@@ -141,7 +141,8 @@ class LatentAttention:
         widths = self.widths
         m["kv_up"].about = "keys and values of all heads"
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False, role=Role.ATTENTION_KV_UP)
-        value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
+        seen = axes(batch, widths.head, past, Dim.of("v_dim", widths.value))
+        value = m.record("copy" if m.style.values_are_copied else "slice", both, to=seen)
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
         return key, value
 
@@ -181,4 +182,4 @@ class LatentAttention:
 
 
 def _rotated(m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-    return m.record("rotate", x, *inputs.rotation) if inputs.rotation else x
+    return m.style.rotary(m, x, *inputs.rotation) if inputs.rotation else x

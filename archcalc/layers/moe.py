@@ -12,6 +12,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor
 from archcalc.core.roles import Role
+from archcalc.core.style import ExpertSizes
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.ffn import EXPERT, SHARED, Ffn
@@ -46,13 +47,26 @@ class Mixture:
         m.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
         inner = self._to_latent(m["latent_in"], x, self.latent) if self.latent else x
-        answer = Experts(m["experts"], self).run(inner, weights)
         (d_model,) = x.axes[-1]
+        beside: Tensor | None = None
+        if m.style.experts:
+            answer, beside = m.style.experts(m, inner, weights, self._sizes, lambda: self._of_shared(m, x, work))
+        else:
+            answer = Experts(m["experts"], self).run(inner, weights)
         if self.latent:
             answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias, role=Role.LATENT_OUT)
         if self.out_bias:
             answer = m.record("add", answer, m.param("bias", d_model, role=Role.BIAS))
-        return m.record("add", answer, self._shared(m, x, self.shared, work)) if self.shared else answer
+        beside = beside or self._of_shared(m, x, work)
+        return m.record("add", answer, beside) if beside else answer
+
+    @property
+    def _sizes(self) -> ExpertSizes:
+        each, experts = self.each, Dim.of("experts", self.experts, copies=True, dealt=True)
+        return ExpertSizes(experts, Dim.of("top", self.top), ffn_of(each.width), each.act, each.gated, each.bias)
+
+    def _of_shared(self, m: Module, x: Tensor, work: Workload) -> Tensor | None:
+        return self._shared(m, x, self.shared, work) if self.shared else None
 
     def _to_latent(self, m: Module, x: Tensor, width: int) -> Tensor:
         return linear(m, x, Dim.of("latent", width), bias=self.latent_bias, role=Role.LATENT_IN)
@@ -64,6 +78,9 @@ class Mixture:
             m.param("correction", Dim.of("experts", self.experts), trainable=False)
         elif self.correction:
             m.buffer("correction", Dim.of("experts", self.experts))
+        m.takes_adapters = m.style.adapts_router
+        if m.style.route:
+            return m.style.route(m, x, Dim.of("experts", self.experts), Dim.of("top", self.top), self.router_bias)
         scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias, role=Role.ROUTER)
         shares = m.record("softmax", scores, name="probabilities", note=f"of {self.experts} experts")
         chosen, note = (*rows, (Dim.of("top", self.top),)), f"weights of {self.top} of {self.experts} experts"

@@ -13,4 +13,9 @@ def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = T
     weights = (m.param("weight", width, trainable=trainable, role=Role.NORM),) if affine else ()
     has_bias = affine and bias and kind == "layer"
     biases = (m.param("bias", width, trainable=trainable, role=Role.NORM),) if has_bias else ()
-    return m.record(f"{kind}_norm", x, *weights, *biases)
+    return normalised(m, x, kind, (*weights, *biases))
+
+
+def normalised(m: Module, x: Tensor, kind: str, weights: tuple[Tensor, ...] = ()) -> Tensor:
+    """By the style's function for that kind of norm."""
+    return m.style.rms_norm(m, x, weights) if kind == "rms" else m.style.layer_norm(m, x, weights)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.core.roles import Role
-from archcalc.layers.norm import norm
+from archcalc.layers.norm import norm, normalised
 
 
 @dataclass(frozen=True)
@@ -46,4 +46,4 @@ class QKNorm:
         if self.bias and self.kind == "layer":
             names.append("bias")
         weights = [m.param(name, *dims, role=Role.NORM) for name in names if self.affine]
-        return m.record(f"{self.kind}_norm", x, *weights)
+        return normalised(m, x, self.kind, tuple(weights))

@@ -19,6 +19,7 @@ from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
+from archcalc.layers.norm import normalised
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -88,10 +89,10 @@ class Mamba2:
             return x
         weight = m.param("weight", inner, role=Role.NORM)
         if self.norm_groups == 1:
-            return m.record("rms_norm", x, weight)
+            return normalised(m, x, "rms", (weight,))
         group = Dim.of("norm_groups", self.norm_groups)
         grouped = x.seen_as(batch, seq, group, Dim.of("in_group", self.inner // self.norm_groups))
-        return m.record("multiply", m.record("rms_norm", grouped).seen_as(*x.dims), weight)
+        return m.record("multiply", normalised(m, grouped, "rms").seen_as(*x.dims), weight)
 
     def _mixed(self, m: Module, u: Tensor, step: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims

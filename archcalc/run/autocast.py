@@ -23,16 +23,13 @@ SOFTMAX = {"softmax_fp32": "softmax"}  # what is left of an op that widens, wher
 
 @dataclass(frozen=True)
 class Autocast:
-    """`norm` is how a library writes RMS norms, if these are to be its own; `casts`: the copies are written down, as
-    they are once all ops are those that run."""
+    """A change to a traced model, once all ops are those that run."""
 
     weights: Weights
-    norm: str = ""
-    casts: bool = True
 
     def __call__(self, root: Module) -> None:
-        formats = NumberFormats(root, self.weights, self.norm)
-        written = _Rewriting(formats, self.casts)
+        formats = NumberFormats(root, self.weights)
+        written = _Rewriting(formats)
         for op in filter(formats.is_idle, ops_in(root)):
             written.found[op.output] = written.tensor(op.inputs[0])
         for module, _ in walk(root):
@@ -46,7 +43,6 @@ class _Rewriting:
     """Every tensor in the role of its number format."""
 
     formats: NumberFormats
-    casts: bool
     found: dict[Tensor, Tensor] = field(default_factory=dict)
 
     def item(self, item: Op | Module) -> Iterator[Op | Module]:
@@ -58,13 +54,13 @@ class _Rewriting:
     def _op(self, op: Op) -> Iterator[Op]:
         output, beside = self.tensor(op.output), {name: self._beside(op, one) for name, one in op.beside.items()}
         inputs = {one: self.tensor(one) for one in op.inputs}
-        for one, role in self.formats.cast_by(op) if self.casts else ():
+        for one, role in self.formats.cast_by(op):
             copied = Tensor(one.axes, role)
             yield Op("cast", (inputs[one],), copied)
             inputs[one] = copied
         kind = SOFTMAX.get(op.kind, op.kind) if output.role == WIDE else op.kind
         made = replace(op, kind=kind, inputs=tuple(inputs[one] for one in op.inputs), output=output, beside=beside)
-        if self.casts and self.formats.widens_back(op):
+        if self.formats.widens_back(op):
             narrow = Tensor(output.axes, NARROW)
             yield replace(made, output=narrow, name="", note="", title="")
             made = Op("cast", (narrow,), output, name=op.name, note=op.note, title=op.title)

@@ -1,4 +1,4 @@
-"""Changes to a traced model: LoRA's low-rank adapters beside frozen weights, and a loss that is computed in fp32.
+"""A change to a traced model: LoRA's low-rank adapters beside frozen weights.
 
 They change the tree itself, so that every analysis sees them: parameters, FLOPs, saved activations, shards.
 """
@@ -6,14 +6,16 @@ They change the tree itself, so that every analysis sees them: parameters, FLOPs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import product
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.ir import Axis, Dim, Module, Op, Param, Region, Tensor, walk
+from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.roles import Role
+from archcalc.core.style import Adapted
+from archcalc.styles.adapters import plain
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
 EVERY_LINEAR = "all"
@@ -38,30 +40,46 @@ def all_but(root: Module, patterns: Iterable[str]) -> Callable[[Param], bool]:
     return lambda param: param.trainable and param.owner.path not in frozen
 
 
+class _Linear(NamedTuple):
+    """A matrix that a product reads, and the module that the product stands in."""
+
+    module: Module
+    op: Op
+    weight: Param
+
+
 def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
-    """Put x·A·B, scaled, beside x·W of every linear layer that a target names."""
-    found = [(module, op) for module, _ in walk(root) for op in module.ops if _is_linear(module, op)]
+    """Put x·A·B, scaled, beside x·W of every linear layer that a target names, as the module's style computes it."""
+    found = [one for module, _ in walk(root) for op in module.ops for one in _linears(module, op)]
     if not found:
         raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
     wanted = targets or USUAL_TARGETS
-    names = {name for module, _ in found for path in _paths(module) for name in path.split(".")}
+    names = {name for one in found for path in _paths(one.weight.owner) for name in path.split(".")}
     for target in wanted:
-        if target != EVERY_LINEAR and not any(_is_named(module, target) for module, _ in found):
+        if target != EVERY_LINEAR and not any(_is_named(one.weight.owner, target) for one in found):
             hint = f"{did_you_mean(target, names)} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-    adapted = [pair for pair in found if any(_is_meant(*pair, target) for target in wanted)]
+    adapted = [one for one in found if any(_is_meant(one.weight, target) for target in wanted)]
     if not adapted:
-        hint = f"name it: --lora-targets {found[0][0].name}"
+        hint = f"name it: --lora-targets {found[0].weight.owner.name}"
         raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
     _check_rank(rank, adapted, every=EVERY_LINEAR in wanted)
-    for module, op in adapted:
-        _adapt(module, op, Dim.of("lora_rank", rank))
+    _adapt(adapted, Dim.of("lora_rank", rank))
 
 
-def _is_meant(module: Module, op: Op, target: str) -> bool:
+def _linears(module: Module, op: Op) -> list[_Linear]:
+    """Products with the module's own matrix, or with those of the layers beside it; no recurrent cell's: libraries
+    adapt linear layers."""
+    if not op.traits.contraction:
+        return []
+    params = [one for one in op.inputs if isinstance(one, Param) and one.weight_role.is_linear and len(one.axes) == 2]
+    own = [one for one in params if one.owner is module or one.owner.parent is module.parent is not None]
+    return [_Linear(module, op, one) for one in own if one.owner.takes_adapters]
+
+
+def _is_meant(weight: Param, target: str) -> bool:
     """`all` leaves out the layer that gives the answer, which has to be named."""
-    last = any(isinstance(one, Param) and one.weight_role.gives_scores for one in op.inputs)
-    return _is_named(module, target) or (target == EVERY_LINEAR and not last)
+    return _is_named(weight.owner, target) or (target == EVERY_LINEAR and not weight.weight_role.gives_scores)
 
 
 def _is_named(module: Module, target: str) -> bool:
@@ -74,23 +92,16 @@ def _paths(module: Module) -> tuple[str, ...]:
     return (module.path, *(f"{above}{name}" for name in module.stands_for))
 
 
-def _check_rank(rank: int, adapted: list[tuple[Module, Op]], *, every: bool) -> None:
+def _check_rank(rank: int, adapted: list[_Linear], *, every: bool) -> None:
     """Adapters of a rank above the smaller side of a matrix have more weights than the matrix.
 
     With `--lora-targets all` one matrix may be that small, such as a router of few experts, but not every one.
     """
-    sides = {module.path: _smaller_side(op) for module, op in adapted}
-    if not sides:
-        return
+    sides = {one.weight.owner.path: min(Tensor((axis,)).size for axis in one.weight.axes) for one in adapted}
     name = max(sides, key=lambda path: sides[path]) if every else min(sides, key=lambda path: sides[path])
     if rank > sides[name]:
         fact = f"rank {rank:,} is not low: the smaller side of {name} is {sides[name]:,}"
         raise InputError(fact, f"use a rank of at most {sides[name]:,}, such as --lora 16", field="--lora")
-
-
-def _smaller_side(op: Op) -> int:
-    weight = next(tensor for tensor in op.inputs if isinstance(tensor, Param))
-    return min(prod(int(dim.size) for dim in axis) for axis in weight.axes)
 
 
 @dataclass(frozen=True)
@@ -104,27 +115,28 @@ class Lora:
         add_lora(root, self.rank, self.targets)
 
 
-def _is_linear(module: Module, op: Op) -> bool:
-    """A product with the module's own matrix, which is no recurrent cell's: libraries adapt linear layers."""
-    own = [one for one in op.inputs if isinstance(one, Param) and one.owner is module and one.weight_role.is_linear]
-    return module.takes_adapters and op.traits.contraction and any(len(one.axes) == 2 for one in own)
-
-
-def _adapt(module: Module, op: Op, rank: Dim) -> None:
+def _adapt(linears: list[_Linear], rank: Dim) -> None:
     """In a module of its own; a weight that is used again is adapted by the same two matrices."""
-    x, weight = op.inputs
-    into = op.over
-    lora = module.child(_free_name(module, weight))
-    if module.stands_for:
-        lora.work_notes.append(_as_a_whole(module))
-    down, up = _matrices(module, lora, weight, into, rank)
-    hidden = lora.record("contract", x, down, to=(*x.axes[:-1], (rank,)), over=into)
-    change = lora.record("scale", lora.record("contract", hidden, up, to=op.output.axes, over=(rank,)))
-    plain = Tensor(op.output.axes, op.output.role)
-    place = module.body.index(op)
-    module.body.remove(lora)
-    joined = Op("add", (plain, change), op.output, name=op.name, note=op.note, title=op.title)
-    module.body[place : place + 1] = [replace(op, output=plain, name="", note="", title=""), lora, joined]
+    matrices: dict[Param, tuple[Param, Param]] = {}
+    by_op: dict[Op, list[Adapted]] = {}
+    modules = {one.op: one.module for one in linears}
+    for _, op, weight in linears:
+        lora = weight.owner.child(_free_name(weight.owner, weight))
+        if weight.owner.stands_for:
+            lora.work_notes.append(_as_a_whole(weight.owner))
+        if weight not in matrices:
+            elements = product(dim.size for dim in op.over) * rank.size
+            down = lora.param("a", rank, op.over, elements=elements, role=Role.ADAPTER)
+            matrices[weight] = down, lora.param("b", weight.axes[0], rank, role=Role.ADAPTER)
+        by_op.setdefault(op, []).append(Adapted(weight, lora, *matrices[weight]))
+    for op, adapted in by_op.items():
+        module = modules[op]
+        items = (module.style.adapter or plain)(module, op, adapted)
+        for one in adapted:
+            if one.lora in one.weight.owner.body:
+                one.weight.owner.body.remove(one.lora)
+        place = module.body.index(op)
+        module.body[place : place + 1] = items
 
 
 def _as_a_whole(module: Module) -> Assumption:
@@ -140,32 +152,5 @@ def _free_name(module: Module, weight: Tensor) -> str:
     return next(name for name in wanted if name not in taken)
 
 
-def _matrices(module: Module, lora: Module, weight: Tensor, into: Axis, rank: Dim) -> tuple[Param, Param]:
-    """Those that the weight has already, or new ones."""
-    for earlier, op in zip(module.body, module.body[1:], strict=False):
-        again = isinstance(earlier, Op) and weight in earlier.inputs and isinstance(op, Module)
-        if again and isinstance(op, Module) and any(map(is_adapter, op.params.values())):
-            down, up = (inner.inputs[1] for inner in op.ops if inner.traits.contraction)
-            assert isinstance(down, Param) and isinstance(up, Param)
-            return down, up
-    elements = product(dim.size for dim in into) * rank.size
-    down = lora.param("a", rank, into, elements=elements, role=Role.ADAPTER)
-    return down, lora.param("b", weight.axes[0], rank, role=Role.ADAPTER)
-
-
 def is_adapter(param: Param) -> bool:
     return param.weight_role is Role.ADAPTER
-
-
-def widen_loss(root: Module) -> None:
-    """Compute the loss in fp32, as training libraries do with 16-bit logits."""
-    for section, _ in walk(root):
-        if section.region == Region.LOSS:
-            section.body[:] = [new for op in section.ops for new in _widened(op)]
-
-
-def _widened(op: Op) -> tuple[Op, ...]:
-    logits, *rest = op.inputs
-    wide = Tensor(logits.axes, "stat")
-    beside = {name: Tensor(made.axes, "stat" if made.role == "act" else made.role) for name, made in op.beside.items()}
-    return Op("copy", (logits,), wide), replace(op, inputs=(wide, *rest), beside=beside)

@@ -14,8 +14,6 @@ from archcalc.storage.places import Place
 from archcalc.storage.weight_storage import WeightStorage
 
 NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
-OF_INPUT = "upcast_weight"  # how a norm in Python is written that gives out the format of what it read
-IN_PYTHON = ("upcast", "upcast_statistics", "narrow", OF_INPUT)  # the others give out the widest format
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ def is_float(tensor: Tensor) -> bool:
 class NumberFormats:
     """Follows the ops in order, until what a layer hands to the next is of one format."""
 
-    def __init__(self, root: Module, weights: Weights, norm: str = "") -> None:
-        self.weights, self.norm, self.trained = weights, norm, weights.trained(root)
+    def __init__(self, root: Module, weights: Weights) -> None:
+        self.weights, self.trained = weights, weights.trained(root)
         ops = list(ops_in(root))
         results = ((one, op) for op in ops for one in (op.output, *op.beside.values()))
         self.makers = {one: op for one, op in results if one.base is None}  # of storages
@@ -84,6 +82,8 @@ class NumberFormats:
 
     def _gives_wide(self, op: Op) -> bool:
         kind, read = op.traits, self._read(op)
+        if kind.converts == "back":
+            return self.is_wide(op.inputs[1])
         if _converts(op):
             return op.output.role == WIDE
         if self._quantised(op):
@@ -92,8 +92,6 @@ class NumberFormats:
             return False
         if kind.reads_rows or kind.autocast == "weight":
             return self._weight_is_wide(op)
-        if self.norm in IN_PYTHON and kind.by_mean_square:
-            return self.is_wide(op.inputs[0]) if self.norm == OF_INPUT else any(map(self.is_wide, read))
         if kind.autocast == "fp32":
             return True
         return any(map(self.is_wide, read)) if read else self._is_made_wide(op)
@@ -141,7 +139,7 @@ class NumberFormats:
 
     def is_idle(self, op: Op) -> bool:
         """A conversion to what the tensor is in already."""
-        if op.traits.converts != "only" or not is_float(op.output) or not self._numbers(op):
+        if op.traits.converts not in ("only", "back") or not is_float(op.output) or not self._numbers(op):
             return False
         return self.is_wide(op.inputs[0]) == self.is_wide(op.output)
 

@@ -55,7 +55,7 @@ class _Simulation:
         staying = self.ops.savers.keys() | schedule.held_until.keys()
         for node in schedule.nodes:
             if isinstance(node, Step):
-                is_loss = node.module.region == Region.LOSS
+                is_loss = node.module.region == Region.LOSS or ledger.phase == "loss"  # which the model gives out
                 ledger.at("loss" if is_loss else "forward", node.module, node.number)
                 if is_loss:
                     self._return()

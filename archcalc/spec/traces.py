@@ -22,4 +22,4 @@ class Change(Protocol):
 
 def sizes_of(work: Workload) -> tuple[Any, ...]:
     """What a tree depends on: all of a workload but its assumptions."""
-    return work.batch, tuple(work.lengths.items()), work.mode, work.context, work.attention
+    return work.batch, tuple(work.lengths.items()), work.mode, work.context, work.attention, work.style

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError
+from archcalc.core.style import PLAIN, Style
 from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import chosen
 from archcalc.spec.sizes import Sizes
@@ -42,6 +43,7 @@ class Workload:
     mode: str = "train"
     context: int = 0
     attention: str = "eager"
+    style: Style = PLAIN  # how layers are computed
 
     def of_encoder(self) -> Workload:
         """An encoder has no cache: outside training it is a plain forward pass."""

@@ -13,10 +13,10 @@ import json
 import traceback
 from typing import Any
 
-from archcalc import __version__
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import shortened, visible
 from archcalc.ui.reading import Answer, Question
+from archcalc.version import __version__
 
 SMALLER = "ask for fewer devices or smaller sizes, or ask archcalc in a terminal"
 QUESTIONS = {  # the file that has the function of that name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc import __version__
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.archs import families
 from archcalc.core.errors import InputError, did_you_mean
@@ -23,6 +22,7 @@ from archcalc.spec.units import binary_bytes, rounded
 from archcalc.spec.yaml_reader import read
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, setting_of
+from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {
     flag: "flag",

@@ -23,10 +23,13 @@ class Row:
     group: str = ""
     first: str = ""
     against: str = REFERENCE
+    tolerance: float = 0  # a share of the other number
 
     @property
     def equal(self) -> bool:
-        """No tolerance: a count is right or wrong."""
+        """A count is right or wrong; only where a tolerance is stated, it may be off by so much."""
+        if self.tolerance:
+            return abs(self.archcalc - self.reference) <= self.tolerance * self.reference and not self.first
         return bool(self.archcalc == self.reference) and not self.first
 
     @property

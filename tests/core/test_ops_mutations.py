@@ -35,25 +35,22 @@ from archcalc.verify.check import verify, ways
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
 ELSEWHERE = {  # of which test_kinds, analyze/test_shapes and run/code/test_megatron_layers have examples
     *("reads", "writes", "allocates", "enters"),
-    *("multiplies", "gated_kernel", "gives_beside", "scatters"),
+    *("gives_beside", "scatters"),
     # of libraries' code, which verify/test_peak compares in whole training steps
-    *("part", "divides_gradient", "promotes", "gradient_is_view", "reads_logits", "position_tables", "hides"),
+    *("converts", "passes_gradient", "part", "divides_gradient", "promotes", "gradient_is_view", "reads_logits"),
     *("scratch", "gradient_scratch", "summed"),
     "of_values",  # and analyze/memory/test_llama_cpp_cache
-    "by_mean_square",  # and verify/test_peak_autocast
 }
 SHARED_SEQUENCE = {"code": "megatron", "tp": 2, "sp": True}
 TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the answer
     "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
     "row_statistics": ("softmax_fp32", 0, {"compile": "blocks", "attention": "eager", "precision": "bf16"}),
     "autocast": ("contract", "", {"precision": "autocast", "attention": "eager"}),
-    "converts": ("copy", "", {"precision": "autocast"}),
     "own_kernel": ("contract", False, {"compile": "blocks"}),
-    "passes_gradient": ("add", False, {"attention": "eager"}),
     "view": ("view", False, {}),
-    "contraction": ("contract", False, {"recompute": "ops"}),
-    "joins_product": ("add", False, {"recompute": "ops"}),
-    "softmax": ("softmax_fp32", "", {"attention": "eager", "precision": "bf16"}),
+    "contraction": ("contract", False, {"recompute": "ops", "code": "plain"}),
+    "joins_product": ("add", False, {"recompute": "ops", "code": "plain"}),
+    "softmax": ("softmax_fp32", "", {"attention": "eager", "precision": "bf16", "code": "plain"}),
     "reads_rows": ("lookup", False, {"tp": 2, "sp": True, "attention": "flash"}),
     "loss_of_logits": ("cross_entropy", "", {"compile": "all"}),
     "expensive": ("flash", False, {"recompute": "ops", "attention": "flash"}),

@@ -36,6 +36,7 @@ from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
+from archcalc.run.style import parameter_style
 from archcalc.run.tree_changes import parameter_changes
 from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
@@ -110,12 +111,17 @@ def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint)
-    return load, _share(asked, model.build(load, tuple(_changes(model, asked))), load)
+    traced = model.build(_styled(model, asked, load), tuple(_changes(model, asked)))
+    return load, _share(asked, traced, load)
+
+
+def _styled(model: Network, asked: Options, load: Workload) -> Workload:
+    """With adapters, in training, of the matrices that the code has."""
+    return replace(load, style=parameter_style(resolve(model, asked))) if asked.lora and asked.trains else load
 
 
 def _changes(model: Network, asked: Options) -> Iterator[Change]:
-    """Changes to the traced tree: LoRA adapters, in training of the matrices that the code has, and the collectives of
-    sequence parallelism."""
+    """Changes to the traced tree: LoRA adapters, and the collectives of sequence parallelism."""
     if asked.lora and asked.trains:
         yield from parameter_changes(resolve(model, asked))
     elif asked.lora:

@@ -106,7 +106,7 @@ def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield in_chunks(run.loss_chunks)
     if run.offload.activations:
         yield offload_activations
-    if plan.tp > 1 and facts.parallel_head == "divided" and not facts.overwrites_logits:
+    if plan.tp > 1 and facts.parallel_head == "divided" and not run.code.overwrites_logits:
         yield over_gpus
     if plan.cp > 1 and facts.context == "gathered":
         yield gather_keys(plan.cp)

@@ -22,7 +22,7 @@ def build(model: Autoencoder | LayeredAutoencoder, work: Workload) -> Module:
     if work.decodes:
         hint = "use --mode train or prefill"
         raise InputError("an autoencoder generates no tokens, so it has no decode step", hint, field="--mode")
-    root = Module("model")
+    root = Module("model", style=work.style)
     if isinstance(model, LayeredAutoencoder):
         _layered(root, model, work)
     elif model.kind == "linear":

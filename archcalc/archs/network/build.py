@@ -15,7 +15,7 @@ def build(net: Network, work: Workload) -> Module:
     if work.decodes:
         hint = "use --mode train or infer"
         raise InputError("a network generates no tokens, so it has no decode step", hint, field="--mode")
-    root, trace = Module("model"), Trace(work)
+    root, trace = Module("model", style=work.style), Trace(work)
     x = _sample(root, net, work)
     out = net.body.run_steps(root, x, trace)
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]

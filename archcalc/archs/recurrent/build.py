@@ -37,7 +37,7 @@ _ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of 
 
 def build(model: Recurrent, work: Workload) -> Module:
     """Builds the module tree that all numbers come from."""
-    root = Module("model")
+    root = Module("model", style=work.style)
     root.notes += _conventions(model)
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}

@@ -84,7 +84,7 @@ def _step(
     beside = memory.attend(m["attention"], before[-1][0]) if attention.when == "before" else fed
     out, after = x, []
     for one, state in zip(stack.each_layer, before, strict=True):
-        reads = dropped(m, out, stack.dropout, work)
+        reads = dropped(m, out, stack.dropout, work, "between")
         inputs = (reads, beside) if one.layer.context and beside else (reads,)
         child = m.child(f"layer_{one.first}", title=title(one, stack))
         after.append(cell_of(stack, one.layer).step(child, inputs, state))

@@ -81,7 +81,7 @@ def _run_layer(
     layer, cell = group.layer, cell_of(stack, group.layer)
     directions = Dim.of("directions", layer.directions)
     both = layer.directions > 1
-    into = dropped(m, x, stack.dropout, work)
+    into = dropped(m, x, stack.dropout, work, "between")
     one = m.child("direction", repeat=directions.size) if both else m
     before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
     after = run_cell(one["cell"], cell, into, seq, before)

@@ -30,7 +30,7 @@ def _branch(m: Module, name: str, x: Tensor, context: Context, part: Part) -> Te
     if part.layer_scale:
         scale = m[f"{name}_scale"]
         branch = scale.record("multiply", branch, scale.param("weight", x.dims[-1]))
-    branch = dropped(m, branch, part.dropout, context.work)
+    branch = dropped(m, branch, part.dropout, context.work, part.slot or part.name)
     return normed(m[f"{name}_norm_out"], branch, part.norm) if part.norm.place in ("out", "sandwich") else branch
 
 

@@ -21,7 +21,7 @@ from archcalc.spec.workload import Workload
 
 
 def build(model: Transformer, work: Workload) -> Module:
-    root = Module("model")
+    root = Module("model", style=work.style)
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     x, memory = None, None
@@ -63,7 +63,7 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
     final = own_or(stack.norm.final, stack.norm.place != "post")
     if final:
         x = normed(m["norm"], x, stack.norm)
-    return dropped(m, x, stack.dropout, work) if final else x
+    return dropped(m, x, stack.dropout, work, "final") if final else x
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:

@@ -33,7 +33,10 @@ class Context:
         """The mask, if one is needed: a single token at the end attends to all positions."""
         if not sight.hides or self.work.decodes:
             return None
-        return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x, sight=sight))
+        shape = x.dims[1], looked_at(x, x, sight=sight)
+        if self.work.style.number_masks and self.work.attention == "eager":
+            return self.constant(f"numbers of {sight}", "act", x.dims[0], *shape)
+        return self.constant(f"mask of {sight}", "mask", *shape)
 
     def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
         """A value that is created on first use."""

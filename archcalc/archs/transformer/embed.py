@@ -31,7 +31,7 @@ def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[st
         x = _embed_tokens(m, batch, seq, stack, tables)
     if stack.embedding.norm:
         x = normed(m["norm"], x, stack.norm)
-    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work)
+    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work, "embedding")
 
 
 def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:

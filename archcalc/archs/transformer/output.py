@@ -83,6 +83,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
         logits = contract(m, x, tables[stack.name], out=(vocab,))
         if head.bias:
             logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS))
+    logits = m.style.logits(m, logits)
     if head.bias == "twice":
         m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.SPARE)

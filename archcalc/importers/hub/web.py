@@ -21,8 +21,8 @@ from urllib.error import URLError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from archcalc import __version__
 from archcalc.core.errors import InputError
+from archcalc.version import __version__
 
 CONNECTING = 2.5  # seconds, for looking the name up, connecting and agreeing on a key
 SILENCE = 5.0  # for the first byte of an answer, and for each further piece

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from archcalc import __version__
 from archcalc.render.chart.drawing import CLASS
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, Ink, rules, variables
+from archcalc.version import __version__
 
 PAGE_INKS = (INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *SERIES)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from archcalc.core.ir import Axes, Dim, Module, ModuleGroup, Op, Region, Tensor, walk
+from archcalc.core.ir import Axes, Dim, Module, ModuleGroup, Op, Region, Tensor, axes, walk
 from archcalc.core.positions import Positions
 
 HeadAndLoss = tuple[Module, Module]
@@ -15,13 +15,16 @@ def head_and_loss(root: Module) -> HeadAndLoss | None:
     """The one head over a vocabulary, and the section of its loss."""
     heads = [module for module in root.children if module.group == ModuleGroup.HEAD]
     losses = [module for module, _ in walk(root) if module.region == Region.LOSS]
-    if len(heads) != 1 or len(losses) != 1 or not any(op.traits.loss_of_logits for op in losses[0].ops):
+    if len(heads) != 1 or len(losses) != 1 or not any(op.traits.reads_logits for op in losses[0].ops):
         return None
     return heads[0], losses[0]
 
 
-def entropy_of(loss: Module) -> Op:
-    return next(op for op in loss.ops if op.traits.loss_of_logits)
+def log_likelihood(logits: Tensor, targets: Tensor) -> list[Op]:
+    """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss."""
+    logarithms, mean = Tensor(logits.axes, logits.role), Tensor(axes(), logits.role)
+    weight = {"total_weight": Tensor(axes(), logits.role)}
+    return [Op("log_softmax", (logits,), logarithms), Op("nll_loss", (logarithms, targets), mean, beside=weight)]
 
 
 def sequence(tensor: Tensor) -> Dim:

@@ -61,23 +61,9 @@ def _change(said: Words) -> Words:
     return said
 
 
-def _family(said: dict[str, Any]) -> dict[str, Any]:
-    if any(isinstance(value, list) != (name == EARLIER) for name, value in said.items()):
-        raise mistake(f"expected habits with a choice each, and changes under {EARLIER}")
-    return said
-
-
 Rule = Annotated[dict[str, Any], AfterValidator(_rule)]
 Conditional = Annotated[Rule, AfterValidator(_conditional)]
 Changes = list[Annotated[Words, AfterValidator(_change)]]
-Family = Annotated[dict[str, str | Changes], AfterValidator(_family)]
-
-
-class Mixture(Node):
-    """Habits of models with experts, and the keys of a config that say how many there are."""
-
-    keys: list[str]
-    habits: Words
 
 
 class CodeFile(Node):
@@ -89,15 +75,10 @@ class CodeFile(Node):
     like: str | None = None
     since: str | None = None
     release: str | None = None
+    layers: Words = Field(default_factory=dict)
     habits: Words = Field(default_factory=dict)
     earlier: Changes = Field(default_factory=list)
-    families: dict[str, Family] = Field(default_factory=dict)
     tasks: dict[str, Words] = Field(default_factory=dict)
-    mixture: Mixture | None = None
-    dropout: dict[str, Words] = Field(default_factory=dict)
-    activation: list[str] = Field(default_factory=list)
-    logits_cap: list[str] = Field(default_factory=list)
-    divides_chosen: list[str] = Field(default_factory=list)
     numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     choices: dict[str, list[str]] = Field(default_factory=dict)
     architectures: list[str] = Field(default_factory=list)

@@ -11,11 +11,12 @@ from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.code.code_file import EARLIER, CodeFile
-from archcalc.run.code.facts import NOTHING_SAID, Facts, facts, is_described, of_class
 from archcalc.run.code.habits import Habits
+from archcalc.run.code.model_types import NOTHING_SAID, Facts, code_of, described, facts, is_described, task_of
 from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
 from archcalc.spec.data_files import document, node
+from archcalc.styles.ways import WAYS, way
 
 PLAIN, TRANSFORMERS = "plain", "transformers"
 LIKE = "like"  # another library, whose layers it trains
@@ -29,6 +30,7 @@ class Code:
     name: str
     about: str
     habits: Habits
+    layers: tuple[tuple[str, str], ...] = ()  # the names of its forward functions (`archcalc.styles.ways`)
     source: str = ""
     version: str = ""
     facts: Facts = NOTHING_SAID
@@ -61,7 +63,21 @@ class Code:
     def with_habits(self, choices: tuple[str, ...]) -> Code:
         """The same with other choices, written as `loss=fp32`."""
         chosen = dict(map(self._chosen, choices))
-        return replace(self, habits=replace(self.habits, **chosen)) if chosen else self
+        layers = {**dict(self.layers), **{name: value for name, value in chosen.items() if name in WAYS}}
+        habits = {name: value for name, value in chosen.items() if name in Habits.names()}
+        return replace(self, habits=replace(self.habits, **habits), layers=tuple(layers.items()))
+
+    def layer(self, name: str) -> str:
+        """The name of its function for a layer."""
+        return dict(self.layers).get(name) or next(iter(WAYS[name]))
+
+    @property
+    def overwrites_logits(self) -> bool:
+        return self.layer("loss") in ("in_place", "in_place_fp32")
+
+    def model_casts_logits(self, loss_chunks: int) -> bool:
+        """Whether the model returns fp32 logits: not as a list of chunks."""
+        return self.layer("loss") == "model_fp32" and (loss_chunks == 1 or self.habits.loss_chunks != "list")
 
     def _chosen(self, written: str) -> tuple[str, str]:
         """One choice, if the library leaves it."""
@@ -96,17 +112,25 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
     if version and _end_of(version) < str(data.get("since", "")):
         since = f"archcalc knows {name} of {data['since']} and later, not of {version}"
         raise InputError(since, f"leave @{version} out", field="--code")
-    family = data.get("families", {}).get(model_type, {})
-    own = {habit: choice for habit, choice in family.items() if habit != EARLIER}
-    general = data.get("habits", {}) | _of_version(data, version) | _of_class(data, name, model_type, config)
-    said = general | own | _of_version(family, version)
+    like = data.get(LIKE, name)
+    of_type = code_of(model_type, like)
+    own = {key: choice for key, choice in of_type.items() if key != EARLIER}
+    general = {**data.get("layers", {}), **data.get("habits", {}), **_of_version(data, version)}
+    said = {**general, **_of_class(data, like, model_type, config), **own, **_of_version(of_type, version)}
+    known = facts(model_type, config) if like == TRANSFORMERS else NOTHING_SAID
+    if "activation" in said:
+        known = replace(known, activation=said.pop("activation"))
+    habits = {key: said.pop(key) for key in Habits.names() & said.keys()}
+    for layer, choice in said.items():
+        way(layer, choice, f"code {name}")
     return Code(
         name,
         data["about"],
-        Habits.of(said, f"code {name}"),
+        Habits.of(habits, f"code {name}"),
+        tuple(said.items()),
         data["source"],
         version,
-        facts(data, model_type, config),
+        known,
         tuple(data.get("numbers", {}).items()),
         assumed=_rules(data, "assumed"),
         unmeasured=_rules(data, "unmeasured"),
@@ -117,12 +141,16 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         architectures=tuple(data.get("architectures", ())),
         measured_kinds=tuple(data.get("measured_kinds", ())),
         release=str(data.get("release", "")),
-        changed=tuple(sorted(str(one["before"]) for part in (data, family) for one in part.get(EARLIER, ()))),
+        changed=tuple(sorted(str(one["before"]) for part in (data, of_type) for one in part.get(EARLIER, ()))),
     )
 
 
-def _of_class(data: dict[str, Any], name: str, model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
-    return of_class(data, model_type, config) if data.get(LIKE, name) == TRANSFORMERS else {}
+def _of_class(data: dict[str, Any], like: str, model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
+    """What follows from a class of transformers: if it calls a kernel for attention, and how it computes its loss."""
+    if like != TRANSFORMERS or not is_described(model_type):
+        return {}
+    of_task = data.get("tasks", {}).get(task_of(model_type, config), {})
+    return {"attention": described(model_type)["attention"], **of_task}
 
 
 def _rules(data: dict[str, Any], kind: str) -> tuple[Rule, ...]:
@@ -175,7 +203,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _added(other: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """What a library has of another whose layers it trains, and what it does in its own way."""
-    merged = {key: {**other.get(key, {}), **own.get(key, {})} for key in ("habits", "precisions")}
+    merged = {key: {**other.get(key, {}), **own.get(key, {})} for key in ("habits", "layers", "precisions")}
     return {**other, **own, **merged, "recipes": [*own.get("recipes", ()), *other.get("recipes", ())]}
 
 

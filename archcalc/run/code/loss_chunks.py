@@ -1,85 +1,114 @@
-"""A loss in several chunks of the sequence whose logits all stay: only casts to fp32 are made one at a time.
+"""A loss in several chunks of the sequence, as libraries write it: what of it the tree itself says.
 
 torchtune's head makes a list of chunks; torchtitan's loss takes chunks out of all logits. Either way the graph keeps
-what each chunk's loss has saved until the backward pass.
+what each chunk's loss has saved until the backward pass, and only casts to fp32 are made one at a time. Where each
+chunk's logits are freed before the next, the head reads a copy of the hidden states (`archcalc.analyze.memory.passes`).
 Source: torchtune, TransformerDecoder.chunked_output and CEWithChunkedOutputLoss; LinearCrossEntropyLoss keeps the same.
 torchtitan's pull request 996, chunked_cross_entropy_loss.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Module, Op, Tensor, walk
 from archcalc.core.tree import ops_in
-from archcalc.run.code.chunks import Chunk, divided, entropy_of, head_and_loss, sequence
-from archcalc.run.code.losses import log_likelihood
-from archcalc.run.code.writing import WIDE, end_of_scope
+from archcalc.run.code.chunks import Chunk, divided, head_and_loss, log_likelihood, sequence
+from archcalc.run.resolved import Run
+from archcalc.run.style import is_narrow
+from archcalc.spec.traces import Change
+from archcalc.styles.steps import WIDE
 
 
-def chunk_loss(root: Module, number: int, *, by_head: bool, is_compiled: bool) -> None:
-    """`by_head`: the head makes each chunk by itself. A compiled loss stays one op, which the compiler fuses."""
-    found = head_and_loss(root)
-    if found:
-        head, loss = found
-        _divide(head, loss, number, by_head=by_head, is_compiled=is_compiled)
+def loss_in_chunks(run: Run) -> Iterator[Change]:
+    """The change that the code's way of it makes to a traced model, if any."""
+    way = run.code.habits.loss_chunks
+    if run.loss_chunks == 1 or run.code.is_plain:
+        return
+    if way == "backward":
+        yield CopiedHidden(is_narrow(run))
+    if way == "packed":
+        yield PackedHidden(is_narrow(run))
+    if way in ("list", "views"):
+        yield LossInChunks(run.loss_chunks, by_head=way == "list", is_compiled=run.compile == "all")
 
 
-def copy_hidden(root: Module, *, narrow: bool) -> None:
+@dataclass(frozen=True)
+class CopiedHidden:
     """Chunks of what the head reads are copies, of which each goes back before the next is read; their gradients are
     put together in fp32. Source: torchtitan since April 2026, ChunkedLossWrapper and GradAccumulator."""
-    found = head_and_loss(root)
-    if not found:
-        return
-    head, _ = found
-    hidden = next(ops_in(head)).inputs[0]
-    seen, copied = Tensor(hidden.axes, WIDE if narrow else hidden.role), Tensor(hidden.axes, hidden.role)
-    for module, _ in walk(head):
-        module.body[:] = [_reading(item, hidden, copied) for item in module.body]
-    head.body[:0] = [Op("seen", (hidden,), seen), Op("copy", (seen,), copied)]
+
+    narrow: bool
+
+    def __call__(self, root: Module) -> None:
+        found = head_and_loss(root)
+        if not found:
+            return
+        head, _ = found
+        hidden = next(ops_in(head)).inputs[0]
+        seen, copied = Tensor(hidden.axes, WIDE if self.narrow else hidden.role), Tensor(hidden.axes, hidden.role)
+        _read_instead(head, {hidden: copied})
+        head.body[:0] = [Op("seen", (hidden,), seen), Op("copy", (seen,), copied)]
 
 
-def pack_hidden(root: Module, *, narrow: bool) -> None:
+@dataclass(frozen=True)
+class PackedHidden:
     """Rows with a label are copied to the front; each chunk of them is multiplied with an fp32 copy of the head.
     Source: TRL of July 2026, _chunked_cross_entropy_loss and _chunk in trl/trainer/sft_trainer.py."""
-    found = head_and_loss(root)
-    if not found:
-        return
-    head, _ = found
-    product = next(op for op in ops_in(head) if op.traits.contraction)
-    hidden, weight, *_ = product.inputs
-    rows, packed, wide = Tensor(hidden.axes, hidden.role), Tensor(hidden.axes, hidden.role), Tensor(weight.axes, WIDE)
+
+    narrow: bool
+
+    def __call__(self, root: Module) -> None:
+        found = head_and_loss(root)
+        if not found:
+            return
+        head, _ = found
+        product = next(op for op in ops_in(head) if op.traits.contraction)
+        hidden, weight, *_ = product.inputs
+        rows, packed = Tensor(hidden.axes, hidden.role), Tensor(hidden.axes, hidden.role)
+        wide = Tensor(weight.axes, WIDE)
+        _read_instead(head, {hidden: packed, weight: wide} if self.narrow else {hidden: packed})
+        order = Tensor(hidden.axes[:-1], "index")
+        lines = [Op("copy", (hidden,), rows), Op("constant", (), order), Op("gather", (rows, order), packed)]
+        head.body[:0] = [*lines, *([Op("cast", (weight,), wide)] if self.narrow else [])]
+
+
+def _read_instead(head: Module, others: dict[Tensor, Tensor]) -> None:
+    """Other tensors in the place of some, for all ops of the head."""
     for module, _ in walk(head):
-        module.body[:] = [_reading(item, hidden, packed) for item in module.body]
-        if narrow:
-            module.body[:] = [_reading(item, weight, wide) for item in module.body]
-    order = Tensor(hidden.axes[:-1], "index")
-    lines = [Op("copy", (hidden,), rows), Op("constant", (), order), Op("gather", (rows, order), packed)]
-    head.body[:0] = [*lines, *([Op("cast", (weight,), wide)] if narrow else [])]
+        for place, item in enumerate(module.body):
+            if isinstance(item, Op):
+                module.body[place] = replace(item, inputs=tuple(others.get(one, one) for one in item.inputs))
 
 
-def _reading(item: Op | Module, old: Tensor, new: Tensor) -> Op | Module:
-    if isinstance(item, Module):
-        return item
-    return replace(item, inputs=tuple(new if one is old else one for one in item.inputs))
+@dataclass(frozen=True)
+class LossInChunks:
+    """`by_head`: the head makes each chunk by itself. A compiled loss stays one op, which the compiler fuses."""
 
+    number: int
+    by_head: bool
+    is_compiled: bool
 
-def _divide(head: Module, loss: Module, number: int, *, by_head: bool, is_compiled: bool) -> None:
-    made = list(ops_in(head))
-    source = made[0].inputs[0] if by_head else made[-1].output
-    length = -(-int(sequence(source).size) // number)
-    chunks = [Chunk(size) for size in divided(sequence(source), length)]
-    parts = [chunk.part(source) for chunk in chunks]
-    if by_head:
-        head.body[:] = [op for chunk, part in zip(chunks, parts, strict=True) for op in (part, *map(chunk.copy, made))]
-        parts = []
-    losses = [op for chunk in chunks for op in _loss(chunk, loss, is_compiled=is_compiled)]
-    loss.body[:] = [*parts, *losses, *end_of_scope(*(chunk.tensors[made[-1].output] for chunk in chunks))]
+    def __call__(self, root: Module) -> None:
+        found = head_and_loss(root)
+        if found:
+            self._divide(*found)
 
+    def _divide(self, head: Module, loss: Module) -> None:
+        made = list(ops_in(head))
+        source = made[0].inputs[0] if self.by_head else made[-1].output
+        length = -(-int(sequence(source).size) // self.number)
+        chunks = [Chunk(size) for size in divided(sequence(source), length)]
+        parts = [chunk.part(source) for chunk in chunks]
+        if self.by_head:
+            pairs = zip(chunks, parts, strict=True)
+            head.body[:] = [op for chunk, part in pairs for op in (part, *map(chunk.copy, made))]
+            parts = []
+        loss.body[:] = [*parts, *(op for chunk in chunks for op in self._loss(chunk, loss.ops))]
 
-def _loss(chunk: Chunk, loss: Module, *, is_compiled: bool) -> list[Op]:
-    """The cast to fp32, if there is one, and cross-entropy."""
-    entropy = entropy_of(loss)
-    casts = [chunk.copy(op) for op in loss.ops if op is not entropy]
-    last = chunk.copy(entropy)
-    return [*casts, last] if is_compiled else [*casts, *log_likelihood(last)]
+    def _loss(self, chunk: Chunk, ops: tuple[Op, ...]) -> list[Op]:
+        """The cast to fp32, if there is one, and cross-entropy."""
+        *casts, last = (chunk.copy(op) for op in ops)
+        logits, targets = last.inputs
+        return [*casts, last] if self.is_compiled else [*casts, *log_likelihood(logits, targets)]

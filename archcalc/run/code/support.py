@@ -20,6 +20,7 @@ DIVIDES = {  # options that mean something only where a library's code says what
     "pp": ("pipeline", "how layers are divided among pipeline stages"),
     "ep": ("expert_parallel", "how experts are dealt out to GPUs"),
 }
+MIXTURE = "mixture"  # what rules call a model with experts
 QUANTISED = "quantised"  # what rules call weights in a quantised format
 
 
@@ -43,7 +44,7 @@ def assumed(asked: Options, used: Code) -> Iterator[Assumption]:
     given, known = {one.partition("=")[0] for one in asked.habit or ()}, said(asked, used)
     for rule in used.assumed:
         if rule.first not in given and rule.holds(known):
-            choice = getattr(used.habits, rule.first)
+            choice = known[rule.first]
             yield Assumption(Topic.CODE, f"{used.name}: {rule.first}={choice}, {rule.about}", choice, "--habit")
 
 
@@ -63,9 +64,10 @@ def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
 
 
 def said(asked: Options, used: Code) -> dict[str, Any]:
-    """Options and habits in one table, of an option that is also a habit's name, the option; and whether the weights
-    are `quantised`."""
+    """Options, habits and layers in one table, of an option that is also a habit's name, the option; whether the model
+    is a `mixture`, and whether the weights are `quantised`."""
     holder: type = type(asked)
     options = {name for name, _ in declared(holder)}
-    chosen = {name: choice for name, choice in vars(used.habits).items() if name not in options}
+    every = {**vars(used.habits), **dict(used.layers), MIXTURE: used.facts.has_experts}
+    chosen = {name: choice for name, choice in every.items() if name not in options}
     return chosen | asked.given | {QUANTISED: asked.weights is not None and weight_format(asked.weights).is_quantised}

@@ -2,7 +2,8 @@
 
 The class runs on the meta device, two steps of it; every storage that is made and dropped is compared with what
 archcalc simulates for `--code transformers`: what is kept between the passes, and the peaks of forward pass, backward
-pass and optimizer step. Depth changes nothing about a layer, so that a config is cut to a few of its layers.
+pass and optimizer step, within a tolerance. Every tensor above it of which the two keep another number is named. Depth
+changes nothing about a layer, so that a config is cut to a few of its layers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.run.code.refusal import NotLowered
 from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.peak_ours import Played, played
@@ -31,6 +31,11 @@ LISTS = ("layer_types", "mlp_layer_types")  # with an entry for each layer
 OPTIMIZERS = {"adamw": "adamw-foreach", "adamw-fused": "adamw-fused", "adamw-for-loop": "adamw", "sgd": "sgd"}
 ADAPTED = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"), ("c_attn",), ("query_key_value",))  # or one matrix
 SECOND = 1  # the step that is compared: the first has no optimizer states yet
+TOLERANCE = 0.003  # of a peak: lifetimes of Python's variables, tables and ids stay below it
+WITHIN = Assumption(
+    Topic.SCOPE,
+    f"within {TOLERANCE:.1%}: tensors smaller than that are not compared one by one, nor lifetimes of variables",
+)
 CUT = Assumption(Topic.SCOPE, f"compared on the first {LAYERS} layers of each stack: deeper ones repeat them")
 
 
@@ -84,7 +89,7 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
     small = Model.from_document(imported.document(config, "config.json"), model.name, ())
     rows: list[Row] = []
     left_out: dict[str, str] = {}
-    assumed = [CUT]
+    assumed = [CUT, WITHIN]
     for place, asked in enumerate(ways):
         progress(place, len(ways), asked.words)
         targets = _targets(config) if asked.lora else ()
@@ -93,7 +98,7 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
                 f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
             )
             continue
-        ours = _played(small, asked, batch, seq)
+        ours = played(small, asked, batch, seq)
         rows.extend(_rows(ours, config, asked, _traced(small, config, _setting(asked, batch, seq, targets))))
         assumed.extend(ours.notes)
     progress(len(ways), len(ways), "")
@@ -130,29 +135,29 @@ def _targets(config: dict[str, Any]) -> tuple[str, ...]:
     return next((layers for layers in ADAPTED if names >= set(layers)), ())
 
 
-def _played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
-    try:
-        return played(model, asked, batch, seq)
-    except NotLowered as reason:
-        fact = f"this model has a layer that archcalc does not know from transformers' other {model.model_type} models"
-        raise InputError(fact, "without --peak, `archcalc verify` compares any model", field=model.name) from reason
-
-
 def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:
     return trace_training(Training(config, setting, model.document.head_in_checkpoint))
 
 
 def _rows(ours: Played, config: dict[str, Any], asked: Asked, there: Trace) -> list[Row]:
+    """Tensors that are larger than the tolerance one by one, bytes and peaks within it."""
     group, kept = asked.words, _kept(there)
+    total = sum(one.bytes for one in kept)
+    large = [one for one in kept if one.bytes > TOLERANCE * total]
+    here = Counter({size: number for size, number in ours.kept.items() if size > TOLERANCE * total})
     rows = [
-        Row("tensors kept for the backward pass", ours.kept.total(), len(kept), group, _first(ours, kept)),
-        Row("bytes of them", ours.kept_bytes, sum(one.bytes for one in kept), group),
+        Row("large tensors kept for the backward pass", here.total(), len(large), group, _differing(here, large)),
+        Row("bytes of all of them", ours.kept_bytes, total, group, tolerance=TOLERANCE),
         *(
-            Row(f"peak of the {phase}", ours.peaks[name], there.peaks[Phase(name, SECOND)].bytes, group)
+            Row(f"peak of the {phase}", ours.peaks[name], _peak(there, name), group, tolerance=TOLERANCE)
             for name, phase in (("forward", "forward pass"), ("backward", "backward pass"), ("step", "optimizer step"))
         ),
     ]
     return [replace(row, against=f"transformers' {class_named(config)}") for row in rows]
+
+
+def _peak(there: Trace, name: str) -> int:
+    return there.peaks[Phase(name, SECOND)].bytes
 
 
 def _setting(asked: Asked, batch: int, seq: int, targets: tuple[str, ...]) -> Setting:
@@ -182,13 +187,14 @@ def _kept(trace: Trace) -> list[Storage]:
     return [one for one in alive.values() if one.key not in trace.names or one.op == "input"]
 
 
-def _first(ours: Played, kept: list[Storage]) -> str:
-    """The largest size of which the two keep another number, with an example."""
-    there = Counter(one.bytes for one in kept)
-    different = [size for size in ours.kept | there if ours.kept[size] != there[size]]
-    if not different:
-        return ""
-    size = max(different)
-    example = next((one for one in kept if one.bytes == size), None)
-    like = f", such as {example.op.removeprefix('aten.')} {tuple(example.shape)} of {example.module}" if example else ""
-    return f"{ours.kept[size]} of {size:,} bytes against {there[size]}{like}"
+def _differing(here: Counter[int], there: list[Storage]) -> str:
+    """Every size of which the two keep another number, the largest first, each with an example."""
+    numbers = Counter(one.bytes for one in there)
+    examples = {one.bytes: one for one in reversed(there)}
+    found = []
+    for size in sorted(here | numbers, reverse=True):
+        if here[size] != numbers[size]:
+            one = examples.get(size)
+            like = f", such as {one.op.removeprefix('aten.')} {tuple(one.shape)} of {one.module}" if one else ""
+            found.append(f"{here[size]} of {size:,} bytes against {numbers[size]}{like}")
+    return "; ".join(found)

@@ -61,7 +61,7 @@ def _sizes(model: Model, batch: int, seq: int) -> Sizes:
 
 
 def _played(changes: list[Event], level: int) -> tuple[Counter[int], dict[str, int]]:
-    """What is there when the backward pass begins, and the peak of each pass."""
+    """What is there when the backward pass makes its first tensor, and the peak of each pass."""
     alive: set[Block] = set()
     kept: Counter[int] = Counter()
     peaks: dict[str, int] = {}
@@ -69,9 +69,9 @@ def _played(changes: list[Event], level: int) -> tuple[Counter[int], dict[str, i
     for change in changes:
         assert isinstance(change, Change)
         phase = PASSES.get(change.phase, change.phase)
-        if (before, phase) == ("forward", "backward"):
+        if before == "forward" and phase == "backward" and change.bytes > 0:
             kept = Counter(block.bytes for block in alive)
-        before = phase
+            before = phase
         level += change.bytes
         alive ^= {change.block} if change.bytes else set()
         peaks[phase] = max(peaks.get(phase, 0), level)

@@ -117,11 +117,11 @@ def test_states_beside_quantised_weights_are_paged() -> None:
     [
         ("2023-09", {"rms_norm": "narrow", "qkv": "interleaved", "longest": "first", "quantised_inputs": "held"}),
         ("2023-10", {"rms_norm": "upcast_weight", "longest": "first"}),
-        ("2024-04", {"rms_norm": "upcast", "longest": "every", "qkv": "interleaved", "kv_heads": "view"}),
+        ("2024-04", {"rms_norm": "upcast", "longest": "every", "qkv": "interleaved", "kv_heads": "by_position"}),
         ("2024-09", {"rms_norm": "upcast_weight", "qkv": "interleaved", "quantised_inputs": "held"}),
-        ("2024-12", {"qkv": "behind", "kv_heads": "copy", "quantised_inputs": "freed"}),
+        ("2024-12", {"qkv": "behind", "kv_heads": "copy_by_position", "quantised_inputs": "freed"}),
     ],
 )
 def test_a_version_has_the_habits_of_its_day(version: str, habits: dict[str, str]) -> None:
-    found = code(f"litgpt@{version}").habits
-    assert {name: getattr(found, name) for name in habits} == habits
+    found = code(f"litgpt@{version}")
+    assert vars(found.habits) | dict(found.layers) | habits == vars(found.habits) | dict(found.layers)

@@ -137,14 +137,14 @@ def test_the_shared_expert_is_computed_while_tokens_travel() -> None:
     (moe,) = (module for module, _ in walk(lowered(MIXTURE, dp=2, ep=2)) if module.path == "decoder.blocks.moe")
     names = [item.name if isinstance(item, Module) else item.kind for item in moe.body]
     there, back = ["order", "gather", "all_to_all"], ["reorder", "all_to_all", "gather"]
-    assert names == ["router", *there, "shared", "reorder", "experts", *back, "add", "end_of_scope"]
+    assert names == ["router", *there, "shared", "reorder", "experts", *back, "seen", "add"]
 
 
 def test_gpus_that_share_experts_gather_rows_before_they_sort_them() -> None:
     (moe,) = (module for module, _ in walk(lowered(MIXTURE, tp=2, sp=True)) if module.path == "decoder.blocks.moe")
     names = [item.name if isinstance(item, Module) else item.kind for item in moe.body]
     middle = ["shared", "all_gather", "reorder", "experts", "reorder", "reduce_scatter"]
-    assert names == ["router", "order", "gather", *middle, "gather", "add", "end_of_scope"]
+    assert names == ["router", "order", "gather", *middle, "gather", "seen", "add"]
 
 
 def test_collectives_are_a_part_of_products() -> None:

@@ -35,7 +35,7 @@ class Dropout:
     dropout: float
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        kept = dropped(m, x, self.dropout, trace.work)
+        kept = dropped(m, x, self.dropout, trace.work, "between")
         return m.record("identity", x) if kept is x else kept
 
 

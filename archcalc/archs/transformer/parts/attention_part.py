@@ -8,7 +8,7 @@ from typing import ClassVar
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Part
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention import Attention, Inputs
 from archcalc.layers.kernel import KernelAttention
@@ -45,6 +45,8 @@ class AttentionPart(Part):
             inputs = position.given_to(reader, inputs)
         if layer.cross:
             inputs = replace(inputs, memory=context.memory or self._memory(x, context))
+        if layer.cross and context.work.style.zero_bias and not inputs.score_bias:
+            inputs = replace(inputs, score_bias=lambda m, q, k: self._zeros(q, k, context))
         return layer.run(m, x, inputs)
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:
@@ -55,3 +57,8 @@ class AttentionPart(Part):
         length = Dim.of("memory_seq", number, positions=Positions.PAST)
         width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
         return context.constant(f"memory of {self.memory}", "act", batch, length, width)
+
+    def _zeros(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """A bias of zeros; where blocks are recomputed it wants a gradient (transformers, T5Attention.forward)."""
+        shape, is_leaf = axes(*q.dims[1:3], k.dims[2]), context.work.style.is_recomputed
+        return context.once("a bias of zeros", lambda: Tensor(shape, "act", grad=is_leaf), shape)

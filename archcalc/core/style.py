@@ -1,0 +1,176 @@
+"""How layers are computed: the forward functions in which training libraries differ.
+
+Every module has a style, that of its parent; a layer asks it for its norm, its rotary embedding, its loss, and so
+records the ops that this library really runs. What is written here is archcalc's own way, one op each; where a field
+is None, the layer's own code is the plain way. Libraries' functions are in `archcalc.styles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from archcalc.core.ir import Axes, Axis, Dim, Module, Op, Param, Tensor
+    from archcalc.core.roles import Role
+
+
+class Projection(NamedTuple):
+    """A linear layer that is yet to be made: its name in the layer around it, what it makes, what its matrix does."""
+
+    name: str
+    out: Axis
+    bias: bool
+    role: Role
+
+
+class ExpertSizes(NamedTuple):
+    """Experts whose weights are stacked along a dim, of which each token visits `top`."""
+
+    experts: Dim
+    top: Dim
+    inner: Dim
+    act: str
+    gated: bool
+    bias: bool
+
+
+class Gpus(NamedTuple):
+    """How many GPUs share what, for layers that talk to each other (`archcalc.core.mesh.Plan`)."""
+
+    tp: int = 1
+    cp: int = 1
+    ep: int = 1
+    sp: bool = False
+
+
+ONE_GPU = Gpus()
+
+
+class Adapted(NamedTuple):
+    """A matrix with a low-rank adapter, the module that the adapter is recorded in, and its two matrices."""
+
+    weight: Param
+    lora: Module
+    down: Param
+    up: Param
+
+
+def rms_norm(m: Module, x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
+    return m.record("rms_norm", x, *weights)
+
+
+def layer_norm(m: Module, x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
+    return m.record("layer_norm", x, *weights)
+
+
+def rotary(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
+    return m.record("rotate", x, cos, sin, **said)
+
+
+def affine(m: Module, x: Tensor, weight: Param, bias: Param | None, out: Axis) -> Tensor:
+    y = m.record("contract", x, weight, to=(*x.axes[:-1], out), over=x.axes[-1])
+    return m.record("add", y, bias) if bias else y
+
+
+def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
+    """A kernel hides positions by itself, whatever the mask."""
+    return m.record(kind, *tensors, to=to, **said)
+
+
+def repeat(m: Module, x: Tensor, to: Axes) -> Tensor:
+    return m.record("repeat", x, to=to)
+
+
+def scores(m: Module, q: Tensor, k: Tensor, to: Axes, **said: Any) -> Tensor:
+    return m.record("contract", q, k, to=to, over=q.axes[-1], **said)
+
+
+def hide(m: Module, x: Tensor, mask: Tensor, sees: int | None) -> Tensor:
+    return m.record("mask", x, mask, sees=sees)
+
+
+def softmax(m: Module, x: Tensor, kind: str, **said: Any) -> Tensor:
+    return m.record(kind, x, **said)
+
+
+def weighed(m: Module, weights: Tensor, v: Tensor, to: Axes, **said: Any) -> Tensor:
+    return m.record("contract", weights, v, to=to, over=weights.axes[-1], **said)
+
+
+def by_position(m: Module, found: Tensor) -> Tensor:
+    """Heads of a position behind each other: here a kernel or a product has written them so."""
+    return found
+
+
+def as_they_are(m: Module, x: Tensor) -> Tensor:
+    return x
+
+
+def cross_entropy(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    return m.record("cross_entropy", logits, targets, to=())
+
+
+Norm = Callable[["Module", "Tensor", "tuple[Tensor, ...]"], "Tensor"]
+Activation = Callable[["Module", "Tensor", "tuple[Tensor, ...]"], "Tensor"]
+Together = Callable[["Module", "Tensor", "tuple[Projection, ...]"], "tuple[Tensor, ...]"]
+Gated = Callable[["Module", "Tensor", str, Projection, Projection], "Tensor"]
+Biased = Callable[["Module", "tuple[Tensor, Tensor, Tensor]", "Tensor", bool, "Axes"], "Tensor"]
+Route = Callable[["Module", "Tensor", "Dim", "Dim", bool], "Tensor"]
+Shared = Callable[[], "Tensor | None"]  # runs the expert that every token visits, if there is one
+RunExperts = Callable[["Module", "Tensor", "Tensor", ExpertSizes, Shared], "tuple[Tensor, Tensor | None]"]
+Adapt = Callable[["Module", "Op", "list[Adapted]"], "list[Op | Module]"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """`narrow`: activations have fewer than 32 bits. `is_recomputed`: blocks, in the backward pass. `gpus`: those that
+    share its layers. `dropout`: the places that have it, or None for those that a spec names."""
+
+    name: str = "plain"
+    narrow: bool = False
+    is_recomputed: bool = False
+    gpus: Gpus = ONE_GPU
+    rms_norm: Norm = rms_norm
+    layer_norm: Norm = layer_norm
+    rotary: Callable[..., Tensor] = rotary
+    activations: tuple[tuple[str, Activation], ...] = ()  # kinds of op that are written in another way
+    affine: Callable[..., Tensor] = affine
+    qkv: Together | None = None
+    kv: Together | None = None  # of what an encoder gives
+    gated: Gated | None = None
+    kernel: Callable[..., Tensor] = kernel
+    biased: Biased | None = None  # a kernel that adds a bias to the scores; without one they are stored
+    number_masks: bool = False  # stored scores are hidden by numbers that are added, for each sequence
+    zero_bias: bool = False  # cross-attention adds a bias of zeros, too
+    repeat: Callable[..., Tensor] = repeat
+    scores: Callable[..., Tensor] = scores
+    hide: Callable[..., Tensor] = hide
+    softmax: Callable[..., Tensor] = softmax
+    sink_factor: Callable[..., Tensor] | None = None  # on what eager attention gives; else a sink is one more score
+    weighed: Callable[..., Tensor] = weighed
+    by_position: Callable[..., Tensor] = by_position
+    route: Route | None = None
+    experts: RunExperts | None = None
+    adapts_router: bool = True  # its matrix is a linear layer, which gets adapters as others do
+    dropout: tuple[str, ...] | None = None
+    embedded: Callable[..., Tensor] = as_they_are  # rows of the table of tokens
+    values_are_copied: bool = True  # of latent attention, out of what one matrix made
+    logits: Callable[..., Tensor] = as_they_are
+    loss: Callable[..., Tensor] = cross_entropy
+    adapter: Adapt | None = None
+
+    def activation(self, m: Module, kind: str, x: Tensor, numbers: tuple[Tensor, ...] = ()) -> Tensor:
+        """By the name of its kind of op, as this style writes it."""
+        for name, written in self.activations:
+            if name == kind:
+                return written(m, x, numbers)
+        return m.record(kind, x, *numbers, note=kind)
+
+    def drops(self, place: str, rate: float) -> bool:
+        """Whether a place has dropout, at the rate of a spec unless the style knows better."""
+        return bool(rate) if self.dropout is None else place in self.dropout
+
+
+PLAIN = Style()

@@ -1,0 +1,78 @@
+"""Both ends of a language model as training libraries write them: embeddings, logits, losses over a vocabulary."""
+
+from __future__ import annotations
+
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.styles.steps import WIDE, widened
+
+BY_TOKEN = 2  # axes of labels: batch and positions
+
+
+def fp32(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """Of an fp32 copy of the logits, as training libraries compute it."""
+    wide = m.record("copy", logits, role=WIDE) if m.style.narrow and logits.role != WIDE else logits
+    return m.record("cross_entropy", wide, targets, to=())
+
+
+def in_steps(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """The same by log_softmax and nll_loss, as PyTorch computes it; of one label for the whole sequence in the number
+    format of the logits. Source: transformers, ForCausalLMLoss and ForSequenceClassificationLoss."""
+    if len(targets.dims) != BY_TOKEN:
+        return of_logits(m, logits, targets)
+    wide = m.record("copy", logits, role=WIDE) if m.style.narrow else logits
+    return _returned(m, log_likelihood(m, wide, targets))
+
+
+def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """Of a copy of all fp32 logits but the last. Source: transformers until 4.48, ForCausalLMLoss (its pull request
+    35646)."""
+    if len(targets.dims) < BY_TOKEN:
+        return of_logits(m, logits, targets)
+    wide = m.record("copy", logits, role=WIDE) if m.style.narrow else logits
+    batch, seq, vocabulary = logits.dims
+    following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
+    shifted = m.record("copy", wide, to=axes(batch, following, vocabulary))
+    return _returned(m, log_likelihood(m, shifted, Tensor(axes(batch, following), "index")))
+
+
+def of_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """In the number format of the logits. Source: transformers, BertForMaskedLM.forward."""
+    return _returned(m, log_likelihood(m, logits, targets))
+
+
+def _returned(m: Module, loss: Tensor) -> Tensor:
+    """The model itself gives its loss out: a hook on its output, such as FSDP's, runs before the loss goes back."""
+    return (m.parent or m).record("seen", loss)
+
+
+def log_likelihood(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss."""
+    return m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
+
+
+def in_place(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """Source: Transformer Engine, pytorch/cross_entropy.py, whose kernel writes the gradient over the logits."""
+    return m.record("cross_entropy_in_place", logits, targets, to=())
+
+
+def in_place_fp32(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
+    """Source: Megatron-LM, megatron/core/tensor_parallel/cross_entropy.py: an fp32 copy of the logits becomes the
+    probabilities, and these the gradient."""
+    return m.record("cross_entropy_in_place", widened(m, logits), targets, to=())
+
+
+def asked(m: Module, rows: Tensor) -> Tensor:
+    """In front of recomputed blocks embeddings always want a gradient, also those of a frozen table, so that one goes
+    through every block. Source: transformers, gradient_checkpointing_enable, which calls enable_input_require_grads."""
+    return m.record("asked", rows) if m.style.is_recomputed else rows
+
+
+def capped(m: Module, logits: Tensor) -> Tensor:
+    """cap · tanh(logits / cap). Source: transformers, Gemma2ForCausalLM.forward."""
+    return m.record("scale", m.record("tanh", m.record("scale", logits)))
+
+
+def returned_in_fp32(m: Module, logits: Tensor) -> Tensor:
+    """By the model itself. Source: torchtune, TransformerDecoder.forward; torchtitan until October 2024,
+    Transformer.forward."""
+    return m.record("copy", logits, role=WIDE) if m.style.narrow else logits

@@ -1,0 +1,80 @@
+"""RMS norms and layer norms as libraries write them."""
+
+from __future__ import annotations
+
+from archcalc.core.ir import Module, Tensor
+from archcalc.styles.steps import WIDE, cast_back, mean, widened
+
+Weights = tuple[Tensor, ...]
+
+
+def fused(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """One kernel. Source: PyTorch, aten._fused_rms_norm, which nn.RMSNorm calls on CUDA since version 2.8."""
+    return m.record("fused_rms_norm", x, *weights)
+
+
+def upcast(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """Source: transformers, LlamaRMSNorm.forward; torchtitan until March 2025, RMSNorm.forward."""
+    found = cast_back(m, _normalised(m, widened(m, x)), x)
+    for weight in weights:
+        found = m.record("multiply", found, weight)
+    return found
+
+
+def upcast_product(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """The product with the weight is fp32 too, and cast back. Source: transformers, Olmo2RMSNorm.forward."""
+    found = _normalised(m, widened(m, x))
+    for weight in weights:
+        found = m.record("multiply", found, weight)
+    return cast_back(m, found, x)
+
+
+def upcast_statistics(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """Only the mean square is computed of an fp32 copy. Source: transformers, T5LayerNorm.forward."""
+    inverse = _inverse_root(m, widened(m, x))
+    found = m.record("multiply", x, inverse, role=WIDE if m.style.narrow else x.role)
+    found = cast_back(m, found, x)
+    for weight in weights:
+        found = m.record("multiply", found, weight)
+    return found
+
+
+def in_16_bits(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """Source: litgpt until October 2023, RMSNorm.forward."""
+    found = _normalised(m, x)
+    for weight in weights:
+        found = m.record("multiply", found, weight)
+    return found
+
+
+def upcast_weight(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """The product with 1 + weight is fp32 too. Source: transformers, GemmaRMSNorm.forward."""
+    found = _normalised(m, widened(m, x))
+    for weight in weights:
+        found = m.record("multiply", found, m.record("add", widened(m, weight), role=WIDE))
+    return cast_back(m, found, x)
+
+
+def layer_norm_in_steps(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """In Python and in fp32, with the mean subtracted twice. Source: transformers, CohereLayerNorm.forward."""
+    wide = widened(m, x)
+    middle = mean(m, wide)
+    inverse = _inverse_root(m, m.record("subtract", wide, middle))
+    found = m.record("multiply", m.record("subtract", wide, middle), inverse)
+    for weight in weights:
+        found = m.record("multiply", found, widened(m, weight))
+    return cast_back(m, found, x)
+
+
+def layer_norm_in_fp32(m: Module, x: Tensor, weights: Weights) -> Tensor:
+    """PyTorch's kernel on an fp32 copy, cast back. Source: transformers, OlmoLayerNorm.forward."""
+    return cast_back(m, m.record("layer_norm", widened(m, x), *weights), x)
+
+
+def _normalised(m: Module, x: Tensor) -> Tensor:
+    return m.record("multiply", x, _inverse_root(m, x))
+
+
+def _inverse_root(m: Module, x: Tensor) -> Tensor:
+    """1 / √(mean of squares + ε)."""
+    return m.record("inverse_root", m.record("add", mean(m, m.record("square", x))))
