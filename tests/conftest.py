@@ -34,10 +34,9 @@ settings.load_profile("repeatable")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest first, so that no worker is left with one of them when the others are done."""
     items.sort(key=lambda item: "test_verify_drawn" not in item.nodeid)
-    if not os.environ.get("ARCHCALC_ALL"):
-        left_out = set(wide.left_out(items))
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
+    left_out = set(wide.left_out(items))
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -73,7 +73,7 @@ def test_show_after_a_change_counts_the_same(run: Run) -> None:
     assert "published" not in shown
 
 
-@pytest.mark.wide(25)
+@pytest.mark.wide(10)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_every_preset_survives_being_written_out(run: Run, name: str) -> None:
     """What `show` writes after a change without effect is the same model."""
@@ -231,7 +231,7 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.wide(20)
+@pytest.mark.wide(10)
 @pytest.mark.parametrize("command", ["params", "memory", "fit"])
 @pytest.mark.parametrize(("published", "taken"), PUBLISHED.items())
 def test_published_counts_are_checked(run: Run, write: Write, published: str, taken: bool, command: str) -> None:

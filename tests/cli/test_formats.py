@@ -47,7 +47,7 @@ def test_the_keys_of_shapes(run: Run) -> None:
     assert (answer["batch"], answer["seq"]) == (2, 8)
 
 
-@pytest.mark.wide(61)
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_tensors_add_up_to_the_total(run: Run, name: str) -> None:
     """Tensors alone make the sum; a tied use adds nothing; each × repeat is the total of a row."""
@@ -58,7 +58,7 @@ def test_tensors_add_up_to_the_total(run: Run, name: str) -> None:
     assert all(row["total"] == 0 for row in rows if row["tied_to"])
 
 
-@pytest.mark.wide(44)
+@pytest.mark.wide(15)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_modules_are_the_sums_of_what_they_hold(run: Run, name: str) -> None:
     """Every subtotal is the total of the tensors below it."""
@@ -69,7 +69,7 @@ def test_modules_are_the_sums_of_what_they_hold(run: Run, name: str) -> None:
         assert inside == module["total"], module["path"]
 
 
-@pytest.mark.wide(64)
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_a_tensor_has_as_many_elements_as_its_shape(run: Run, name: str) -> None:
     """The count and the shape are two ways to say one thing."""
@@ -81,7 +81,7 @@ def test_a_tensor_has_as_many_elements_as_its_shape(run: Run, name: str) -> None
             assert elements == row["each"], row["path"]
 
 
-@pytest.mark.wide(41)
+@pytest.mark.wide(16)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 @pytest.mark.parametrize("names", [False, True])
 def test_every_working_comes_to_its_value(run: Run, name: str, names: bool) -> None:
@@ -105,7 +105,7 @@ def test_the_printed_columns_add_up(run: Run, name: str, columns: int) -> None:
     assert sum(int(found[-1].replace(",", "")) for found in numbers) == total
 
 
-@pytest.mark.wide(40)
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("command", ["params", "shapes"])
 @pytest.mark.parametrize("columns", [80, 140])
 @pytest.mark.parametrize("name", sorted(paths.presets()))

@@ -34,9 +34,11 @@ SAMPLE = {
 }
 
 
+@pytest.mark.wide(len(SAMPLE))
 @pytest.mark.parametrize("kind", SAMPLE)
 def test_hostile_input_is_answered_or_refused_in_words(kind: str) -> None:
-    tally = many(SAMPLE[kind], 0, [kind])
+    """A third of the sample in every run, all of it where `.ci/run` asks for the others too."""
+    tally = many(SAMPLE[kind] if os.environ.get("ARCHCALC_ALL") else SAMPLE[kind] // 3, 0, [kind])
     assert not tally.findings, "\n".join([*tally.lines(), *tally.told.values()])
     assert tally.words[kind]["answered"], "nothing was read, so nothing was tried"
 

@@ -15,7 +15,7 @@ MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: fil
     "shift-matrix": ("shift_matrix", "shift", lambda shift: lambda k, theta: shift(-k, theta)),
     "sinusoidal": ("position", "shift", lambda shift: lambda k, theta: shift(k, 1.001 * theta)),
     "sinusoid-wavelengths": ("wavelengths", "wavelengths", lambda lengths: lambda d: lengths(d) * 1.0001),
-    "sinusoid-similarity": ("wavelengths", "frequencies", lambda frequencies: lambda d: frequencies(16 * d)),
+    "sinusoid-similarity": ("wavelengths", "frequencies", lambda frequencies: lambda d: frequencies(d) * 1e-6),
     "score-law": ("score_law", "ASIDE", lambda aside: aside * 1.01),
     "noisy-keys": ("noisy_keys", "factors", lambda factors: lambda: factors() + 0.02),
     "equal-queries": ("equal_queries", "gap", lambda gap: lambda a, b: gap(a, b * 1.001)),

@@ -57,7 +57,7 @@ def test_a_header_is_read_as_its_config_is(write: Write, name: str) -> None:
     assert said(model, without) == said(config, without)
 
 
-@pytest.mark.wide(35)
+@pytest.mark.wide(14)
 @pytest.mark.parametrize("name", [name for name in HEADERS if name not in UNKNOWN])
 def test_the_weights_take_the_bytes_of_the_file(write: Write, name: str) -> None:
     """However tensors are fused, and whatever the file holds besides parameters."""
@@ -66,7 +66,7 @@ def test_the_weights_take_the_bytes_of_the_file(write: Write, name: str) -> None
     assert memory.parts["weights"] == header.bytes
 
 
-@pytest.mark.wide(23)
+@pytest.mark.wide(10)
 @pytest.mark.parametrize("name", [name for name in HEADERS if name not in UNKNOWN])
 def test_what_show_prints_takes_the_same_bytes_or_says_that_it_does_not(write: Write, name: str) -> None:
     """Parameters carry their formats along; what else a file holds cannot follow from a spec."""

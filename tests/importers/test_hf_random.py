@@ -23,7 +23,7 @@ def test_every_named_type_has_a_translator() -> None:
 BUILT = sorted(name for name in translators() if described(name)["classes"])  # others are parts of larger ones
 
 
-@pytest.mark.wide(37)
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("model_type", BUILT)
 def test_random_configs_are_exact(model_type: str) -> None:
     """As a sparse, a full and a diff file; what transformers cannot build does not count. No named type is refused."""

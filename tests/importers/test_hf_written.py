@@ -27,7 +27,7 @@ def a_config(model_type: str, seed: int) -> dict[str, Any]:
     return next(files(model_type, rng, described(model_type)["classes"]))
 
 
-@pytest.mark.wide(53)
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("model_type", TYPES)
 def test_the_yaml_counts_the_same(model_type: str) -> None:
     """Every tensor, though the YAML leaves out what follows from the rest."""

@@ -292,6 +292,7 @@ def environment(endpoint: str, home: Path, *paths: str) -> dict[str, str]:
     return {**kept, "HF_ENDPOINT": endpoint, "HF_HOME": str(home), "PYTHONPATH": python_path, "COLUMNS": "200"}
 
 
+@pytest.mark.wide(1)
 @pytest.mark.parametrize("command", [("params", "--trace"), ("verify",)], ids=["trace", "verify"])
 def test_the_program_asks_nobody_and_imports_no_kernels(
     command: tuple[str, ...], endpoint: str, tmp_path: Path, write: Write

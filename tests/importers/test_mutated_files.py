@@ -48,6 +48,7 @@ GGUF = gguf_files.file({**gguf_files.FACTS, "tokenizer.ggml.tokens": ["a", "b"]}
 HEAD = GGUF.index(bytes(64))  # where names and numbers end
 
 
+@pytest.mark.wide(5)
 @pytest.mark.usefixtures("guard")
 @pytest.mark.parametrize("seed", range(0, CASES, 10))
 def test_a_gguf_file_with_its_bytes_changed(run: Run, write: Write, seed: int) -> None:
@@ -79,6 +80,7 @@ def test_a_safetensors_file_with_its_entries_changed(run: Run, write: Write, val
         answered(run, write(safetensors_files.file({name: ("F32", [2]), "x.y": ("F32", [0])}), "model.safetensors"))
 
 
+@pytest.mark.wide(5)
 @pytest.mark.usefixtures("guard")
 @pytest.mark.parametrize("seed", range(0, CASES, 10))
 def test_a_safetensors_file_with_its_bytes_changed(run: Run, write: Write, seed: int) -> None:

@@ -107,6 +107,7 @@ def test_why_a_small_model_takes_all_of_a_card(run: Run) -> None:
     assert found["kv_pool_bytes"] + found["required_bytes"] > 0.7 * found["capacity_bytes"]
 
 
+@pytest.mark.wide
 def test_gemma_3_27b_at_20k_with_a_narrow_cache_on_a_4090(run: Run) -> None:
     """ollama#9678: it runs, with a cache of full length of 4.7 GiB; the vision tower is not counted."""
     asked = ("gemma-3-27b", "--weights", "q4_k_m", "--kv-dtype", "q8_0", "--kv-rule", "full", "--context", "20k")

@@ -47,7 +47,7 @@ LINES = (
     "check .",
     "explain 6ND",
     "params gpt2 --expect 117M",
-    "verify textbook",
+    "verify lenet-5",
 )
 MADE_OTHERWISE = {"DiagramReport", "AllReport"}  # which no command prints as JSON in a moment
 COPIES: list[Callable[[Any], Any]] = [lambda made: pickle.loads(pickle.dumps(made)), copy.deepcopy, copy.copy]
@@ -103,7 +103,7 @@ def test_so_do_copies_of_diagrams_pages_and_of_many_reports(made: Callable[[str]
     model = archcalc.load("textbook")
     diagram = model.diagram(symbolic=True)
     assert [(make(diagram), str(make(diagram))) for make in COPIES] == [(diagram, str(diagram))] * len(COPIES)
-    check_copies(AllReport("all", (), {"textbook": made("verify textbook")}, {}))  # type: ignore[dict-item]
+    check_copies(AllReport("all", (), {"lenet-5": made("verify lenet-5")}, {}))  # type: ignore[dict-item]
     page = model.report(gpus="h100")
     assert [make(page).html() for make in COPIES] == [page.html()] * len(COPIES)
 

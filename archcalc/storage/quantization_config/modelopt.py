@@ -40,9 +40,13 @@ def _algorithm(asked: Fields) -> str:
 
 def _by_layer(asked: Fields, algorithm: str) -> Checkpoint:
     """Layers of one algorithm are one group; what is not listed stays unquantised."""
-    listed: dict[tuple[str, tuple[Stored, ...]], list[str]] = {}
+    listed: dict[Layout, list[str]] = {}
+    known: dict[str, Layout] = {}  # a config lists tens of thousands of layers, most of which say the same
     for module, own in asked["quantized_layers"].items():
-        name, stores = _layout({**asked, **own}, _algorithm(own) or algorithm)
+        said = str(own)
+        if said not in known:
+            known[said] = _layout({**asked, **own}, _algorithm(own) or algorithm)
+        name, stores = known[said]
         if not stores:
             return _unknown(_algorithm(own))
         listed.setdefault((name, stores), []).append(module)
