@@ -66,7 +66,6 @@ OF_LIBRARIES = {
     "expand": Kind("one tensor seen several times", none, nothing, part=True, writes=no_elements),
     "negate": Kind("−x", each(1), nothing),
     "slice": _part("a part of a tensor, seen where it is stored"),
-    "transpose": _part("axes in another order, seen where they are stored"),
     "cast": Kind("the same values in another number format", none, nothing, converts="only"),
     "cast_back": Kind("the same values in the number format of another tensor", none, nothing, converts="back"),
     "mean": Kind("mean over named dims", each_input(1), nothing),
@@ -97,7 +96,6 @@ OF_LIBRARIES = {
         scratch=one_row,
         gradient_scratch=rows_of_logsumexp,
     ),
-    "leaf": Kind("numbers that want a gradient and are no parameter", none, nothing, leaf=True),
     "fused_rms_norm": Kind(
         "the same in one kernel", normalisation(3), input_and_row_statistics, beside=_RSTD, autocast="fp32"
     ),

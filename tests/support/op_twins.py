@@ -299,7 +299,6 @@ TWINS = (
     Twin("slice", ALONE, lambda x: x[..., 2:], {"to": axes(BATCH, SEQ, Dim.of("part", 2))}),
     Twin("within", ALONE, lambda x: x.expand(2, 3, 4)),
     Twin("seen", ALONE, lambda x: x.view_as(x)),
-    Twin("transpose", ALONE, lambda x: x.view(2, 12), {"to": axes(BATCH, (SEQ, WIDTH))}),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
 COLLECTIVES = {"all_gather", "reduce_scatter", "all_to_all", "send", "receive"}  # between GPUs: nothing is computed
@@ -322,10 +321,7 @@ IN_STEPS = {  # what libraries' code does; compared in whole training steps (tes
     ),
 }
 WITHOUT_TWIN = (  # most of them have no input
-    COLLECTIVES
-    | IN_INFERENCE
-    | IN_STEPS
-    | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "leaf", "show"}
+    COLLECTIVES | IN_INFERENCE | IN_STEPS | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "show"}
 )
 
 
