@@ -238,6 +238,19 @@ def test_a_command(run: Run, added: Added) -> None:
     assert "did you mean --causal?" in run("joules", "gpt2", "--causl", "half").err
 
 
+def test_an_engine(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four fifths of what weights, a step and the context of CUDA leave; no band of another engine."""
+    (tmp_path / "engines").mkdir()
+    written("presets/engines/example-serve.yaml", tmp_path / "engines")
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
+    asked = run("fit", "llama-3-8b", "--gpu", "h100", "--engine", "example-serve", "--format", "json").json
+    (row,), parts = asked["rows"], asked["parts"]
+    beside = sum(size for part, size in parts.items() if part != "kv_cache")
+    assert row["kv_pool_bytes"] == int(0.8 * (row["capacity_bytes"] - beside))
+    assert asked["band"] is None
+    assert "not on those of AMD" in run("fit", "gpt2", "--gpu", "mi300x", "--engine", "example-serve").err
+
+
 def test_an_optimizer(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "optimizers").mkdir()
     written("presets/optimizers/soap.yaml", tmp_path / "optimizers")
@@ -277,8 +290,9 @@ def test_every_yaml_of_the_page_is_walked_through() -> None:
     walked = [
         "presets/gpus/example-100.yaml",
         "presets/models/example-tiny.yaml",
-        "presets/optimizers/soap.yaml",
         "presets/code/example.yaml",
+        "presets/engines/example-serve.yaml",
+        "presets/optimizers/soap.yaml",
     ]
     assert [text for text in shown if not text.startswith("family: convnet\n")] == [FILES[path] for path in walked]
 

@@ -162,6 +162,7 @@ class _Simulation:
             elif isinstance(node.region, Loop):
                 self.ledger.cross(node.region, begins=node.is_end, is_reversed=True)
             elif node.is_end:
+                has_prefetched = has_prefetched or node.region in self.places  # a model that ends with a block
                 self._back_into(node.region)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     recomputed[self._first_asking(node.region)] = node.region

@@ -27,8 +27,8 @@ FP32, BF16 = 4, 2
 RECIPE = Recipe("own", "own", "own", weights="fp32", gradients="fp32", states="fp32", activations="fp32")
 
 
-def network(layers: int = LAYERS) -> Module:
-    """h + W₂·gelu(W₁·h) in each layer, then logits and their loss."""
+def network(layers: int = LAYERS, *, has_head: bool = True) -> Module:
+    """h + W₂·gelu(W₁·h) in each layer, then logits and their loss, unless the model ends with its blocks."""
     root = Module("model")
     batch, width, inner, vocab = (
         Dim.of(name, size) for name, size in (("batch", BATCH), ("width", WIDTH), ("inner", INNER), ("vocab", VOCAB))
@@ -39,14 +39,17 @@ def network(layers: int = LAYERS) -> Module:
     wide = block.record("gelu", linear(block["up"], x, inner, bias=False))
     y = block.record("add", x, linear(block["down"], wide, width, bias=False))
     block.carry(x, y)
-    cross_entropy(root, linear(root["head"], y, vocab, bias=False))
+    if has_head:
+        cross_entropy(root, linear(root["head"], y, vocab, bias=False))
     return root
 
 
-def step(*passes: Pass, layers: int = LAYERS, precision: str = "fp32", first: int = FIRST) -> Schedule:
+def step(
+    *passes: Pass, layers: int = LAYERS, precision: str = "fp32", first: int = FIRST, has_head: bool = True
+) -> Schedule:
     """The schedule of the network after passes."""
     policy = Policy(precision)
-    return schedule(network(layers), policy, by_spec, TensorBytes(Plan(), policy), passes, first)
+    return schedule(network(layers, has_head=has_head), policy, by_spec, TensorBytes(Plan(), policy), passes, first)
 
 
 def peak(step: Schedule) -> Snapshot:

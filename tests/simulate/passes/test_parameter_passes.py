@@ -120,6 +120,13 @@ def test_an_all_gather_has_a_flat_input_and_a_flat_output() -> None:
     assert sizes(events, "forward", "temporary")[3:7] == block
 
 
+@pytest.mark.parametrize("has_head", [True, False])
+def test_all_that_zero_3_gathers_is_freed_before_the_update(has_head: bool) -> None:
+    """Also where a model ends with a block, which no op behind it asks for."""
+    gathered = step(gather_weights(Plan(dp=4, zero=3), RECIPE, STORED), has_head=has_head)
+    assert levels(gathered).parts["temporary"] == 0
+
+
 def own_optimizer(*, update: int, one_by_one: bool = False) -> Optimizer:
     """Without states, of which an update needs nothing."""
     return Optimizer(name="own", about="", source="", aliases=(), update=update, one_by_one=one_by_one)
