@@ -87,6 +87,7 @@ class Core:
         """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
         looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
         if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
+            self.m.whole_sequence = self._bent
             return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), looked_up)
         if self.bias:
             self.m.work_notes.append(EAGER)

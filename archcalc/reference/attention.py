@@ -238,8 +238,10 @@ class Attention(nn.Module):
             scores = SOFTCAP * torch.tanh(scores / SOFTCAP)
         if bias is not None:
             scores = scores + bias[..., -k.shape[2] :]
-        weights = self._weights(masked(scores, hidden))
-        return self._mixed(dropped(weights, self.part["weights_dropout"], self.training), v, values)
+        scores = masked(scores, hidden)  # one name each: what another name holds stays in memory
+        weights = self._weights(scores)
+        weights = dropped(weights, self.part["weights_dropout"], self.training)
+        return self._mixed(weights, v, values)
 
     def _mixed(self, weights: Tensor, v: Tensor, values: Tensor | None = None) -> Tensor:
         return weights @ v

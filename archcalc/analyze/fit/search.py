@@ -72,8 +72,9 @@ def _sized(request: Request, axis: Axis, device: Device) -> Axis:
         return tuple(shortened(request, size) for size in sizes)
     if first.batch:  # in training, parts that add up to the batch
         most = by_part(request).largest(safe, request.batch)
-        parts = divisors(request.batch) if request.trains else range(1, most + 1)
-        fitting = [size for size in parts if size <= most]
+        fitting: Sequence[int] = range(1, most + 1)
+        if request.trains:
+            fitting = [size for size in divisors(request.batch) if size <= most]
         return tuple(in_parts(request, first, size) for size in reversed(fitting[-USEFUL:]))
     return _deepest(request, first, device) if first.gpu_layers else axis
 
