@@ -53,9 +53,11 @@ class _Simulation:
         self.gathered["last"] = []
         is_recomputed = False
         staying = self.ops.savers.keys() | schedule.held_until.keys()
+        losses = [step.number for step in schedule.steps() if step.module.region == Region.LOSS]
+        last = max(losses, default=len(schedule.nodes))  # what follows is the loss that the model gives out
         for node in schedule.nodes:
             if isinstance(node, Step):
-                is_loss = node.module.region == Region.LOSS or ledger.phase == "loss"  # which the model gives out
+                is_loss = node.module.region == Region.LOSS or node.number > last
                 ledger.at("loss" if is_loss else "forward", node.module, node.number)
                 if is_loss:
                     self._return()
