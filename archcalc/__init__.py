@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from archcalc.version import __version__
-
 TYPE_CHECKING = False  # as `typing` says it, which takes longer to load than all that is here
 if TYPE_CHECKING:
     from typing import Any
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from archcalc.core.errors import InputError
     from archcalc.loading import load
     from archcalc.model import Model
+    from archcalc.version import __version__
 
 __all__ = ["InputError", "Model", "__version__", "fit", "load", "plot"]
 
@@ -27,6 +26,7 @@ _HOMES = {
     "plot": "archcalc.analyze.plot.answer",
     "Model": "archcalc.model",
     "InputError": "archcalc.core.errors",
+    "__version__": "archcalc.version",
 }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -104,13 +105,13 @@ def optimizer(name: str) -> Optimizer:
     """An optimizer by its name or another that it has, whatever its case."""
     wanted, files = name.lower().replace("_", "-"), paths.presets(FOLDER)
     if wanted in files:
-        return _read(wanted)
-    found = next((each for each in map(_read, files) if wanted in each.aliases), None)
+        return _read(files[wanted])
+    found = next((each for each in map(_read, files.values()) if wanted in each.aliases), None)
     if found is None:
         raise InputError(f"no optimizer called {name}", did_you_mean(wanted, files), field="--optimizer")
     return found
 
 
 @cache
-def _read(name: str) -> Optimizer:
-    return node(paths.presets(FOLDER)[name], Optimizer)
+def _read(file: Path) -> Optimizer:
+    return node(file, Optimizer)
