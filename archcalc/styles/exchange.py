@@ -90,7 +90,7 @@ def _gate_and_up(m: Module, x: Tensor, sizes: ExpertSizes) -> Tensor:
     several = tuple(Projection(name, (sizes.inner,), sizes.bias, role) for name, role in names)
     shape = (*x.axes[:-1], (joined_width("packed", several),))
     tensors = (x, gate, up, *biases)
-    return m["gate"].record("contract", *tensors, to=shape, over=(into,), select=(sizes.experts,))
+    return m["gate"].record("affine", *tensors, to=shape, over=(into,), select=(sizes.experts,))
 
 
 def _product(m: Module, x: Tensor, out: tuple[Dim, ...], sizes: ExpertSizes, role: Role) -> Tensor:

@@ -49,7 +49,7 @@ LINES = (
     "params gpt2 --expect 117M",
     "verify lenet-5",
 )
-MADE_OTHERWISE = {"DiagramReport", "AllReport"}  # which no command prints as JSON in a moment
+MADE_OTHERWISE = {"DiagramReport", "AllReport", "RunReport"}  # which no command prints as JSON in a moment, or at all
 COPIES: list[Callable[[Any], Any]] = [lambda made: pickle.loads(pickle.dumps(made)), copy.deepcopy, copy.copy]
 
 

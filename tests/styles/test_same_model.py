@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from archcalc import load
-from archcalc.core.ir import walk
+from archcalc.core.ir import Region, walk
 from archcalc.core.style import PLAIN, Style
 from archcalc.core.tree import given_out, ops_in
 from archcalc.spec.paths import presets
@@ -58,8 +58,10 @@ def products(module: Module) -> int:
 
 
 def shapes(root: Module) -> dict[str, tuple[int, ...]]:
-    """What blocks and their branches give out; linear layers inside of them may be one matrix."""
-    given = {module.path: given_out(module) for module, _ in walk(root) if module.path and module.children}
+    """What blocks and their branches give out; linear layers inside of them may be one matrix, and answers of experts
+    be added up inside of them or behind."""
+    branches = [module for module, _ in walk(root) if module.path and module.children]
+    given = {module.path: given_out(module) for module in branches if module.region != Region.EXPERTS}
     return {path: tensor.shape for path, tensor in given.items() if tensor}
 
 
