@@ -53,6 +53,9 @@ class Inputs:
     value_vectors: ValueVectors | None = None
     content_queries: Queries | None = None
     alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
+    reads_projections: bool = (
+        False  # a position encoding multiplies with matrices of queries and keys, so each is its own
+    )
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,8 @@ class Attention(Heads):
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         expert_weights = None
-        if m.style.qkv and memory is x and not self.routed and self.gate != "query":
+        is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections)
+        if m.style.qkv and memory is x and is_usual:
             q, k, v = m.style.qkv(m, x, self._projections)
         else:
             q, expert_weights = self._queries(m, x)

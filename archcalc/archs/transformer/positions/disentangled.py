@@ -69,9 +69,10 @@ class Disentangled(Bucketed):
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         if not self.terms:
             return inputs
-        return replace(inputs, score_bias=lambda m, q, k: self._scores(m, q, k, reader))
+        scores = partial(self._scores, reader=reader)
+        return replace(inputs, score_bias=scores, reads_projections=True)
 
-    def _scores(self, m: Module, q: Tensor, k: Tensor, reader: Reader) -> Tensor:
+    def _scores(self, m: Module, q: Tensor, k: Tensor, *, reader: Reader) -> Tensor:
         assert reader.prepared
         distances = reader.context.constant("distances", "index", q.dims[2], k.dims[2])
         layer = PositionScores(self.terms, self.project, reader.dropout)
