@@ -179,9 +179,9 @@ class Network:
     def _traced(self, work: Workload) -> Module:
         module = family_module(self.spec.family).build(self.resolved, work)
         assert isinstance(module, Module)
-        module.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
+        module.words.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
         if self.document.is_written_by_hand:
-            module.notes += assumed(self.spec, self.defaults)
+            module.words.notes += assumed(self.spec, self.defaults)
         return module
 
     @property

@@ -81,7 +81,7 @@ def _notes(root: Module, run: Run) -> Iterator[Assumption]:
     code = run.choice("code")
     if code:
         yield code.assumption()
-    yield from dict.fromkeys(note for module, _ in _adapters(root) for note in module.work_notes)
+    yield from dict.fromkeys(note for module, _ in _adapters(root) for note in module.words.work_notes)
 
 
 def _adapted(root: Module) -> list[Module]:

@@ -51,14 +51,14 @@ class Block:
 
 def _place(module: Module) -> str:
     """`layer 1, direction, LSTM step`."""
-    return ", ".join(reversed([above.title for above in ancestors(module) if above.parent]))
+    return ", ".join(reversed([above.words.title for above in ancestors(module) if above.parent]))
 
 
 def blocks(root: Module) -> tuple[Block, ...]:
     found: dict[System, list[Module]] = {}
     for module, _ in walk(root):
-        if module.equations.equations:
-            found.setdefault(module.equations, []).append(module)
+        if module.words.equations:
+            found.setdefault(module.words.equations, []).append(module)
     return tuple(Block(_place(same[0]), tuple(one.path for one in same), system) for system, same in found.items())
 
 

@@ -62,7 +62,7 @@ def _as_term(module: Module) -> Count:
     children = [child for child in module.children if holds_params(child)]
     if not module.params and len(children) == 1 and children[0].repeat > 1:
         return module.repeat * _as_term(children[0])
-    return module.repeat * Count.named(module.term, one_copy(module), subtotal=True)
+    return module.repeat * Count.named(module.words.term, one_copy(module), subtotal=True)
 
 
 def holds_params(module: Module) -> bool:
@@ -82,13 +82,13 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
         "module",
         None,
         *(each, repeat, repeat * each),
-        title=module.full_name,
+        title=module.words.full_name,
         times=module.repeat,
-        terms=(module.term,),
+        terms=(module.words.term,),
         trainable=int(above * count_where(module, trains)),
     )
     prefix = f"{path}." if path else ""
-    for part in module.parts:
+    for part in module.words.parts:
         title = part.name.replace("_", " ")
         size = part.elements, repeat, repeat * part.elements
         yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))

@@ -242,10 +242,10 @@ def _part(module: Module, computed: frozenset[Tensor], fields: ReceptiveFields) 
     own = _own_output(module)
     window = _windowed(module, fields)
     return Part(
-        title=module.full_name,
+        title=module.words.full_name,
         repeat=int(module.repeat),
         calls=int(module.calls),
-        about="" if own else ", ".join(filter(None, (module.about, window.working))),
+        about="" if own else ", ".join(filter(None, (module.words.about, window.working))),
         inputs=tuple(Signal.of(tensor) for tensor in taken_in(module, computed)),
         output=_output(module),
         window=window,
@@ -288,14 +288,14 @@ def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None, fiel
             title = item.title or item.name.replace("_", " ")
             yield _row(_under(module, item.name), repeat, item.output, item.note, title)
     if own:
-        row = _row(module.path, repeat, own.output, module.about, _title(module))
+        row = _row(module.path, repeat, own.output, module.words.about, _title(module))
         yield replace(row, window=_windowed(module, fields))
 
 
 def _title(module: Module) -> str:
     """`conv 2 × 3`: equal layers that have no heading of their own."""
     alone = module.repeat > 1 and not module.children
-    return f"{module.full_name} × {module.repeat}" if alone else module.full_name
+    return f"{module.words.full_name} × {module.repeat}" if alone else module.words.full_name
 
 
 def _under(module: Module, name: str) -> str:

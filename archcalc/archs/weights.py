@@ -82,7 +82,7 @@ def _read(name: str, said: str) -> Stored:
 def build(weights: Weights, work: Workload) -> Module:
     root, used = Module("model"), weights.used
     _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
-    root.doubts.extend(_doubts(used))
+    root.words.doubts.extend(_doubts(used))
     keep(root, weights.cache, work)
     return root
 

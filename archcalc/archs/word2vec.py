@@ -127,7 +127,7 @@ def build(model: Word2vec, work: Workload) -> Module:
         hint = "use --mode train or prefill"
         raise InputError("word2vec generates no tokens, so it has no decode step", hint, field="--mode")
     root, batch = Module("model", style=work.style), Dim.of("batch", work.batch)
-    root.notes.append(Assumption(Topic.ARCHITECTURE, _sample(model)))
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, _sample(model)))
     h = _vector(root.child("embedding", group=ModuleGroup.EMBEDDING), batch, model)
     scores = _scores(root.child("output", group=ModuleGroup.HEAD), h, model)
     if work.trains and model.candidates:

@@ -151,9 +151,6 @@ class System:
         return next(equation for equation in self.equations if equation.signal == signal)
 
 
-NO_EQUATIONS = System()
-
-
 def symbols_in(term: Term) -> Iterator[Symbol]:
     if isinstance(term, Symbol):
         yield term

@@ -15,12 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from archcalc.core import listing
-from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count, product
-from archcalc.core.equations import NO_EQUATIONS, System
+from archcalc.core.module_words import Part, Words
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
-from archcalc.core.part import Part
 from archcalc.core.regions import ModuleGroup, Region
 from archcalc.core.roles import Role
 from archcalc.core.style import PLAIN, Style
@@ -115,23 +113,13 @@ class Module:
         self.is_section = False  # a part of its parent without a path or row of its own
         self.is_first_only = False  # of copies in a row, only the first runs it: the others read what it made
         self.region: Region | None = None  # the kind of region it is for analyses, if any
-        self.title = name.replace("_", " ")  # as a heading
-        self.term = self.title  # as a term of a sum
-        self.stands_for: tuple[str, ...] = ()  # the layers, by their names, in whose place it is
         self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
-        self.called = ""  # its full name, where there is room: the title may be shorter
-        self.about = ""  # its output in a few words, beside the shape
         self.group: ModuleGroup | None = parent.group if parent else None
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
-        self.parts: list[Part] = []
-        self.equations: System = NO_EQUATIONS  # what it computes, for people to read
-        self.notes: list[Assumption] = []  # shown under every report on the model
-        self.doubts: list[Assumption] = []  # why a count of its parameters is not exact
-        self.work_notes: list[Assumption] = []  # the same under reports of what it costs to run
-        self.memory_notes: list[Assumption] = []  # and under reports of memory alone
-        self.whole_sequence = ""  # what in it reads other positions by another way than keys and values of a kernel
         self.body: list[Op | Module] = []
+        title = name.replace("_", " ")
+        self.words = Words(title, title)
         self._named: dict[str, Module] = {}
         self._is_attached = False  # stands in its parent's body
 
@@ -152,7 +140,8 @@ class Module:
         if name in self._named:
             raise ValueError(f"{self.path or 'the model'} has a child {name} already")
         made = self._named[name] = Module(name, self, repeat=repeat)
-        made.title = made.term = title or made.title
+        if title:
+            made.words.title = made.words.term = title
         made.group = group or made.group
         return made
 
@@ -160,7 +149,7 @@ class Module:
         """A section of this module, under the module's own path and without a row in reports."""
         made = self.child(f"{name} (section)")
         made.is_section = True
-        made.title, made.term = self.title, self.term
+        made.words.title, made.words.term = self.words.title, self.words.term
         return made
 
     def as_region(self, region: Region) -> Module:
@@ -177,11 +166,6 @@ class Module:
     def carry(self, into: Tensor, out: Tensor) -> None:
         """Declare a recurrence: the next run reads this run's `out` in place of `into`."""
         self.carries.append((into, out))
-
-    @property
-    def full_name(self) -> str:
-        """As textbooks call it: `masked self-attention`."""
-        return self.called or self.title
 
     @property
     def runs(self) -> Count:

@@ -66,6 +66,8 @@ def _cached(module: Module, each: Count, precision: str) -> Step:
     held = tuple((times, step) for times, step in steps if step.value())
     kept = [item.output for item in module.body if isinstance(item, Op) and item.output.role == "cache"]
     terms = tuple(Term(each * tensor.size) for tensor in kept)
-    title = f"the cache of {module.title}" if module.path else f"the cache after the whole sequence in {precision}"
+    title = (
+        f"the cache of {module.words.title}" if module.path else f"the cache after the whole sequence in {precision}"
+    )
     name = f"cache.{module.path}".rstrip(".")
     return Step(name, title, subtotals(terms, held), (Way(terms, held),), copies=int(module.runs))

@@ -24,7 +24,7 @@ class Label(NamedTuple):
 
 def titles_of(root: Module) -> dict[str, str]:
     """The title of every module by its path."""
-    return {module.path: module.title for module, _ in walk(root) if module.path and not module.is_section}
+    return {module.path: module.words.title for module, _ in walk(root) if module.path and not module.is_section}
 
 
 def within(path: str, titles: Mapping[str, str], left_out: Iterable[str] = ()) -> tuple[str, ...]:

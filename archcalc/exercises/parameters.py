@@ -16,16 +16,16 @@ ONE = Count(1)
 
 def parameter_steps(module: Module) -> Step:
     """The count of one copy of a module, as the sum of its tensors and of what it holds."""
-    shares = [_share(module, part) for part in module.parts if len(part.of) <= 1]
+    shares = [_share(module, part) for part in module.words.parts if len(part.of) <= 1]
     held = [child for child in module.children if holds_params(child)]
-    children = {child.name: _with_shares(child, module.parts, shares) for child in held}
+    children = {child.name: _with_shares(child, module.words.parts, shares) for child in held}
     terms = tuple(_term(name, param) for name, param in module.params.items())
     usual = Way(terms, tuple((child.repeat, children[child.name]) for child in held))
-    together = [part for part in module.parts if len(part.of) > 1]
+    together = [part for part in module.words.parts if len(part.of) > 1]
     others = [_by_part(_joint(module, part, children), part, usual, children) for part in together]
     return Step(
         name=module.path or "model",
-        title=module.title if module.path else "the whole model",
+        title=module.words.title if module.path else "the whole model",
         count=one_copy(module),
         ways=(usual, *others, *_by_gates(module, shares, usual)),
         copies=int(module.repeat),
@@ -78,7 +78,7 @@ def _by_part(share: Step, part: Part, usual: Way, children: dict[str, Step]) -> 
 
 def _by_gates(module: Module, shares: list[Step], usual: Way) -> tuple[Way, ...]:
     """Tensors that hold all gates, as the sum of the gates."""
-    gates = [share for part, share in zip(module.parts, shares, strict=False) if not part.of]
+    gates = [share for part, share in zip(module.words.parts, shares, strict=False) if not part.of]
     if not gates or sum(gate.value() for gate in gates) != sum(int(term.count) for term in usual.terms):
         return ()
     return (Way((), (*((ONE, gate) for gate in gates), *usual.children)),)

@@ -53,7 +53,7 @@ def _title(module: Module) -> str:
         return "scores and weighted values"
     if module.is_section:
         return _section(module)
-    return module.title if module.path else "the whole forward pass"
+    return module.words.title if module.path else "the whole forward pass"
 
 
 def _layers(module: Module) -> Iterator[Module]:

@@ -109,7 +109,7 @@ class Heads:
         outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
         for name, out in outs.items():
             unread = m[f"{name}_global"]
-            unread.title = unread.term = f"{name} of global tokens (stored, never used)"
+            unread.words.title = unread.words.term = f"{name} of global tokens (stored, never used)"
             unread.param("weight", out, d_model, role=Role.LINEAR)
             if name in self.bias:
                 unread.param("bias", out, role=Role.BIAS)
@@ -121,13 +121,13 @@ class Heads:
             return
         projections = [m[name] for name in ("q", "k", "v")]
         all_heads = total([total([p.elements for p in one.params.values()]) for one in projections])
-        m.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
+        m.words.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
         for one, width in zip(projections, (self.key, self.key, self.value), strict=True):
             biased = [width.size] if "bias" in one.params else []
             share = total([d_model.size * width.size, *biased])
             copies = self.head.size if one.name == "q" else self.kv_head.size
             shape = (int(width.size), int(d_model.size))
-            m.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
+            m.words.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
 
     def _describe_joint(self, m: Module, d_model: Dim) -> None:
         """The same of one matrix for all three."""
@@ -136,10 +136,10 @@ class Heads:
         for name, (_, width) in outs.items():
             shares[name] = total([d_model.size * width.size, *([width.size] if name in self.bias else [])])
         whole = total(shares[name] * number.size for name, (number, _) in outs.items())
-        m.parts.append(Part("heads", whole, of=tuple(outs)))
+        m.words.parts.append(Part("heads", whole, of=tuple(outs)))
         for name, (number, width) in outs.items():
             shape = (int(width.size), int(d_model.size))
-            m.parts.append(Part(f"{name}_head", shares[name], shape, of=(name,), copies=number.size))
+            m.words.parts.append(Part(f"{name}_head", shares[name], shape, of=(name,), copies=number.size))
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Attention(Heads):
             return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
         if self.gate != "query":
             self.describe(m, d_model)
-        m["out"].about = PROJECTED
+        m["out"].words.about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
 
 

@@ -61,7 +61,7 @@ class Core:
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
         m, (batch, head, seq, _), past = self.m, q.dims, k.dims[2]
-        m.whole_sequence = self._bent or EAGERLY
+        m.words.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         square = axes(batch, head, seq, past)
@@ -87,16 +87,16 @@ class Core:
         """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
         looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
         if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
-            self.m.whole_sequence = self._bent
+            self.m.words.whole_sequence = self._bent
             return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), looked_up)
         if self.bias:
-            self.m.work_notes.append(EAGER)
+            self.m.words.work_notes.append(EAGER)
             return self.eager(q, k, v)
-        self.m.whole_sequence = self._bent
+        self.m.words.whole_sequence = self._bent
         said = {"seen": self.seen, "sees": self.sight.window, "mask": self.mask}
         if self._is_plain(k, v):
             return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
-        self.m.work_notes.extend(self._kernel_notes(k, v))
+        self.m.words.work_notes.extend(self._kernel_notes(k, v))
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         return style.kernel(self.m, "bent_flash", (q, k, v, *others), to=looked_up, seen=self.seen, mask=None)
 

@@ -13,7 +13,7 @@ from archcalc.spec.workload import Workload
 
 def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tensor:
     """x̂ = W2·W1·x, with a code of `hidden` numbers."""
-    m["encoder"].about, m["decoder"].about = "the code", "the reconstruction"
+    m["encoder"].words.about, m["decoder"].words.about = "the code", "the reconstruction"
     code = linear(m["encoder"], x, hidden, bias=bias)
     return linear(m["decoder"], code, x.axes[-1], bias=bias)
 
@@ -34,7 +34,7 @@ class Merge:
         code = linear(m["parent"], children, Dim.of("hidden", self.hidden), bias=self.bias)
         parent = activated(m["parent"], code, "tanh")
         b1, b2 = (" + b1", " + b2") if self.bias else ("", "")
-        m["parent"].about, m["reconstruction"].about = f"p = tanh(W1·[left; right]{b1})", f"W2·p{b2}"
+        m["parent"].words.about, m["reconstruction"].words.about = f"p = tanh(W1·[left; right]{b1})", f"W2·p{b2}"
         m.carry(left, parent)
         rebuilt = linear(m["reconstruction"], parent, children.axes[-1], bias=self.bias)
         logits = self._classified(m, parent)
@@ -55,7 +55,7 @@ class Merge:
         if not self.classes:
             return None
         classifier = m.child("classifier", group=ModuleGroup.HEAD)
-        classifier.about = "W3·p + b3" if self.bias else "W3·p"
+        classifier.words.about = "W3·p + b3" if self.bias else "W3·p"
         return linear(classifier, parent, Dim.of("classes", self.classes), bias=self.bias, role=Role.CLASSIFIER)
 
 

@@ -19,8 +19,8 @@ CONVOLUTION = "a convolution along the sequence"
 
 def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:
     """A causal depthwise convolution over `kernel` positions; the last `kernel - 1` are cached for the next token."""
-    m.work_notes.append(PADDING)
-    m.whole_sequence = CONVOLUTION
+    m.words.work_notes.append(PADDING)
+    m.words.whole_sequence = CONVOLUTION
     batch, seq, *channels = x.dims
     axis, taps = tuple(channels), Dim.of("conv", kernel)
     if work.keeps_cache:
@@ -51,7 +51,7 @@ class Convolution:
 
 def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: Dim) -> Tensor:
     """A grouped convolution over `kernel` positions; `seq` is the number of output positions."""
-    m.whole_sequence = CONVOLUTION
+    m.words.whole_sequence = CONVOLUTION
     batch, _, channels = x.dims
     group, into = Dim.of("groups", groups, copies=True), Dim.of("channels_in", channels.size // groups)
     each, taps = Dim.of("channels_out", out.size // groups), Dim.of("kernel", kernel)

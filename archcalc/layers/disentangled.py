@@ -22,7 +22,7 @@ TERMS = {"c2p": "k", "p2c": "q"}  # which projection of the distances each term 
 def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool, read: bool) -> Tensor:
     """One vector for each distance to either side, for all blocks of a stack. Unless a term reads it, no loss trains
     it: it counts as frozen."""
-    m.title = m.term = "relative positions"
+    m.words.title = m.words.term = "relative positions"
     rows = Dim.of("distances", 2 * buckets)
     table = m.param("weight", rows, d_model, role=Role.POSITION_TABLE, trainable=read)
     found = m.record("view", table, to=table.axes)

@@ -37,7 +37,7 @@ def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Te
 
 def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Tensor:
     """The first `offset` rows are stored but never used."""
-    m.about = PLACED
+    m.words.about = PLACED
     _, seq, d_model = x.dims
     rows = Dim.of("positions", length + offset)
     table = m.param("weight", rows, d_model, role=Role.POSITION_TABLE)
@@ -47,7 +47,7 @@ def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Ten
 
 def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> Tensor:
     """Sinusoidal positions: a table of `length` rows if given, a frozen parameter if `stored`."""
-    m.about = PLACED
+    m.words.about = PLACED
     _, seq, d_model = x.dims
     if length is None:
         return m.record("add", x)

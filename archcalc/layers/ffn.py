@@ -46,7 +46,7 @@ class Ffn:
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
         hidden = dropped(m, hidden, 0, work, "inside")
         last = m["down" if self.gated else "out"]
-        last.about = "second layer"
+        last.words.about = "second layer"
         return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
 
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
@@ -54,12 +54,12 @@ class Ffn:
             inner = (self._inner,)
             gate_up = Projection("gate", inner, self.bias, roles.gate), Projection("up", inner, self.bias, roles.up)
             return m.style.gated(m, x, self.act, *gate_up)
-        m["gate"].about, m["up"].about = f"first layer, then {self.act}", "first layer, times the gate"
+        m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
         gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
         return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))
 
     def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
-        m["in"].about = f"first layer, then {self.act}"
+        m["in"].words.about = f"first layer, then {self.act}"
         return activated(m, linear(m["in"], x, self._inner, bias=self.bias, role=roles.up), self.act)
 
     @property

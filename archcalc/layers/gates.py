@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
-from archcalc.core.equations import BEFORE, NOW, Joined, Symbol
+from archcalc.core.equations import BEFORE, NOW, Joined, Symbol, System
 from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
@@ -41,6 +41,7 @@ class Gates:
     cell: Cell
     inputs: tuple[Tensor, ...]  # x, and in some decoders a context beside it
     h: Tensor  # the state before
+    equations: System  # what the cell computes, for people to read
 
     @property
     def batch(self) -> Dim:
@@ -51,17 +52,15 @@ class Gates:
         return Dim.of("hidden", self.cell.hidden)
 
     @property
-    def symbols(self) -> tuple[Symbol, ...]:
-        """The inputs as the cell's equations write them."""
-        return tuple(map(_symbol, self.inputs))
-
-    @property
     def hidden_state(self) -> str:
         """As a title; what a projection makes narrower is not the state yet."""
         return "before the projection" if self.cell.projection else f"hidden state {self.cell.letter}"
 
     def symbol(self, name: str) -> str:
-        return self.m.equations.of(name).left.text
+        return self.equations.of(name).left.text
+
+    def formula(self, name: str) -> str:
+        return self.equations.of(name).right.text
 
     def sums(self, name: str) -> Tensor:
         """The gate's pre-activation, before σ or tanh."""
@@ -89,7 +88,7 @@ class OnPaper(Gates):
 
     def _join(self, h: Tensor, name: str, symbol: str) -> Tensor:
         dim = _side_by_side((*self.inputs, h))
-        note = f"[{'; '.join([symbol, *(each.text for each in self.symbols)])}]"
+        note = f"[{'; '.join([symbol, *(each.text for each in symbols(self.inputs))])}]"
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
@@ -101,7 +100,7 @@ class OnPaper(Gates):
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         m, into = self.m[name], self.sums(name)
-        m.about = self.symbol(name)
+        m.words.about = self.symbol(name)
         if self.cell.peephole and sees is not None:
             into = m.record("add", into, m.record("multiply", sees, m.param("peephole", self.hidden)))
         return m.record(NONLINEARITIES.get(name, "sigmoid"), into)
@@ -110,7 +109,7 @@ class OnPaper(Gates):
         let_through = self.m.record("multiply", reset, self.h)
         joined = self._join(let_through, "joined_after_reset", f"Γr∗{self._before}")
         m = self.m["candidate"]
-        m.about = self.symbol("candidate")
+        m.words.about = self.symbol("candidate")
         return m.record("tanh", linear(m, joined, self.hidden, role=Role.CELL))
 
 
@@ -149,7 +148,7 @@ class Stacked(Gates):
     def _x(self) -> Tensor:
         if len(self.inputs) == 1:
             return self.inputs[0]
-        to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(self.symbols).text
+        to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(symbols(self.inputs)).text
         return self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
 
     def _product(self, name: str, x: Tensor) -> Tensor:
@@ -180,7 +179,7 @@ class Stacked(Gates):
         width = self.hidden.size
         for name in NAMES[self.cell.kind]:
             vectors = self.cell.bias_vectors + (self.cell.peephole and name in PEEPING)
-            self.m.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
+            self.m.words.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
 
     def sums(self, name: str) -> Tensor:
         if self.cell.kind == "gru":
@@ -211,14 +210,18 @@ class Stacked(Gates):
         return self._activated("candidate", self.m.record("add", self._share(self._sums.from_x), let_through))
 
 
-def _symbol(tensor: Tensor) -> Symbol:
+def symbols(inputs: tuple[Tensor, ...]) -> tuple[Symbol, ...]:
     """The inputs in textbook notation: x, the attention context, or the h̃ of input feeding.
 
     Context and h̃ are called so, since the letters stand for an LSTM's cell state and a GRU's candidate too.
     """
-    width = tensor.dims[-1]
-    letter, time = {"context": ("context c", NOW), "fed": ("fed h̃", BEFORE)}.get(width.name, ("x", NOW))
-    return Symbol(letter, time=time, shape=(int(width.size),))
+    called = {"context": ("context c", NOW), "fed": ("fed h̃", BEFORE)}
+    found = []
+    for tensor in inputs:
+        width = tensor.dims[-1]
+        letter, time = called.get(width.name, ("x", NOW))
+        found.append(Symbol(letter, time=time, shape=(int(width.size),)))
+    return tuple(found)
 
 
 def _side_by_side(tensors: tuple[Tensor, ...]) -> Dim:

@@ -32,8 +32,8 @@ class Indexer:
     def run(self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, inputs: Inputs) -> Tensor:
         """The indices of the selected positions. Queries come from latent ones; keys have their own cache."""
         m.region = Region.INDEXER
-        m.work_notes.append(DENSE)
-        m.whole_sequence = "an index over all positions"
+        m.words.work_notes.append(DENSE)
+        m.words.whole_sequence = "an index over all positions"
         x, squeezed = x.detached(), squeezed.detached()
         q, k = self._queries_and_keys(m, x, squeezed, past, inputs)
         scores = self._scores(m, x, q, k)

@@ -60,12 +60,12 @@ class KernelAttention(Heads):
         v = v.seen_as(batch, self.kv_head, past, self.value)
         causal = self.sight.causal
         core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
-        m.whole_sequence = "sums of kernel attention over all positions"
+        m.words.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
         found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
         self.describe(m, d_model)
-        m.memory_notes.extend(self._held(inputs.work))
-        m["out"].about = PROJECTED
+        m.words.memory_notes.extend(self._held(inputs.work))
+        m["out"].words.about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
 
     def _held(self, work: Workload) -> list[Assumption]:

@@ -87,7 +87,7 @@ class LatentAttention:
         joined = concatenated(m, found, Dim.of("v_dim", self.widths.value))
         if self.gate:
             joined = self._gated(m, x, joined)
-        m["out"].about = PROJECTED
+        m["out"].words.about = PROJECTED
         return linear(m["out"], joined, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
 
     def _gated(self, m: Module, x: Tensor, found: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ class LatentAttention:
             x = linear(m["q_down"], x, rank, bias=self.bias, role=Role.ATTENTION_Q_DOWN)
             x = norm(m["q_norm"], x, self.norm)
         name, role = ("q_up", Role.ATTENTION_Q_UP) if widths.q_rank else ("q", Role.ATTENTION_Q)
-        m[name].about = f"{widths.nope} + {widths.rope} for RoPE, each head"
+        m[name].words.about = f"{widths.nope} + {widths.rope} for RoPE, each head"
         q = linear(m[name], x, (widths.head, widths.query), bias=False, role=role)
         return _rotated(m, q.seen_as(batch, widths.head, seq, widths.query), inputs), x
 
@@ -125,7 +125,7 @@ class LatentAttention:
         """The latent vector and the rotated key of every position that can be attended to."""
         batch, seq, _ = x.dims
         rank, rope = Dim.of("kv_rank", self.widths.kv_rank), Dim.of("rope_dim", self.widths.rope)
-        m["kv_down"].about, m["kv_norm"].about = "latent and RoPE key", "latent: cached"
+        m["kv_down"].words.about, m["kv_norm"].words.about = "latent and RoPE key", "latent: cached"
         down = linear(m["kv_down"], x, self.widths.down, bias=self.bias, role=Role.ATTENTION_KV_DOWN)
         latent = norm(m["kv_norm"], down.seen_as(batch, seq, rank), self.norm)
         shared_key = _rotated(m, down.seen_as(batch, seq, rope), inputs)
@@ -139,7 +139,7 @@ class LatentAttention:
         """Keys and values of all heads."""
         batch, past, _ = latent.dims
         widths = self.widths
-        m["kv_up"].about = "keys and values of all heads"
+        m["kv_up"].words.about = "keys and values of all heads"
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False, role=Role.ATTENTION_KV_UP)
         seen = axes(batch, widths.head, past, Dim.of("v_dim", widths.value))
         value = m.record("copy" if m.style.values_are_copied else "slice", both, to=seen)
@@ -148,7 +148,7 @@ class LatentAttention:
 
     def _absorbed(self, m: Module, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Absorbed attention: scores against the latent vectors, which all heads share."""
-        m.work_notes.append(ABSORBED)
+        m.words.work_notes.append(ABSORBED)
         up = self._weight_up(m, latent.dims[2])
         scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
         if core.mask:

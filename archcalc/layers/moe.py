@@ -44,7 +44,7 @@ class Mixture:
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
-        m.work_notes.append(IDEAL)
+        m.words.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
         inner = self._to_latent(m["latent_in"], x, self.latent) if self.latent else x
         (d_model,) = x.axes[-1]
@@ -124,7 +124,7 @@ class Experts:
         """The expert dim: `experts` in the parameters, `top` per token."""
         layers = [param.dims[1:] for child in self.m.children for param in child.params.values()]
         one = total([product([dim.size for dim in reversed(dims)]) for dims in layers])
-        self.m.parts.append(Part("one_expert", one))
+        self.m.words.parts.append(Part("one_expert", one))
 
     @property
     def _experts(self) -> Dim:

@@ -13,6 +13,6 @@ FUSED = "it does not save a state for each position, as PyTorch without a fused 
 def kernel(m: Module, work: Workload, name: str) -> Module:
     """Records the ops of a fused kernel, which saves only its inputs and outputs."""
     saved = TRAINED if work.trains else FUSED
-    m.memory_notes.append(Assumption(Topic.KERNEL, f"assumes a fused kernel ({name}): {saved}", name))
-    m.whole_sequence = "a state that is passed from one position to the next"
+    m.words.memory_notes.append(Assumption(Topic.KERNEL, f"assumes a fused kernel ({name}): {saved}", name))
+    m.words.whole_sequence = "a state that is passed from one position to the next"
     return m.as_region(Region.KERNEL)

@@ -116,5 +116,5 @@ def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
 def add_table(m: Module, x: Tensor) -> Tensor:
     """A learned position for each row; all rows are used, so there is no lookup."""
     _, placed, d_model = x.dims
-    m.about = PLACED
+    m.words.about = PLACED
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))

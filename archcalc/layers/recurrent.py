@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.cell_equations import CellEquations
-from archcalc.layers.gates import Gates, OnPaper, Stacked
+from archcalc.layers.gates import Gates, OnPaper, Stacked, symbols
 from archcalc.layers.linear import linear
 
 State = tuple[Tensor, ...]  # h, and the c of an LSTM
@@ -57,8 +57,9 @@ class Cell:
         x, *beside = inputs
         x = x.seen_as(before[0].dims[0], Dim("input", x.dims[-1].size))
         convention = OnPaper if self.is_on_paper else Stacked
-        gates = convention(m, self, (x, *beside), before[0])
-        m.equations = CellEquations(self, gates.symbols).system()
+        read = (x, *beside)
+        equations = m.words.equations = CellEquations(self, symbols(read)).system()
+        gates = convention(m, self, read, before[0], equations)
         h, *cell = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
         if self.projection:
             h = linear(m["projection"], h, self.kept[0], bias=False)
@@ -70,10 +71,10 @@ def _lstm(m: Module, gates: Gates, before: State) -> State:
     update, forget = (gates.gate(name, sees=cell) for name in ("update_gate", "forget_gate"))
     written = m.record("multiply", update, gates.gate("candidate"))
     remembered = m.record("multiply", forget, cell)
-    c = m.record("add", written, remembered, name="c", title="cell state c", note=_formula(m, "c"))
+    c = m.record("add", written, remembered, name="c", title="cell state c", note=gates.formula("c"))
     shown = m.record("tanh", c)
     out = gates.gate("output_gate", sees=c)
-    return m.record("multiply", out, shown, name="h", title=gates.hidden_state, note=_formula(m, "h")), c
+    return m.record("multiply", out, shown, name="h", title=gates.hidden_state, note=gates.formula("h")), c
 
 
 def _gru(m: Module, gates: Gates, before: State) -> State:
@@ -82,13 +83,8 @@ def _gru(m: Module, gates: Gates, before: State) -> State:
     candidate = gates.candidate_after(reset)
     remembered = m.record("multiply", update, h)
     written = m.record("multiply", m.record("subtract", update), candidate)
-    return (m.record("add", remembered, written, name="h", title=gates.hidden_state, note=_formula(m, "h")),)
+    return (m.record("add", remembered, written, name="h", title=gates.hidden_state, note=gates.formula("h")),)
 
 
 def _rnn(m: Module, gates: Gates, before: State) -> State:
-    return (m.record("tanh", gates.sums("state"), name="h", title=gates.hidden_state, note=_formula(m, "h")),)
-
-
-def _formula(m: Module, signal: str) -> str:
-    """What the cell's equations say of a signal."""
-    return m.equations.of(signal).right.text
+    return (m.record("tanh", gates.sums("state"), name="h", title=gates.hidden_state, note=gates.formula("h")),)

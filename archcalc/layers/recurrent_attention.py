@@ -41,7 +41,7 @@ class Score:
         if self.kind != "additive":
             return Memory(self, states, states)
         projected = m.child("keys", title="attention keys")
-        projected.about = "U k, computed once"
+        projected.words.about = "U k, computed once"
         return Memory(self, linear(projected, states, Dim.of("width", self.width), bias=self.bias), states)
 
     @property
@@ -65,11 +65,11 @@ class Score:
         return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note=self.formula)
 
     def _location(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        m["scores"].about = self.formula
+        m["scores"].words.about = self.formula
         return linear(m["scores"], query, keys.dims[1], bias=self.bias)
 
     def _additive(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        m["query"].about = "W q"
+        m["query"].words.about = "W q"
         turned = linear(m["query"], query, keys.dims[-1], bias=self.bias)
         added = m.record("add", keys, turned)
         return self._weighed(m, added)
@@ -84,7 +84,7 @@ class Score:
         """vᵀtanh(…)."""
         batch, seq, width = inner.dims
         weighing = m["scores"]
-        weighing.about = self.formula
+        weighing.words.about = self.formula
         v: Tensor = weighing.param("v", width, role=Role.SCORES)
         if self.normed:
             inner = weighing.record("add", inner, weighing.param("bias", width))
@@ -127,4 +127,4 @@ class Memory:
 def describe(m: Module, shares: tuple[Module, ...]) -> None:
     """W, U and v together, where they are computed in different places."""
     params = [param.elements for share in shares for child in share.children for param in child.params.values()]
-    m.parts.append(Part("attention_in_all", total(params)))
+    m.words.parts.append(Part("attention_in_all", total(params)))

@@ -38,7 +38,7 @@ class RecurrentUnit:
         return linear(m["out"], m.record("multiply", y, gate), d_model)
 
     def _scanned(self, m: Module, u: Tensor, work: Workload) -> Tensor:
-        m.whole_sequence = "a state that is passed from one position to the next"
+        m.words.whole_sequence = "a state that is passed from one position to the next"
         batch, _, width = u.dims
         takes_in = m.record("sigmoid", self._by_head(m["input_gate"], u))
         forgets = m.record("sigmoid", self._by_head(m["recurrent_gate"], u))

@@ -41,7 +41,7 @@ class Mamba:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         inner = Dim.of("inner", self.inner, split=OF_STATES)  # as vLLM: mamba/mamba_mixer.py
-        m["in"].about = "u and the gate"
+        m["in"].words.about = "u and the gate"
         both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias, role=Role.MAMBA_IN)
         u = causal_conv(m["conv"], both.seen_as(batch, seq, inner), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)
@@ -71,7 +71,7 @@ class Mamba:
         batch, seq, inner = u.dims
         rank, state = Dim.of("dt_rank", self.dt_rank), self.states
         three = Dim("dt_b_c", rank.size + 2 * Count(state.size))
-        m["select"].about, m["dt"].about = "Δ, B and C", "Δ"
+        m["select"].words.about, m["dt"].words.about = "Δ, B and C", "Δ"
         selected = linear(m["select"], u, three, bias=False, role=Role.MAMBA_SELECT)
         step = self._normed(m, "dt", selected.seen_as(batch, seq, rank))
         b, c = (self._normed(m, name, selected.seen_as(batch, seq, state)) for name in ("b", "c"))

@@ -31,7 +31,7 @@ def with_memory(m: Module, x: Tensor, sight: Sight) -> Tensor:
     length = Dim.of("segment_memory", sight.memory, positions=Positions.SEGMENT)
     memory = Tensor(axes(batch, length, d_model), "cache")
     m.show("memory", *memory.axes, note="earlier segments, no gradient")
-    m.memory_notes.append(KEPT)
+    m.words.memory_notes.append(KEPT)
     m.record("append", x, to=memory.axes)
     return m.record("concat", memory, x, to=axes(batch, sight.past(seq), d_model), name="memory_and_segment")
 

@@ -89,7 +89,7 @@ def _is_named(module: Module, target: str) -> bool:
 def _paths(module: Module) -> tuple[str, ...]:
     """Its own, and those of the layers in whose place it stands."""
     above = module.path.removesuffix(module.name)
-    return (module.path, *(f"{above}{name}" for name in module.stands_for))
+    return (module.path, *(f"{above}{name}" for name in module.words.stands_for))
 
 
 def _check_rank(rank: int, adapted: list[_Linear], *, every: bool) -> None:
@@ -122,8 +122,8 @@ def _adapt(linears: list[_Linear], rank: Dim) -> None:
     modules = {one.op: one.module for one in linears}
     for _, op, weight in linears:
         lora = weight.owner.child(_free_name(weight.owner, weight))
-        if weight.owner.stands_for:
-            lora.work_notes.append(_as_a_whole(weight.owner))
+        if weight.owner.words.stands_for:
+            lora.words.work_notes.append(_as_a_whole(weight.owner))
         if weight not in matrices:
             elements = product(dim.size for dim in op.over) * rank.size
             down = lora.param("a", rank, op.over, elements=elements, role=Role.ADAPTER)
@@ -140,7 +140,7 @@ def _adapt(linears: list[_Linear], rank: Dim) -> None:
 
 
 def _as_a_whole(module: Module) -> Assumption:
-    text = f"LoRA: {', '.join(module.stands_for)} are one matrix in this code, which is adapted as a whole"
+    text = f"LoRA: {', '.join(module.words.stands_for)} are one matrix in this code, which is adapted as a whole"
     return Assumption(Topic.CODE, text)
 
 

@@ -69,7 +69,7 @@ def check_length(work: Workload, gpus: int) -> None:
 
 def check_context(root: Module) -> None:
     """Refuse layers that mix positions across GPUs other than by flash attention."""
-    found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}
+    found = {module.words.whole_sequence: module.path for module, _ in walk(root) if module.words.whole_sequence}
     others = [(what, path) for what, path in found.items() if what != EAGERLY]
     for what, path in [*others, *found.items()]:
         fact = f"context parallelism needs plain flash attention in every layer: {path} has {what}"

@@ -55,7 +55,7 @@ cast_divided = partial(_routed, divided=True, cast=True)
 
 def grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: Shared) -> tuple[Tensor, Tensor | None]:
     """What the chosen experts compute, and then what the shared one does."""
-    m.memory_notes.append(ASSUMED)
+    m.words.memory_notes.append(ASSUMED)
     return _grouped(m["experts"], x, weights, sizes), shared()
 
 
@@ -80,7 +80,7 @@ def _grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tenso
 def _gated(m: Module, routed: Tensor, product: partial[Tensor], sizes: ExpertSizes) -> Tensor:
     """Gate and up are one matrix, and views of what it makes."""
     both = Dim.of("gate_up", 2 * int(sizes.inner.size))
-    m["gate_up"].stands_for = ("gate", "up")
+    m["gate_up"].words.stands_for = ("gate", "up")
     made = product("gate_up", routed, both, Role.EXPERT_GATE_UP)
     gate, up = (Tensor((*made.axes[:-1], (sizes.inner,)), made.role) for _ in range(2))
     m.add(Op("split", (made,), gate, beside={"up": up}))

@@ -58,7 +58,7 @@ def split(m: Module, x: Tensor, several: tuple[Projection, ...], name: str, role
     if len({one.bias for one in several}) > 1:  # which one matrix cannot have
         return tuple(linear(m[one.name], x, one.out, bias=one.bias, role=one.role) for one in several)
     joint = m.child(name)
-    joint.stands_for = tuple(one.name for one in several)
+    joint.words.stands_for = tuple(one.name for one in several)
     whole = linear(joint, x, joined_width(name, several), bias=several[0].bias, role=role)
     return parts(m, whole, several, "split")
 

@@ -65,7 +65,9 @@ def cell_of(**fields: Any) -> tuple[System, str]:
     """The equations of a layer, and the letter of its state."""
     spec = {"family": "recurrent", "input": INPUT, "hidden": HIDDEN, "head": "none", **fields}
     step = archcalc.load(spec).build()["layer_1"]["cell"]
-    return step.equations, step.equations.equations[-1].left.letter
+    system = step.words.equations
+    assert system
+    return system, system.equations[-1].left.letter
 
 
 def named(weights: Values, kind: str, letter: str) -> Values:

@@ -60,7 +60,9 @@ class Row:
 def part_of(module: Module, values: Mapping[str, int]) -> Part:
     """The tree below a module, as far as `values` knows its paths."""
     children = {child.name: part_of(child, values) for child in _with_paths(module) if child.path in values}
-    return Part(module.title, module.group or "", int(module.repeat), int(values[module.path or "model"]), children)
+    return Part(
+        module.words.title, module.group or "", int(module.repeat), int(values[module.path or "model"]), children
+    )
 
 
 def _with_paths(module: Module) -> Iterator[Module]:

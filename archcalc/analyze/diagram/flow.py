@@ -82,7 +82,7 @@ class _Flow:
     def _output(self, source: Source, *, is_last: bool) -> Edge:
         """Under the name of its op; one without a name under that of its module, the last as output."""
         op, root = self.made.made_by[source[1]], self.made.root
-        title = op.title or op.name.replace("_", " ") or ("output" if is_last else self.made.module[op].full_name)
+        title = op.title or op.name.replace("_", " ") or ("output" if is_last else self.made.module[op].words.full_name)
         node = Node(f"#output {len(root.children)}", title, Form.OUTPUT, PartKind.OTHER, 1, len(self.made.order), root)
         root.children.append(node)
         return Edge(source[0], node, *source[1:])

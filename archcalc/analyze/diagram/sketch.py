@@ -36,7 +36,7 @@ class Sketch:
 
 def sketch(model: Module) -> Sketch:
     """Every module opened."""
-    made = Sketch(Node("", model.title, Form.FRAME, PartKind.STACK, 0, 0))
+    made = Sketch(Node("", model.words.title, Form.FRAME, PartKind.STACK, 0, 0))
     for position, op in enumerate(ops_in(model)):
         made.order[op] = position
         made.made_by.update(dict.fromkeys((op.output, *op.beside.values()), op))
@@ -77,7 +77,7 @@ class _Opening:
 
     def _module(self, around: Node, module: Module) -> None:
         first = next((self.made.order[op] for op in ops_in(module)), len(self.made.order))
-        title = _TITLES[module.region] if module.is_section and module.region in _TITLES else module.full_name
+        title = _TITLES[module.region] if module.is_section and module.region in _TITLES else module.words.full_name
         node = self._node(around, module.name, title, Form.FRAME, first)
         node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
         node.is_step = module.region == Region.STEP

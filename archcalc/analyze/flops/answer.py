@@ -230,12 +230,12 @@ def _rows(module: Module, done: Work, moved: Movement) -> Iterator[Row]:
         return
     yield Row(
         path=module.path or "model",
-        title=module.title,
+        title=module.words.title,
         times=module.runs,
         repeat=_repeat(module),
         amounts=replace(_amounts(share), forward=_worked(module, share)),
         bytes=moved.of_products(share.pieces),
-        term=module.term,
+        term=module.words.term,
     )
     for child in module.children:
         yield from _rows(child, done, moved)
@@ -266,7 +266,7 @@ def _worked(module: Module, share: Work) -> Count:
     own = _own(share, holding).forward
     if not own and len(holding) == 1:  # what only wraps another says no more than it
         return _worked(holding[0], share.of(holding[0]))
-    return total([own, *(Count.named(child.term, share.of(child).forward, subtotal=True) for child in holding)])
+    return total([own, *(Count.named(child.words.term, share.of(child).forward, subtotal=True) for child in holding)])
 
 
 def _holding(module: Module, share: Work) -> list[Module]:

@@ -136,7 +136,7 @@ def _rows(module: Module, tally: Tally, counted: Numbers, above: int) -> Iterato
     if module.is_section or not (any(parts.values()) or any(found)):
         return
     repeat = above * int(module.repeat)
-    yield Row(module.path or "model", module.title, int(module.repeat), repeat, parts, "module", *found)
+    yield Row(module.path or "model", module.words.title, int(module.repeat), repeat, parts, "module", *found)
     if not module.path:
         named = (name for name in module.params if name in tally)
         yield from (Row(name, name, 1, 1, tally[name], "module", *counted.of(name)) for name in named)

@@ -57,7 +57,7 @@ def _layered(root: Module, model: LayeredAutoencoder, work: Workload) -> None:
     else:
         z = Coder(model.bias, model.code_act).layer(root["encoder"], down, code, len(widths))
     rebuilt = _rebuilt(root, model, z, widths, x)
-    root.notes.append(Assumption(Topic.ARCHITECTURE, _activations(model)))
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, _activations(model)))
     if work.trains:
         loss = root.as_region(Region.LOSS)
         loss.record(_LOSSES[model.loss], rebuilt, x, to=())
@@ -105,4 +105,4 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     classifies = "; the classifier reads every parent" if model.classes else ""
     merges = f"{m.calls:,} {'merge' if m.calls == 1 else 'merges'}"
     text = f"{seq.size:,} words take {merges}{classifies}"
-    root.notes.append(Assumption(Topic.ARCHITECTURE, text, int(seq.size)))
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, text, int(seq.size)))

@@ -38,7 +38,7 @@ _ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of 
 def build(model: Recurrent, work: Workload) -> Module:
     """Builds the module tree that all numbers come from."""
     root = Module("model", style=work.style)
-    root.notes += _conventions(model)
+    root.words.notes += _conventions(model)
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     made: Outcome | None = None
@@ -115,11 +115,11 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     if head.kind == "none" and not head.pool:
         return None
     m = root.child("head", group=ModuleGroup.HEAD)
-    m.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
+    m.words.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
     if head.pool:
         return _classified(m, _read(m, made, head), head, stack)
     vocab = vocab_of(model.head_vocab)
-    m.equations = output_equations(_state(made.outputs, stack), int(vocab.size), bias=head.bias)
+    m.words.equations = output_equations(_state(made.outputs, stack), int(vocab.size), bias=head.bias)
     if head.kind == "lm":
         return linear(m, made.outputs, vocab, bias=head.bias, role=Role.HEAD)
     table = tables[stack.name]
@@ -157,5 +157,5 @@ def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tenso
     is_pooled = any(pool.kind != "each" for pool in head.pool)
     if is_pooled:
         read = Symbol("pooled", shape=read.shape)
-    m.equations = output_equations(read, head.classes or 0, bias=head.bias)
+    m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -55,8 +55,8 @@ def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start
     ends: list[tuple[Layers, State]] = []
     for group in stack.layers:
         child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group=ModuleGroup.BLOCKS)
-        child.title = title(group, stack)
-        child.term = child.title if stack.name == ALONE else f"{stack.name} {child.title}"
+        child.words.title = title(group, stack)
+        child.words.term = child.words.title if stack.name == ALONE else f"{stack.name} {child.words.title}"
         out, end = _run_layer(child, x, group, stack, work, start)
         child.carry(x, out)
         ends.append((group, end))
@@ -96,7 +96,7 @@ def _run_layer(
 def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
     """One step per position; each passes its state to the next."""
     m.calls, m.region = seq.size, Region.STEP
-    m.title = m.term = f"{cell.kind.upper()} step"
+    m.words.title = m.words.term = f"{cell.kind.upper()} step"
     after = cell.step(m, (at_position(m, x, seq),), before)
     for into, out in zip(before, after, strict=True):
         m.carry(into, out)

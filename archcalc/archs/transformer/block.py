@@ -37,7 +37,7 @@ def _branch(m: Module, name: str, x: Tensor, context: Context, part: Part) -> Te
 def _added(m: Module, x: Tensor, branch: Tensor, name: str, part: Part) -> Tensor:
     if part.norm.place != "post":
         return m.record("add", x, branch, name=f"{name}_add", note="residual")
-    m[f"{name}_norm"].title = "Add & Norm"
+    m[f"{name}_norm"].words.title = "Add & Norm"
     return normed(m[f"{name}_norm"], m.record("add", x, branch), part.norm)
 
 

@@ -49,7 +49,7 @@ def build(model: Transformer, work: Workload) -> Module:
 def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     """Parameters that a class creates but never uses in its forward pass."""
     m = root["spare"]
-    m.title = m.term = "spare (stored, never used)"
+    m.words.title = m.words.term = "spare (stored, never used)"
     for name, sizes in spare.items():
         m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
 
@@ -70,16 +70,16 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
     for index, item in enumerate(items):
         child = m.child(_item_name(items, index), repeat=Count.named(f"{stack.name} blocks", item.times))
         if isinstance(item, Group):
-            child.title, child.term = "period", f"{stack.name} period"
+            child.words.title, child.words.term = "period", f"{stack.name} period"
             out = _run_items(child, item.items, x, context, stack)
         else:
-            child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
-            child.term = f"{stack.name} {child.title}"
+            child.words.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
+            child.words.term = f"{stack.name} {child.words.title}"
             child.region = Region.BLOCK
             if item.calls != 1:
                 child.calls = Count.named("calls", item.calls)
-            if stack.distinct and not m.notes:
-                m.notes.append(_sharing(stack, stack.distinct))
+            if stack.distinct and not m.words.notes:
+                m.words.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
         if child.calls:  # blocks that are kept and never called hand nothing on

@@ -60,7 +60,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
         assert stack.vocab
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), stack.tables.dim)
         if stack.embedding.spare and "spare" not in tables:
-            m["spare"].title = m["spare"].term = SPARE
+            m["spare"].words.title = m["spare"].words.term = SPARE
             tables["spare"] = token_table(m["spare"], *tables[first].dims)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
@@ -81,7 +81,7 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tenso
     x = project(m["projection"], cut(m, batch, patches), d_model, bias=patches.bias)
     placed = Dim.of("placed", patches.positions) if patches.registers else seq
     if patches.tokens:
-        m["tokens"].title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
+        m["tokens"].words.title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
         x = put_in_front(m["tokens"], x, patches.tokens, placed)
     else:
         x = x.seen_as(batch, placed, d_model)

@@ -59,7 +59,7 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
         "mtp", repeat=Count.named("mtp blocks", mtp.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
     )
     m.calls = Count(1 if work.trains else 0)
-    m.notes.append(TRAINING_ALONE)
+    m.words.notes.append(TRAINING_ALONE)
     table = token_table(m["tokens"], *tables[stack.name].dims) if mtp.own_tables else tables[stack.name]
     out = _block(m, _joined(m, x, table, stack), stack, work)
     logits = _logits(m, out, root, model, table)

@@ -55,7 +55,7 @@ def run_head(
     if head.beside and head.beside.kind == "none":
         _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
     m = root.child("head", group=ModuleGroup.HEAD)
-    m.about = "logits"
+    m.words.about = "logits"
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
     if head.beside is None or head.beside.kind == "none":
         return {root: logits}
@@ -85,7 +85,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
             logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS))
     logits = m.style.logits(m, logits)
     if head.bias == "twice":
-        m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
+        m["spare_bias"].words.title = m["spare_bias"].words.term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.SPARE)
     return logits
 
@@ -123,7 +123,7 @@ def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, traina
 
 def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
     """A pooler whose output is unused: nothing is saved for backward, and it gets no gradient."""
-    m.notes.append(UNASKED)
+    m.words.notes.append(UNASKED)
     _pooler(m, x.detached(), head, stack, trainable=False)
 
 

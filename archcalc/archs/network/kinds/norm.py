@@ -98,7 +98,7 @@ class Norm:
     def _batch_norm(self, m: Module, x: Tensor, weights: tuple[Param, ...], trace: Trace) -> Tensor:
         """By the statistics of the batch while training, else by the running ones."""
         if self.needs_two and trace.work.trains and trace.work.batch == 1:
-            m.work_notes.append(ONE_NUMBER)
+            m.words.work_notes.append(ONE_NUMBER)
         statistics = self._statistics(m, parts(x)[1])
         if trace.work.trains or not statistics:
             return m.record("batch_norm", x, *weights)

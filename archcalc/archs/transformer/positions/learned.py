@@ -42,7 +42,7 @@ class Learned(Encoding):
         if not patches:
             assert self.length
             return add_learned_positions(m["positions"], x, self.length, self.offset)
-        m.notes.extend(interpolated(patches))
+        m.words.notes.extend(interpolated(patches))
         return add_table(m["positions"], x)
 
 

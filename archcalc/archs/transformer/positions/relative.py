@@ -87,7 +87,7 @@ class Relative(Bucketed):
 
     def _bias(self, m: Module, reader: Reader) -> Tensor:
         rows = self.buckets or (reader.patches.differences if reader.patches else 0)
-        m["position"].title = m["position"].term = RELATIVE
+        m["position"].words.title = m["position"].words.term = RELATIVE
         distances = reader.context.constant(f"distances in {rows} buckets", "index", reader.x.dims[1], reader.past)
         return relative_bias(m["position"], reader.layer.heads, rows, distances)
 

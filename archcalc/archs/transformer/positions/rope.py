@@ -60,7 +60,7 @@ class Rope(Stored):
             return
         m = stack["position"]
         rows, width = Dim.of("positions", self.length or 0), Dim.of("rotated", self.width(reader.layer.head_dim))
-        m.title = m.term = "angles"
+        m.words.title = m.words.term = "angles"
         table = m.param("weight", rows, width, role=Role.POSITION_TABLE, trainable=False)
         m.record("lookup", table, to=axes(reader.x.dims[1], width), select=(rows,))
 

@@ -68,7 +68,7 @@ class TransformerXL(Encoding):
         if not self.shared:
             return
         m = stack["position"]
-        m.title = m.term = RELATIVE
+        m.words.title = m.words.term = RELATIVE
         for name in (CONTENT, POSITION):
             reader.context.once(name, partial(_head_bias, m, name, reader.layer))
 
