@@ -69,8 +69,8 @@ class Family:
     def weights(self) -> Weights | None:
         return getattr(self.module, "WEIGHTS", None)
 
-    def translate(self, config: Config, task: str) -> Fields:
-        found: Fields = self.module.translate(config, task)
+    def translate(self, config: Config) -> Fields:
+        found: Fields = self.module.translate(config)
         return found
 
     def unused_flops(self, module: Any, config: Any, flops: int) -> int:

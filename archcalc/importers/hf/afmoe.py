@@ -1,21 +1,16 @@
 """AFMoE (Trinity): MoE with gated attention outputs; most blocks use sliding windows, and only those use RoPE."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder, head_dim, window
+from archcalc.importers.hf._helpers import Config, Fields, attentions, decoder, head_dim, inert, rope, window
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
 from archcalc.importers.hf._helpers.moe import experts, first_dense, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import rope
 
 INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.NOT_HERE: "sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts = first_dense(c, "num_dense_layers")
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": "own"},
         **used(c, parts, lambda: experts(c, "num_experts", shared="num_shared_experts", correction="frozen")),
         norm={"kind": "rms", "place": "sandwich"},

@@ -1,15 +1,12 @@
 """ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, inert, when
 
 USUAL = "masked"
 INERT = {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     each, groups, layers = c.size("inner_group_num"), c.size("num_hidden_groups"), c.size("num_hidden_layers")
     width = c.size("embedding_size")
     projected = when(width == c.size("hidden_size"), always_project=True)
@@ -19,10 +16,10 @@ def translate(c: Config, task: str) -> Fields:
         "norm": bert_like.POST_NORM,
         "embedding": bert_like.typed(c, width=width, **projected),
         "encoder": {"blocks": layers * each, **distinct},
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     own: heads.Table = {"pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c))}
-    return bert_like.head(c, task, bert_like.POOLER, own)
+    return bert_like.head(c, bert_like.POOLER, own)

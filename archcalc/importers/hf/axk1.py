@@ -1,17 +1,17 @@
 """A.X K1: multi-head latent attention (MLA), dense blocks first, then MoE blocks with a norm on the expert output."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.latent import deepseek_experts, latent, latent_decoder
+from archcalc.importers.hf._helpers import Config, Fields, inert, latent
 from archcalc.importers.hf._helpers.moe import listed, sparse_where, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts = listed(c, _usual(c))
     behind = {"kind": "rms", "place": "sandwich"}
-    return latent_decoder(c, task, latent(c), parts, **used(c, parts, lambda: deepseek_experts(c, norm=behind)))
+    return latent.mla_decoder(
+        c, latent.mla(c), parts, **used(c, parts, lambda: latent.deepseek_experts(c, norm=behind))
+    )
 
 
 def _usual(c: Config) -> list[str]:

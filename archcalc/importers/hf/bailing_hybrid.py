@@ -1,20 +1,18 @@
 """Ling 3.0: MoE with Kimi Delta Attention, and some multi-head latent attention (MLA) with a gate for each head."""
 
-from archcalc.importers.hf._helpers import inert, kimi_like
+from archcalc.importers.hf._helpers import Config, Fields, inert, kimi_like, rope, when
 from archcalc.importers.hf._helpers.layer_types import LINEAR, every
 from archcalc.importers.hf._helpers.moe import first_dense, listed, used
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     mixers = kimi_like.mixers(c, every(c, c.size("layer_group_size"), other=LINEAR))
     parts, position = listed(c, first_dense(c)), rope(c, c.size("qk_rope_head_dim"))
     made = used(c, parts, lambda: kimi_like.kimi_experts(c))
     turned = when("attention" in mixers, position=position)
-    return kimi_like.kimi(c, task, mixers, parts, attention=_latent(c), delta=_delta(c), **made, **turned)
+    return kimi_like.kimi(c, mixers, parts, attention=_latent(c), delta=_delta(c), **made, **turned)
 
 
 def _latent(c: Config) -> Fields:

@@ -1,10 +1,6 @@
 """BEiT: ViT with relative position bias and layer scale, pretrained to predict visual tokens of masked patches."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import beit_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.vit_like import backbone
+from archcalc.importers.hf._helpers import Config, Fields, Value, beit_like, heads, inert, vit_like, when
 
 USUAL = "image"
 INERT = {
@@ -16,7 +12,7 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     averaged = c.flag("use_mean_pooling")
     table: heads.Table = {
         "base": c.choose("use_mean_pooling", beit_like.averaged, heads.none),
@@ -24,8 +20,8 @@ def translate(c: Config, task: str) -> Fields:
         "backbone": lambda: _backbone(c),
         "masked_image": lambda: _visual_words(c),
     }
-    fields = beit_like.beit(c, final_norm=not averaged or task == "masked_image")
-    return {**fields, "head": heads.for_task(c, task, table)}
+    fields = beit_like.beit(c, final_norm=not averaged or c.task == "masked_image")
+    return {**fields, "head": heads.for_task(c, table)}
 
 
 def _visual_words(c: Config) -> Fields:
@@ -34,8 +30,8 @@ def _visual_words(c: Config) -> Fields:
     return heads.classifier(c.size("vocab_size"), pool="patches", **normed)
 
 
-def _backbone(c: Config) -> Any:
+def _backbone(c: Config) -> Value:
     """The backbone's patch features; the convolutions after them are not counted."""
     if c.flag("add_fpn"):
         raise c.refused("add_fpn")
-    return backbone(c)
+    return vit_like.backbone(c)

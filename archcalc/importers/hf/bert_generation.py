@@ -1,20 +1,17 @@
 """BertGeneration: BERT without token types; its head is the tied token embedding plus a bias."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads
 
 TYPES = ("bert-generation",)
 
 
-def translate(c: Config, task: str) -> Fields:
-    return bert_like.bert(c, embedding={"norm": True}, head=_head(c, task))
+def translate(c: Config) -> Fields:
+    return bert_like.bert(c, embedding={"norm": True}, head=_head(c))
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     """When untied, the class has a second bias."""
-    head = heads.of_decoder(c, task, bias=True)
-    if task == "causal" and head["kind"] == "lm":
+    head = heads.of_decoder(c, bias=True)
+    if c.task == "causal" and head["kind"] == "lm":
         return {"kind": "lm", "bias": "twice"}
     return head

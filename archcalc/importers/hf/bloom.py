@@ -1,8 +1,6 @@
 """BLOOM: ALiBi, a norm after the embedding, an FFN of four times hidden_size."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.gpt2_like import alibi_decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, gpt2_like, inert
 
 INERT = {
     inert.NO_SUCH_SIZE: "seq_length n_inner",
@@ -11,5 +9,5 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
-    return alibi_decoder(c, task, act="gelu_tanh", position="alibi", embedding={"norm": True})
+def translate(c: Config) -> Fields:
+    return gpt2_like.alibi_decoder(c, act="gelu_tanh", position="alibi", embedding={"norm": True})

@@ -1,14 +1,12 @@
 """Text encoder of CLIP: a transformer with a causal mask."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.clip_like import tower
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, clip_like, heads, inert
 
 USUAL = "base"
 INERT = {inert.NOT_HERE: "projection_dim"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     table: heads.Table = {
         "base": heads.none,
         "projection": lambda: {
@@ -19,9 +17,9 @@ def translate(c: Config, task: str) -> Fields:
         },
     }
     return {
-        **tower(c),
+        **clip_like.tower(c),
         "vocab": c.size("vocab_size"),
         "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
         "decoder": c.size("num_hidden_layers"),
-        "head": heads.for_task(c, task, table),
+        "head": heads.for_task(c, table),
     }

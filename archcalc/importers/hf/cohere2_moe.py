@@ -1,12 +1,8 @@
 """Command A MoE: attention and FFN in parallel after one norm, dense blocks first, sliding windows in most blocks."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim
+from archcalc.importers.hf._helpers import Config, Fields, attentions, decoder, ffn, head_dim, inert, rope, when
 from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
 from archcalc.importers.hf._helpers.moe import experts, listed, used
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 INERT = {
     inert.USUAL_LAYERS: "first_k_dense_replace prefix_dense_sliding_window_pattern sliding_window_pattern",
@@ -14,12 +10,11 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     blocks, first = c.size("num_hidden_layers"), c.given("first_k_dense_replace") or 0
     parts = listed(c, ["ffn"] * min(first, blocks) + ["moe"] * (blocks - first))
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias")},
         **used(c, parts, lambda: _experts(c), lambda: _dense(c)),
         norm={"kind": "layer", "bias": False},

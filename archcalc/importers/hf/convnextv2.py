@@ -1,11 +1,10 @@
 """ConvNeXt V2: ConvNeXt with a global response norm in each block, and without learned factors."""
 
-from archcalc.importers.hf._helpers.convnext_like import CONVNEXT_INERT, convnext_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, convnext_like
 
 USUAL = "image"
-INERT = CONVNEXT_INERT
+INERT = convnext_like.CONVNEXT_INERT
 
 
-def translate(c: Config, task: str) -> Fields:
-    return convnext_like(c, task, before_last=["response_norm"], behind_last=[])
+def translate(c: Config) -> Fields:
+    return convnext_like.convnext_like(c, before_last=["response_norm"], behind_last=[])

@@ -1,7 +1,6 @@
 """Vision encoder of data2vec: the same architecture as BEiT."""
 
-from archcalc.importers.hf._helpers import beit_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, beit_like, heads, inert
 
 TYPES = ("data2vec-vision",)
 USUAL = "image"
@@ -14,8 +13,8 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     table: heads.Table = {"base": heads.none, "image": lambda: beit_like.classes(c)}
     head_dim = c.size("hidden_size") // c.size("num_attention_heads")
     fields = beit_like.beit(c, final_norm=not c.flag("use_mean_pooling"), head_dim=head_dim)
-    return {**fields, "head": heads.for_task(c, task, table)}
+    return {**fields, "head": heads.for_task(c, table)}

@@ -1,22 +1,16 @@
 """DBRX: MoE in every block, LayerNorm without bias; its config nests attn_config and ffn_config."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, rope, stack
 from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
-from archcalc.importers.hf._helpers.words import activation, rope
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     attention, ffn = _group(c, "attn_config"), _group(c, "ffn_config")
     d_model, number = c.size("d_model"), c.size("n_heads")
     if "hidden_size" in c.spelled:
         raise c.refused("d_model", "the class gives its experts another width where the file calls it hidden_size")
     return decoder(
         c,
-        task,
         kv_heads=attention["kv_n_heads"],
         head_dim=d_model // number,
         ffn=None,
@@ -35,7 +29,7 @@ def _group(c: Config, key: str) -> Fields:
 
 
 def _experts(c: Config, said: Fields) -> Fields:
-    act: Any = said["ffn_act_fn"] or {"name": "silu"}
+    act: Value = said["ffn_act_fn"] or {"name": "silu"}
     number, top = int(said["moe_num_experts"]), int(said["moe_top_k"])
     width = int(said["ffn_hidden_size"])
     return {"experts": number, "top": min(top, number), "width": width, "act": activation(c, "ffn_config", act["name"])}

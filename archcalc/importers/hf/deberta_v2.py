@@ -1,16 +1,15 @@
 """DeBERTa v2 and v3: disentangled attention, bucketed relative positions, optional convolution in the first block."""
 
-from archcalc.importers.hf._helpers import bert_like, deberta_like
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, bert_like, deberta_like, when
 
 TYPES = ("deberta-v2",)
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     fields = bert_like.encoder(c)
     _check_head_size(c, fields["head_dim"])
-    return deberta_like.deberta(c, task, fields, _relative(c, fields["position"]["length"]), **_own(c))
+    return deberta_like.deberta(c, fields, _relative(c, fields["position"]["length"]), **_own(c))
 
 
 def _own(c: Config) -> Fields:

@@ -1,12 +1,10 @@
 """DINOv2: ViT with layer scale; its classifier takes the class token and the mean of the patches."""
 
-from archcalc.importers.hf._helpers.dino_like import DINO_INERT, dino_like
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.vit_like import patches
+from archcalc.importers.hf._helpers import Config, Fields, dino_like, vit_like, when
 
 USUAL = "image"
-INERT = DINO_INERT
+INERT = dino_like.DINO_INERT
 
 
-def translate(c: Config, task: str) -> Fields:
-    return dino_like(c, task, patches(c, **when(c.flag("use_mask_token"), mask=True)))
+def translate(c: Config) -> Fields:
+    return dino_like.dino_like(c, vit_like.patches(c, **when(c.flag("use_mask_token"), mask=True)))

@@ -1,10 +1,6 @@
 """DINOv3: RoPE on patches, separate switches for each bias, register tokens, layer scale."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.vit_like import patches
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, biased, heads, inert, vit_like, when
 
 TYPES = ("dinov3_vit",)
 USUAL = "base"
@@ -15,8 +11,8 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "base", "backbone")
+def translate(c: Config) -> Fields:
+    heads.only(c, "base", "backbone")
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     bias = biased(q=c.flag("query_bias"), k=c.flag("key_bias"), v=c.flag("value_bias"), o=c.flag("proj_bias"))
     return {
@@ -32,7 +28,7 @@ def translate(c: Config, task: str) -> Fields:
         },
         "layer_scale": True,
         **when(d_model // number % 2 == 0, position={"kind": "rope", "theta": float(c.get("rope_theta"))}),
-        "embedding": patches(c, registers=c.count("num_register_tokens"), mask=True),
+        "embedding": vit_like.patches(c, registers=c.count("num_register_tokens"), mask=True),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }

@@ -1,16 +1,11 @@
 """DistilBERT: BERT without token types and pooler."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, bert_like, heads, stack
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("dim"), c.size("n_heads")
     kind: Fields = c.choose("sinusoidal_pos_embds", {"kind": "sinusoidal", "stored": True}, {"kind": "learned"})
     return {
@@ -23,15 +18,15 @@ def translate(c: Config, task: str) -> Fields:
         "position": {**kind, "length": c.size("max_position_embeddings")},
         "embedding": {"norm": True},
         "encoder": stack(["attention ffn"] * c.size("n_layers")),
-        "head": _head(c, task, {"hidden": d_model, "act": "relu"}),
+        "head": _head(c, {"hidden": d_model, "act": "relu"}),
     }
 
 
-def _head(c: Config, task: str, dense: Fields) -> Any:
+def _head(c: Config, dense: Fields) -> Value:
     c.skip("tie_word_embeddings")
     table: heads.Table = {
         "base": heads.none,
         "masked": lambda: bert_like.language(c, twice=False),
         **bert_like.classifiers(c, dense, choice=dense),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

@@ -2,22 +2,8 @@
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.conv_like import (
-    MOST_BLOCKS,
-    NORMED,
-    Items,
-    act,
-    classifier,
-    divisible,
-    dropout,
-    network,
-    number,
-    sizes,
-)
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, heads, inert, when
 
 USUAL = "image"
 INERT = {inert.NO_SUCH_SIZE: "num_hidden_layers"}
@@ -50,13 +36,16 @@ class Block:
         return "inverted_residual"
 
 
-def translate(c: Config, task: str) -> Fields:
-    word, last = act(c), _scaled(c, LAST)
+def translate(c: Config) -> Fields:
+    word, last = conv_like.act(c), _scaled(c, LAST)
     if c.size("hidden_dim") != last:
         raise c.refused("hidden_dim", f"the last convolution gives {last} channels: it can be built but not run")
-    stem: Items = [{"pad": [[0, 1], [0, 1]]}, {"conv": _scaled(c, FIRST), "kernel": 3, "stride": 2, "act": word}]
-    layers = [*stem, *_calls(c), {"conv": last, "kernel": 1, "act": word}, *_end(c, task)]
-    return network(c, task, layers, blocks=_blocks(word), conv=NORMED)
+    stem: conv_like.Items = [
+        {"pad": [[0, 1], [0, 1]]},
+        {"conv": _scaled(c, FIRST), "kernel": 3, "stride": 2, "act": word},
+    ]
+    layers = [*stem, *_calls(c), {"conv": last, "kernel": 1, "act": word}, *_end(c)]
+    return conv_like.network(c, layers, blocks=_blocks(word), conv=conv_like.NORMED)
 
 
 def _blocks(word: str) -> Fields:
@@ -73,7 +62,7 @@ def _blocks(word: str) -> Fields:
     }
 
 
-def _inside(word: str, before: Items, window: Fields) -> Items:
+def _inside(word: str, before: conv_like.Items, window: Fields) -> conv_like.Items:
     plain: Fields = {"kernel": 1, "bias": True, "norm": "none"}
     gate = [
         {"pool": "average", "to": 1},
@@ -89,12 +78,12 @@ def _inside(word: str, before: Items, window: Fields) -> Items:
     ]
 
 
-def _calls(c: Config) -> Items:
+def _calls(c: Config) -> conv_like.Items:
     found = _found(c)
     shifted = c.get("depthwise_padding")
     if not isinstance(shifted, list):
         raise c.wrong("depthwise_padding", "a list of blocks")
-    calls: Items = []
+    calls: conv_like.Items = []
     for index, block in enumerate(found):
         call = _called(c, block)
         if block.name == "inverted_shrinking":
@@ -106,7 +95,7 @@ def _calls(c: Config) -> Items:
 
 
 def _called(c: Config, block: Block) -> Fields:
-    squeezed = max(1, int(block.into * number(c, "squeeze_expansion_ratio")))
+    squeezed = max(1, int(block.into * conv_like.number(c, "squeeze_expansion_ratio")))
     widened = when(block.expand > 1, inner=block.into * block.expand)
     kernel = when(block.kernel != 3, kernel=block.kernel)
     return {"block": block.name, "out": block.out, "squeezed": squeezed, **widened, **kernel}
@@ -115,7 +104,7 @@ def _called(c: Config, block: Block) -> Fields:
 def _dropped(c: Config, share: float) -> Fields:
     """The rate of dropout grows from block to block."""
     rate = c.get("drop_connect_rate")
-    dropout(c, rate, "drop_connect_rate")
+    conv_like.dropout(c, rate, "drop_connect_rate")
     return when(rate * share, drop=round(rate * share, DIGITS))
 
 
@@ -128,7 +117,7 @@ def _zeros(c: Config, block: Block, shifted: bool) -> Fields:
 
 
 def _found(c: Config) -> list[Block]:
-    lists = [sizes(c, key) for key in LISTS]
+    lists = [conv_like.sizes(c, key) for key in LISTS]
     if len({len(each) for each in lists}) != 1:
         raise c.refused("in_channels", f"{', '.join(LISTS)} must have one length")
     found: list[Block] = []
@@ -138,7 +127,7 @@ def _found(c: Config) -> list[Block]:
         if into != channels or stride > SHRINKS:
             why = f"a stage would read {into} channels of {channels}, at stride {stride}: it can be built but not run"
             raise c.refused("in_channels", why)
-        times = ceil(number(c, "depth_coefficient") * repeats)
+        times = ceil(conv_like.number(c, "depth_coefficient") * repeats)
         found += _stage(c, Block(into, out, kernel, stride, expand, True), len(found) + times)[:times]
         channels = out
     return found
@@ -146,24 +135,28 @@ def _found(c: Config) -> list[Block]:
 
 def _stage(c: Config, first: Block, together: int) -> list[Block]:
     """The first block and those behind it, as many as a network may have."""
-    if together > MOST_BLOCKS:
-        raise c.refused("num_block_repeats", f"more than {MOST_BLOCKS:,} blocks")
+    if together > conv_like.MOST_BLOCKS:
+        raise c.refused("num_block_repeats", f"more than {conv_like.MOST_BLOCKS:,} blocks")
     other = Block(first.out, first.out, first.kernel, 1, first.expand, False)
     return [first, *[other] * together]
 
 
 def _scaled(c: Config, channels: int) -> int:
     divisor = c.size("depth_divisor")
-    return divisible(channels * number(c, "width_coefficient"), divisor, divisor)
+    return conv_like.divisible(channels * conv_like.number(c, "width_coefficient"), divisor, divisor)
 
 
-def _end(c: Config, task: str) -> Items:
+def _end(c: Config) -> conv_like.Items:
     if c.text("pooling_type") not in POOLINGS:
         raise c.wrong("pooling_type", "mean or max")
-    pooled: Items = [{"pool": POOLINGS[c.text("pooling_type")], "to": 1}, "flatten"]
+    pooled: conv_like.Items = [{"pool": POOLINGS[c.text("pooling_type")], "to": 1}, "flatten"]
     table: heads.Table = {
         "base": lambda: pooled,
-        "image": lambda: [*pooled, *dropout(c, c.get("dropout_rate"), "dropout_rate"), *classifier(c)],
+        "image": lambda: [
+            *pooled,
+            *conv_like.dropout(c, c.get("dropout_rate"), "dropout_rate"),
+            *conv_like.classifier(c),
+        ],
     }
-    end: Any = heads.for_task(c, task, table)
+    end: Value = heads.for_task(c, table)
     return list(end)

@@ -1,22 +1,18 @@
 """ELECTRA: BERT with embeddings that may be narrower; its discriminator predicts which tokens were replaced."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, bert_like, heads, inert, when
 
 USUAL = "masked"
 INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     width = c.size("embedding_size")
     narrow = when(width != c.size("hidden_size"), width=width)
-    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=_head(c, task))
+    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=_head(c))
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     """Sequence classification has its own dense layer before the classifier."""
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     own: heads.Table = {
@@ -26,7 +22,7 @@ def _head(c: Config, task: str) -> Any:
         "pretraining": lambda: heads.classifier(1, **{**hidden, "act": activation(c)}),
         "choice": lambda: heads.classifier(1, **{"pool": "class", **_summary(c)}),
     }
-    return bert_like.head(c, task, hidden, own)
+    return bert_like.head(c, hidden, own)
 
 
 def _summary(c: Config) -> Fields:

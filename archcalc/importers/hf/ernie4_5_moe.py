@@ -1,22 +1,19 @@
 """ERNIE 4.5 MoE: biases everywhere or nowhere, the LM head included."""
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, decoder, heads
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     bias = c.flag("use_bias")
     parts = _parts(c)
     fields = decoder(
         c,
-        task,
         bias=bias,
         **used(c, parts, lambda: _experts(c, bias=bias)),
         decoder=paired(["attention"] * len(parts), parts),
-        head=heads.of_decoder(c, task, bias=bias),
+        head=heads.of_decoder(c, bias=bias),
     )
     c.skip("moe_k", "moe_num_experts", "moe_num_shared_experts")
     return fields

@@ -1,16 +1,12 @@
 """ESM-2 and ESM-1b: pre-norm protein language models with learned or rotary positions."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope_of
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, inert, rope_of, when
 
 USUAL = "masked"
 INERT = {inert.NOT_HERE: "rope_theta"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number, blocks = c.size("hidden_size"), c.size("num_attention_heads"), c.size("num_hidden_layers")
     if c.flag("is_folding_model"):
         raise c.refused("is_folding_model")
@@ -23,7 +19,7 @@ def translate(c: Config, task: str) -> Fields:
         "position": _position(c, d_model // number),
         "embedding": when(c.given_flag("emb_layer_norm_before"), norm=True),
         **bert_like.blocks(c),
-        "head": _head(c, task),
+        "head": _head(c),
         "spare": {"contact_weight": [1, blocks * number], "contact_bias": [1]},  # predicts contacts, on request alone
     }
 
@@ -37,11 +33,11 @@ def _position(c: Config, width: int) -> Fields:
     return {"kind": "none"}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     kind = heads.tied_or_own(c)
     table: heads.Table = {
         "base": bert_like.pooled,
         "masked": lambda: {"kind": kind, "bias": True, "transform": True},
         **bert_like.classifiers(c, {"hidden": c.size("hidden_size")}),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

@@ -1,19 +1,16 @@
 """EuroBERT: Llama with bidirectional attention."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, inert
 
 USUAL = "masked"
 INERT = {inert.SUMMARY: "classifier_pooling"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    return {**bert_like.llama_encoder(c), "encoder": c.size("num_hidden_layers"), "head": _head(c, task)}
+def translate(c: Config) -> Fields:
+    return {**bert_like.llama_encoder(c), "encoder": c.size("num_hidden_layers"), "head": _head(c)}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     c.skip("tie_word_embeddings")
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     table: heads.Table = {
@@ -23,9 +20,9 @@ def _head(c: Config, task: str) -> Any:
         "token": lambda: heads.classifier(heads.labels(c)),
         "answer": lambda: heads.classifier(heads.SPAN),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)
 
 
-def _language(c: Config) -> Any:
+def _language(c: Config) -> Value:
     kind = heads.tied_or_own(c)
     return c.choose("mlp_bias", {"kind": kind, "bias": True}, kind)  # one key for both, in its class

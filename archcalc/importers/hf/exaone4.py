@@ -1,19 +1,16 @@
 """EXAONE 4: norms after each sublayer and QK norm; full-attention blocks have no RoPE where others have a window."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, when
 from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 INERT = {inert.USUAL_LAYERS: "sliding_window_pattern"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     window = c.given("sliding_window")
     free = when(window is not None, position="none")
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         norm={"kind": "rms", "place": "out"},
         **sliding(c, layer_types(c, _usual(c)), window, full=free),

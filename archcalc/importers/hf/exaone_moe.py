@@ -1,20 +1,17 @@
 """EXAONE MoE: QK norm; most blocks use sliding windows, and only those use RoPE."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, when
 from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import experts, first_dense, listed, used
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.NOT_HERE: "sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts, window = listed(c, first_dense(c)), c.given("sliding_window")
     free = when(window is not None, position="none")
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         **used(c, parts, lambda: experts(c, "num_experts", shared="num_shared_experts", correction=True)),
         **sliding(c, layer_types(c, _usual(c)), window, full=free, part=parts),

@@ -1,23 +1,17 @@
 """Falcon: multi-query or grouped-query attention, parallel sublayers after one or two norms, RoPE or ALiBi."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, inert, rope
 
 INERT = {inert.NO_SUCH_SIZE: "n_embed", inert.ORDER: "apply_residual_connection_post_layernorm"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" in c.said:
         raise c.refused("head_dim", "the class computes it, and fails if the file gives it")
     c.skip("hidden_size", "max_position_embeddings", "rope_parameters", "rope_theta", "rope_scaling")
     return decoder(
         c,
-        task,
         d_model=d_model,
         kv_heads=_kv_heads(c, number),
         head_dim=d_model // number,
@@ -29,7 +23,7 @@ def translate(c: Config, task: str) -> Fields:
     )
 
 
-def _position(c: Config, head_dim: int) -> Any:
+def _position(c: Config, head_dim: int) -> Value:
     if c.flag("alibi"):
         return "alibi"
     return rope(c, head_dim)

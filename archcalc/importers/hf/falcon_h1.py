@@ -1,9 +1,6 @@
 """Falcon-H1: attention and Mamba 2 in parallel in every block, then an FFN."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, ffn
-from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, inert, mamba_layers
 
 INERT = {
     inert.NO_SUCH_SIZE: "mamba_d_head mamba_expand",
@@ -13,10 +10,9 @@ INERT = {
 _SIDES = {(False, False): False, (True, False): ["in"], (False, True): ["out"], (True, True): True}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias")},
         ffn=ffn(c, bias=c.flag("mlp_bias")),
         mamba=_mamba(c),
@@ -27,7 +23,7 @@ def translate(c: Config, task: str) -> Fields:
 def _mamba(c: Config) -> Fields:
     """The gated norm is optional; it normalises each group separately."""
     bias = _SIDES[c.flag("mamba_proj_bias"), c.flag("projectors_bias")]
-    fields = bamba_layer(c)
+    fields = mamba_layers.bamba_layer(c)
     normed: Fields = c.choose("mamba_rms_norm", {"norm_groups": fields["groups"]}, {"gate_norm": False})
     inner = c.size_or("mamba_d_ssm", fields["inner"])
     return {**fields, "inner": inner, **normed, "bias": bias}

@@ -1,10 +1,9 @@
 """Falcon Mamba: Mamba with additional weightless RMS norms on B, C and dt."""
 
-from archcalc.importers.hf._helpers.mamba_layers import INERT_IN_FIRST_MAMBA, first_mamba, mamba_model
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, mamba_layers
 
-INERT = INERT_IN_FIRST_MAMBA
+INERT = mamba_layers.INERT_IN_FIRST_MAMBA
 
 
-def translate(c: Config, task: str) -> Fields:
-    return mamba_model(c, task, {**first_mamba(c), "norms": "weightless"})
+def translate(c: Config) -> Fields:
+    return mamba_layers.mamba_model(c, {**mamba_layers.first_mamba(c), "norms": "weightless"})

@@ -1,19 +1,16 @@
 """Flint: attention sinks, QK norm, sliding windows in most blocks, MoE in some blocks."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, decoder, inert
 from archcalc.importers.hf._helpers.layer_types import full_where, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import experts, sparse_where, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {inert.NOT_HERE: "sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts = _parts(c)
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "sinks": True},
         **used(c, parts, lambda: experts(c, "num_experts", shared_width="shared_expert_intermediate_size")),
         **sliding(c, layer_types(c, _usual(c)), c.given("sliding_window"), part=parts),

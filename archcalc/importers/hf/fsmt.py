@@ -1,15 +1,13 @@
 """FSMT (fairseq translation models): a vocabulary for each language, sinusoidal positions stored as parameters."""
 
-from archcalc.importers.hf._helpers import bart_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, inert, when
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "decoder"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "base", "seq2seq")
+def translate(c: Config) -> Fields:
+    heads.only(c, "base", "seq2seq")
     tied, vocabularies = c.flag("tie_word_embeddings"), {c.size("src_vocab_size"), c.size("tgt_vocab_size")}
     if tied and len(vocabularies) > 1:
         raise c.refused(

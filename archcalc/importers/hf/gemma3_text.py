@@ -1,20 +1,15 @@
 """Text model of Gemma 3, and EmbeddingGemma: five sliding-window blocks to one full block, with separate RoPE bases."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import head_dim
-from archcalc.importers.hf._helpers.gemma_like import gemma_like
+from archcalc.importers.hf._helpers import Config, Fields, gemma_like, head_dim, inert, local_rope, rope
 from archcalc.importers.hf._helpers.layer_types import FULL, every, layer_types, sliding
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import local_rope, rope
 
 INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.RUNNING: "use_bidirectional_attention"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     layers = layer_types(c, every(c, c.given("sliding_window_pattern") or 6))
-    found = gemma_like(
+    found = gemma_like.gemma(
         c,
-        task,
         qk_norm="head",
         norm={"kind": "rms", "place": "sandwich"},
         position=rope(c, head_dim(c), layer=FULL),

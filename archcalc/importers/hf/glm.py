@@ -1,8 +1,7 @@
 """GLM: biases on q, k and v only, RoPE on half of each head."""
 
-from archcalc.importers.hf._helpers.blocks import biased, decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, biased, decoder
 
 
-def translate(c: Config, task: str) -> Fields:
-    return decoder(c, task, attention={"bias": biased(qkv=c.flag("attention_bias"))})
+def translate(c: Config) -> Fields:
+    return decoder(c, attention={"bias": biased(qkv=c.flag("attention_bias"))})

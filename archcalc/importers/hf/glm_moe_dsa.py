@@ -1,15 +1,14 @@
 """GLM-5: DeepSeek V3.2 whose blocks may reuse the top-k token selection of an earlier block's indexer."""
 
-from archcalc.importers.hf._helpers.latent import INDEXED_INERT, indexed_decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, latent
 
-INERT = INDEXED_INERT
+INERT = latent.INDEXED_INERT
 
 _LETTERS = {"F": "full", "S": "shared"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    return indexed_decoder(c, task, _have_their_own(c))
+def translate(c: Config) -> Fields:
+    return latent.indexed_decoder(c, _have_their_own(c))
 
 
 def _have_their_own(c: Config) -> list[bool]:

@@ -1,22 +1,17 @@
 """GPT-Neo: GPT-2 with alternating local attention; in attention only the output projection has a bias."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, sliding
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
 
 _LAYERS = {"global": FULL, "local": SLIDING}
-_USUAL_TYPES: Any = [[["global", "local"], 12]]
+_USUAL_TYPES: Value = [[["global", "local"], 12]]
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_heads")
     width = c.size_or("intermediate_size", 4 * d_model)
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=d_model // number,
         attention={"bias": ["o"]},

@@ -1,18 +1,14 @@
 """GPT-NeoX and Pythia: attention and FFN in parallel, each with its own input norm."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, ffn
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import rope
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, inert, rope
 
 INERT = {inert.NOT_HERE: "is_decoder"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     width, number = c.size("hidden_size"), c.size("num_attention_heads")
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=width // number,
         attention={"bias": c.flag("attention_bias")},

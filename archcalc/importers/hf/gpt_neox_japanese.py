@@ -1,20 +1,15 @@
 """GPT-NeoX Japanese: sequential attention and FFN; the only bias is on the attention output of the last block."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, even_heads
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, even_heads, inert, rope, stack
 
 INERT = {inert.NOT_HERE: "is_decoder"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     number, each, blocks = c.size("num_attention_heads"), even_heads(c), c.size("num_hidden_layers")
     width = int(c.size("hidden_size") * c.size("intermediate_multiple_size"))
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=each,
         attention={"bias": False},

@@ -1,22 +1,18 @@
 """GPT-J and CodeGen: attention and FFN in parallel after one norm, no biases in attention, a bias on the LM head."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.gpt2_like import gpt
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope_of
+from archcalc.importers.hf._helpers import Config, Fields, activation, gpt2_like, heads, inert, rope_of
 
 TYPES = ("gptj", "codegen")
 INERT = {inert.NO_SUCH_SIZE: "n_ctx"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("n_embd"), c.size("n_head")
-    return gpt(
+    return gpt2_like.gpt(
         c,
-        task,
         attention={"bias": False},
         ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function")},
         position=rope_of(c, c.get("rotary_dim") or d_model, d_model // number, c.size("n_positions")),
         parallel="shared",
-        head=heads.of_decoder(c, task, bias=True, answers=heads.labels(c)),
+        head=heads.of_decoder(c, bias=True, answers=heads.labels(c)),
     )

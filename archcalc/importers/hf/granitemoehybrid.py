@@ -1,19 +1,25 @@
 """Granite 4: Mamba 2 layers with a few attention layers; a shared FFN in every block, plus experts in MoE models."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, head_dim, where_used
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    activation,
+    decoder,
+    head_dim,
+    inert,
+    mamba_layers,
+    rope,
+    where_used,
+)
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
-from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.moe import mixture
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
 
 INERT = {inert.NO_SUCH_SIZE: "mamba_d_head"}
 
 _MIXERS = {LINEAR: "mamba", FULL: "attention"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     usual = [LINEAR] * c.size("num_hidden_layers")
     mixers = [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
     number = c.count("num_local_experts")
@@ -24,8 +30,9 @@ def translate(c: Config, task: str) -> Fields:
         position = rope(c, head_dim(c))
     fields = decoder(
         c,
-        task,
-        **where_used(mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: bamba_layer(c)),
+        **where_used(
+            mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: mamba_layers.bamba_layer(c)
+        ),
         **where_used([part], ffn=lambda: _ffn(c), moe=lambda: _experts(c, number)),
         position=position,
         decoder=paired(mixers, [part] * len(mixers)),

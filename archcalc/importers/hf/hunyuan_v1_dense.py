@@ -1,10 +1,9 @@
 """Hunyuan dense: Llama with QK norm."""
 
-from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, llama_like
 
 TYPES = ("hunyuan_v1_dense", "hunyuan_vl_text")
 
 
-def translate(c: Config, task: str) -> Fields:
-    return llama_like(c, task, qk_norm="head")
+def translate(c: Config) -> Fields:
+    return llama_like.llama(c, qk_norm="head")

@@ -1,16 +1,14 @@
 """Hunyuan 3: QK norm, one dense block first, then MoE blocks with routed and shared experts."""
 
-from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts, bias = listed(c, one_dense_first(c)), c.flag("mlp_bias")
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         **used(c, parts, lambda: _experts(c, bias=bias), lambda: ffn(c, bias=bias)),
         decoder=paired(["attention"] * len(parts), parts),

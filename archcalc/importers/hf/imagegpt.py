@@ -1,26 +1,22 @@
 """ImageGPT: GPT-2 over pixels, with RMS norms."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.gpt2_like import gpt2_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, gpt2_like, heads
 
 USUAL = "pixels"
 
 
-def translate(c: Config, task: str) -> Fields:
-    return gpt2_like(c, task, norm="rms", head=_head(c, task))
+def translate(c: Config) -> Fields:
+    return gpt2_like.gpt2(c, norm="rms", head=_head(c))
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     c.skip("tie_word_embeddings")
     table: heads.Table = {
         "base": heads.none,
         "image": lambda: {"kind": "classifier", "classes": heads.labels(c), "bias": False, "pool": "mean"},
         "pixels": lambda: _pixels(c),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)
 
 
 def _pixels(c: Config) -> Fields:

@@ -1,17 +1,14 @@
 """Vision encoder of InternVL and Qianfan-OCR: a ViT with layer scale, with or without a final norm."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.vit_like import patches, plain_ffn
+from archcalc.importers.hf._helpers import Config, Fields, biased, heads, inert, vit_like, when
 
 TYPES = ("internvl_vision", "qianfan_ocr_vision")
 USUAL = "base"
 INERT = {inert.STARTING: "layer_scale_init_value"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "base")
+def translate(c: Config) -> Fields:
+    heads.only(c, "base")
     kind = {"layer_norm": "layer", "rms_norm": "rms"}.get(c.text("norm_type"))
     if kind is None or (kind == "rms" and not c.flag("use_mean_pooling")):
         raise c.refused("norm_type", "a final norm of another kind than the norm of the blocks is not supported")
@@ -21,11 +18,11 @@ def translate(c: Config, task: str) -> Fields:
         "d_model": c.size("hidden_size"),
         "heads": c.size("num_attention_heads"),
         "attention": {"bias": biased(qkv=c.flag("attention_bias"), o=True), **normed},
-        "ffn": plain_ffn(c),
+        "ffn": vit_like.plain_ffn(c),
         "layer_scale": True,
         "norm": {"kind": kind, **last},
         **when(c.flag("use_absolute_position_embeddings"), position="learned"),
-        "embedding": patches(c, **when(c.flag("use_mask_token"), mask=True)),
+        "embedding": vit_like.patches(c, **when(c.flag("use_mask_token"), mask=True)),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }

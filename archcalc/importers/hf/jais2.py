@@ -1,8 +1,7 @@
 """Jais 2: Llama with a non-gated FFN and LayerNorm."""
 
-from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, llama_like
 
 
-def translate(c: Config, task: str) -> Fields:
-    return llama_like(c, task, gated=False, norm="layer")
+def translate(c: Config) -> Fields:
+    return llama_like.llama(c, gated=False, norm="layer")

@@ -1,23 +1,19 @@
 """Jamba: Mamba layers with a few attention layers, MoE in some blocks, no position embeddings."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, inert, mamba_layers, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR, full_where, paired
-from archcalc.importers.hf._helpers.mamba_layers import dt_rank
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {inert.USUAL_LAYERS: "layers_block_type layer_types"}
 _MIXERS = {FULL: "attention", LINEAR: "mamba"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     experts = c.size("num_experts")
     mixers = [_MIXERS[layer] for layer in full_where(c, lambda block: _falls(c, "attn", block), LINEAR)]
     parts = sparse_where(c, lambda block: _falls(c, "expert", block) and experts > 1)
     fields = decoder(
         c,
-        task,
         **where_used(parts, ffn=lambda: ffn(c), moe=lambda: mixture(c, experts, c.size("intermediate_size"))),
         **where_used(mixers, mamba=lambda: _mamba(c)),
         position=None,
@@ -38,7 +34,7 @@ def _mamba(c: Config) -> Fields:
         "inner": c.size("mamba_expand") * width,
         "state": c.size("mamba_d_state"),
         "conv": c.size("mamba_d_conv"),
-        "dt_rank": dt_rank(c, "mamba_dt_rank"),
+        "dt_rank": mamba_layers.dt_rank(c, "mamba_dt_rank"),
         "bias": c.flag("mamba_proj_bias"),
         "conv_bias": c.flag("mamba_conv_bias"),
         "norms": True,

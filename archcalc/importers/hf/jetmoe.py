@@ -1,11 +1,6 @@
 """JetMoE: MoE in attention as well; each attention expert has its own query and output projections."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, top
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.weights import Weights
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers import Config, Fields, Weights, activation, decoder, inert, rope, stack, top
 
 INERT = {inert.NO_SUCH_SIZE: "num_attention_heads"}
 WEIGHTS = Weights(
@@ -16,12 +11,11 @@ WEIGHTS = Weights(
 )
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     experts, kv_heads = c.size("num_local_experts"), c.size("num_key_value_heads")
     chosen = top(c, experts)
     return decoder(
         c,
-        task,
         heads=kv_heads * chosen,
         kv_heads=kv_heads,
         head_dim=c.size("kv_channels"),

@@ -1,18 +1,16 @@
 """Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
 
-from archcalc.importers.hf._helpers import inert, kimi_like
-from archcalc.importers.hf._helpers.latent import latent
+from archcalc.importers.hf._helpers import Config, Fields, inert, kimi_like, latent
 from archcalc.importers.hf._helpers.layer_types import LINEAR, full_where
 from archcalc.importers.hf._helpers.moe import listed, sparse_where, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     mixers, parts = kimi_like.mixers(c, _usual(c)), listed(c, _dense_first(c))
     made = used(c, parts, lambda: kimi_like.kimi_experts(c))
-    return kimi_like.kimi(c, task, mixers, parts, attention=latent(c), delta=_delta(c), **made)
+    return kimi_like.kimi(c, mixers, parts, attention=latent.mla(c), delta=_delta(c), **made)
 
 
 def _linear(c: Config) -> Fields:

@@ -1,22 +1,28 @@
 """Laguna: MoE with gated attention outputs, head counts that vary by block, a router with frozen correction biases."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder, head_dim, kv_heads, window
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    attentions,
+    decoder,
+    head_dim,
+    inert,
+    kv_heads,
+    rope,
+    when,
+    window,
+)
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, full, layer_types
 from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 INERT = {inert.NOT_HERE: "sliding_window"}
 _SHARED = "shared_expert_intermediate_size"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts = listed(c, one_dense_first(c))
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": _gate(c)},
         **used(c, parts, lambda: experts(c, "num_experts", shared_width=_SHARED, correction="frozen")),
         position=rope(c, head_dim(c), layer=FULL),

@@ -1,13 +1,12 @@
 """LayoutLM: BERT with additional 2-D position embeddings for the bounding box of each word."""
 
-from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bert_like
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
-    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=_head(c, task))
+def translate(c: Config) -> Fields:
+    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=_head(c))
 
 
 def _tables(c: Config) -> list[int]:
@@ -15,6 +14,6 @@ def _tables(c: Config) -> list[int]:
     return [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
 
 
-def _head(c: Config, task: str) -> Fields:
+def _head(c: Config) -> Fields:
     """Every class has the pooler, whether or not its head uses it."""
-    return bert_like.with_pooler(bert_like.head(c, task, bert_like.POOLER))
+    return bert_like.with_pooler(bert_like.head(c, bert_like.POOLER))

@@ -1,18 +1,22 @@
 """LED: BART with Longformer attention in its encoder; encoder and decoder position tables differ in length."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bart_like, heads
-from archcalc.importers.hf._helpers.longformer_like import windows
-from archcalc.importers.hf._helpers.patterns import spelled_out
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    activation,
+    bart_like,
+    heads,
+    longformer_like,
+    spelled_out,
+    when,
+)
 
 USUAL = "seq2seq"
 
 
-def translate(c: Config, task: str) -> Fields:
-    attention, variants, blocks = windows(c, c.size("encoder_layers"))
+def translate(c: Config) -> Fields:
+    attention, variants, blocks = longformer_like.windows(c, c.size("encoder_layers"))
     narrow = {"attention": attention, **when(variants, variants=variants)}
     return {
         "vocab": c.size("vocab_size"),
@@ -22,7 +26,7 @@ def translate(c: Config, task: str) -> Fields:
         "embedding": {"norm": True, **bart_like.shared_table(c)},
         "encoder": {**_stack(c, "encoder"), **narrow, **spelled_out(blocks)},
         "decoder": {**_stack(c, "decoder"), "blocks": c.size("decoder_layers")},
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
@@ -34,10 +38,10 @@ def _stack(c: Config, name: str) -> Fields:
     }
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     table: heads.Table = {
         "base": heads.none,
         "seq2seq": lambda: heads.tied_or_own(c),
         "answer": lambda: heads.classifier(heads.SPAN),  # the class itself sets two labels
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

@@ -1,10 +1,7 @@
 """LFM2: short gated convolutions with a few attention layers."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, lfm2_like
 from archcalc.importers.hf._helpers.layer_types import full_where, paired
-from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions, lfm2_head
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {
     inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
@@ -15,16 +12,15 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     there = c.given("full_attn_idxs")
-    mixers = conv_mixers(c, full_where(c, lambda block: there is None or block in there, "conv"))
+    mixers = lfm2_like.conv_mixers(c, full_where(c, lambda block: there is None or block in there, "conv"))
     return decoder(
         c,
-        task,
-        **convolutions(c, mixers),
+        **lfm2_like.convolutions(c, mixers),
         ffn={"width": _width(c), "act": "silu", "gated": True},
         decoder=paired(mixers, ["ffn"] * len(mixers)),
-        head=lfm2_head(c, task),
+        head=lfm2_like.lfm2_head(c),
     )
 
 

@@ -1,8 +1,6 @@
 """Llama, Mistral, Granite, Gemma, Phi 3, ERNIE 4.5 and others that differ only in biases and sliding windows."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, inert, llama_like
 
 TYPES = (
     *("llama", "mistral", "granite", "gemma", "phi3"),
@@ -11,5 +9,5 @@ TYPES = (
 INERT = {inert.NO_SUCH_SIZE: "original_max_position_embeddings", inert.RUNNING: "use_bidirectional_attention"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    return llama_like(c, task)
+def translate(c: Config) -> Fields:
+    return llama_like.llama(c)

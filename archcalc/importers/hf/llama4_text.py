@@ -1,11 +1,8 @@
 """Text model of Llama 4: routed experts and a shared expert in some blocks, chunked attention with RoPE in most."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.blocks import decoder, ffn, where_used
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, ffn, when, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, full_where, layer_types, paired
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
 
 _CHUNKED = "chunked_attention"
 _WORDS = {  # by whether a block looks at chunks, and whether it has positions
@@ -16,7 +13,7 @@ _WORDS = {  # by whether a block looks at chunks, and whether it has positions
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     rotated, sparse = _rotated(c), _sparse(c)
     usual = full_where(c, lambda block: not rotated[block], _CHUNKED)
     layers = layer_types(c, usual, known=(_CHUNKED, FULL))
@@ -24,7 +21,6 @@ def translate(c: Config, task: str) -> Fields:
     parts = sparse_where(c, lambda block: block in sparse)
     fields = decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias")},
         **where_used(parts, ffn=lambda: ffn(c, "intermediate_size_mlp"), moe=lambda: _experts(c)),
         variants={word: said for word, said in _variants(c).items() if word in words},
@@ -66,7 +62,7 @@ def _experts(c: Config) -> Fields:
     return mixture(c, c.size("num_local_experts"), width, shared=width)
 
 
-def unused_flops(module: Any, config: Any, flops: int) -> int:
+def unused_flops(module: Value, config: Value, flops: int) -> int:
     """The class computes all experts for every token, and multiplies the unselected ones by zero."""
     if type(module).__name__ != "Llama4TextExperts":
         return 0

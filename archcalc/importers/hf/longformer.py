@@ -1,14 +1,12 @@
 """Longformer: RoBERTa with sliding-window attention, and second q, k, v projections for global attention."""
 
-from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.longformer_like import windows
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bert_like, longformer_like
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
-    attention, variants, blocks = windows(c, c.size("num_hidden_layers"))
+def translate(c: Config) -> Fields:
+    attention, variants, blocks = longformer_like.windows(c, c.size("num_hidden_layers"))
     return {
         **bert_like.encoder(c),
         "attention": attention,
@@ -17,5 +15,5 @@ def translate(c: Config, task: str) -> Fields:
         "embedding": bert_like.typed(c),
         "variants": variants,
         "encoder": blocks,
-        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
+        "head": bert_like.head(c, {"hidden": c.size("hidden_size")}),
     }

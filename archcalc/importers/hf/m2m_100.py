@@ -1,7 +1,6 @@
 """M2M-100 and NLLB: pre-norm BART with sinusoidal positions."""
 
-from archcalc.importers.hf._helpers import bart_like, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bart_like, inert
 
 USUAL = "seq2seq"
 INERT = {
@@ -11,5 +10,5 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
-    return bart_like.bart_like(c, task, position=bart_like.sinusoidal(c))
+def translate(c: Config) -> Fields:
+    return bart_like.bart(c, position=bart_like.sinusoidal(c))

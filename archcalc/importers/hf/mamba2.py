@@ -1,15 +1,13 @@
 """Mamba 2: each block is one multi-head state-space (SSD) layer; no attention."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.mamba_layers import mamba_model
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, inert, mamba_layers
 
 INERT = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     c.skip("time_step_rank", "head_dim")
-    return mamba_model(c, task, _layer(c))
+    return mamba_layers.mamba_model(c, _layer(c))
 
 
 def _layer(c: Config) -> Fields:

@@ -1,19 +1,14 @@
 """Marian translation models: BART with sinusoidal positions stored as parameters, optional separate vocabularies."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bart_like
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, bart_like, when
 
 USUAL = "seq2seq"
 INERT = bart_like.INERT
 
 
-def translate(c: Config, task: str) -> Fields:
-    alone, vocab, decoder_vocab = task == "causal", c.size("vocab_size"), _decoder_vocab(c, task)
-    fields = bart_like.bart_like(
-        c, task, norm=bart_like.POST_NORM, position=bart_like.sinusoidal(c, stored=True), **_tables(c)
-    )
+def translate(c: Config) -> Fields:
+    alone, vocab, decoder_vocab = c.task == "causal", c.size("vocab_size"), _decoder_vocab(c)
+    fields = bart_like.bart(c, norm=bart_like.POST_NORM, position=bart_like.sinusoidal(c, stored=True), **_tables(c))
     if decoder_vocab == vocab:
         return fields
     if alone:
@@ -31,16 +26,16 @@ def _tables(c: Config) -> Fields:
     return when(not _shares(c), embedding={})
 
 
-def _decoder_vocab(c: Config, task: str) -> int:
+def _decoder_vocab(c: Config) -> int:
     """The decoder may have its own vocabulary, unless it shares the encoder's embedding."""
     vocab, tied = c.size("vocab_size"), c.flag("tie_word_embeddings")
     own = c.size_or("decoder_vocab_size", vocab)
-    if _shares(c) and tied and task != "causal":
+    if _shares(c) and tied and c.task != "causal":
         return vocab
     return own
 
 
-def _head_of(vocab: int, head: Any) -> Any:
+def _head_of(vocab: int, head: Value) -> Value:
     """An untied head has vocab_size rows, whatever the decoder's vocabulary."""
     if head == "lm":
         return {"kind": "lm", "vocab": vocab}

@@ -1,20 +1,16 @@
 """Mellum: MoE with QK norm; sliding-window blocks have their own RoPE base."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder, head_dim
+from archcalc.importers.hf._helpers import Config, Fields, decoder, head_dim, inert, local_theta, rope
 from archcalc.importers.hf._helpers.layer_types import FULL, full, layer_types, sliding
 from archcalc.importers.hf._helpers.moe import all_sparse, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import local_theta, rope
 
 INERT = {inert.NOT_HERE: "sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     parts, local = listed(c, all_sparse(c)), {"kind": "rope", "theta": local_theta(c)}
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         **used(c, parts, lambda: mixture(c, c.size("num_experts"), c.size("moe_intermediate_size"))),
         position=rope(c, head_dim(c), layer=FULL),

@@ -1,14 +1,11 @@
 """MiniCPM 3: dense model with multi-head latent attention (MLA); v_head_dim defaults to hidden_size / heads."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import even_heads, ffn
-from archcalc.importers.hf._helpers.latent import latent, latent_decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, even_heads, ffn, inert, latent
 
 INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     wide = ffn(c, bias=c.flag("mlp_bias"))
-    attention = latent(c, c.size_or("v_head_dim", even_heads(c)))
-    return latent_decoder(c, task, attention, ["ffn"] * c.size("num_hidden_layers"), ffn=wide)
+    attention = latent.mla(c, c.size_or("v_head_dim", even_heads(c)))
+    return latent.mla_decoder(c, attention, ["ffn"] * c.size("num_hidden_layers"), ffn=wide)

@@ -1,21 +1,19 @@
 """MobileNetV2: blocks that widen, convolve each channel alone, and narrow again."""
 
-from archcalc.importers.hf._helpers.conv_like import NORMED, Items, divisible, network, number
-from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, conv_like, mobilenet_like
 
 USUAL = "image"
-INERT = MOBILENET_INERT
+INERT = mobilenet_like.MOBILENET_INERT
 FIRST = 32  # channels of the stem
 LAST = 1280  # channels that are pooled
 CHANNELS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320)
 STRIDES = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
 
 
-def translate(c: Config, task: str) -> Fields:
-    inside: Items = [
-        conv(c, "inner"),
-        depthwise(c, stride="stride", dilation="dilation"),
+def translate(c: Config) -> Fields:
+    inside: conv_like.Items = [
+        mobilenet_like.conv(c, "inner"),
+        mobilenet_like.depthwise(c, stride="stride", dilation="dilation"),
         {"conv": "out", "kernel": 1},
     ]
     parameters = {"inner": "required", "out": "required", "stride": 1, "dilation": 1}
@@ -23,20 +21,20 @@ def translate(c: Config, task: str) -> Fields:
         "inverted": {"parameters": parameters, "layers": inside},
         "inverted_residual": {"parameters": parameters, "layers": [{"residual": inside}]},
     }
-    layers = [*_stem(c), *_calls(c), conv(c, _last(c)), *end(c, task)]
-    return network(c, task, layers, blocks=blocks, conv=NORMED)
+    layers = [*_stem(c), *_calls(c), mobilenet_like.conv(c, _last(c)), *mobilenet_like.end(c)]
+    return conv_like.network(c, layers, blocks=blocks, conv=conv_like.NORMED)
 
 
-def _stem(c: Config) -> Items:
+def _stem(c: Config) -> conv_like.Items:
     width = _scaled(c, FIRST)
-    expands: Items = c.choose("first_layer_is_expansion", [], [conv(c, width)])
+    expands: conv_like.Items = c.choose("first_layer_is_expansion", [], [mobilenet_like.conv(c, width)])
     narrow = {"conv": _scaled(c, CHANNELS[0]), "kernel": 1}
-    return [conv(c, width, kernel=3, stride=2), *expands, depthwise(c), narrow]
+    return [mobilenet_like.conv(c, width, kernel=3, stride=2), *expands, mobilenet_like.depthwise(c), narrow]
 
 
-def _calls(c: Config) -> Items:
+def _calls(c: Config) -> conv_like.Items:
     """Behind the stride that the config asks for, maps keep their size and filters are dilated instead."""
-    calls: Items = []
+    calls: conv_like.Items = []
     reached, dilation, most = 2, 1, c.size("output_stride")
     for index, stride in enumerate(STRIDES):
         into, out = _scaled(c, CHANNELS[index]), _scaled(c, CHANNELS[index + 1])
@@ -58,19 +56,19 @@ def _unless_one(sizes: dict[str, int]) -> Fields:
 
 
 def _scaled(c: Config, channels: int) -> int:
-    return _divisible(c, round(channels * number(c, "depth_multiplier")))
+    return _divisible(c, round(channels * conv_like.number(c, "depth_multiplier")))
 
 
 def _expanded(c: Config, channels: int) -> int:
-    return _divisible(c, round(channels * number(c, "expand_ratio")))
+    return _divisible(c, round(channels * conv_like.number(c, "expand_ratio")))
 
 
 def _divisible(c: Config, channels: int) -> int:
-    return divisible(channels, c.size("depth_divisible_by"), c.count("min_depth"))
+    return conv_like.divisible(channels, c.size("depth_divisible_by"), c.count("min_depth"))
 
 
 def _last(c: Config) -> int:
     """A narrow model keeps a wide end."""
-    if c.flag("finegrained_output") and number(c, "depth_multiplier") < 1:
+    if c.flag("finegrained_output") and conv_like.number(c, "depth_multiplier") < 1:
         return LAST
     return _scaled(c, LAST)

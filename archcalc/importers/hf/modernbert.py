@@ -1,18 +1,24 @@
 """ModernBERT: a gated FFN, alternating sliding-window and full attention, no attention norm in the first block."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    activation,
+    heads,
+    inert,
+    local_theta,
+    rope,
+    stack,
+    when,
+)
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation, local_theta, rope
 
 USUAL = "masked"
 INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.SUMMARY: "classifier_pooling"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     usual = first_of_every(c, c.given("global_attn_every_n_layers") or 3)
     words, variants = _words(c, layer_types(c, usual))
@@ -29,7 +35,7 @@ def translate(c: Config, task: str) -> Fields:
         "embedding": {"norm": True},
         "variants": variants,
         "encoder": stack([f"{word} ffn" for word in words]),
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
@@ -43,7 +49,7 @@ def _words(c: Config, layers: list[str]) -> tuple[list[str], Fields]:
     return words, {"first": first, **when("local" in words, local={"like": "attention", **local})}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     """A dense layer and a norm come before every head."""
     kind, bias = heads.tied_or_own(c), c.flag("decoder_bias")
     dense = {"transform": True, "transform_bias": c.flag("classifier_bias")}
@@ -56,4 +62,4 @@ def _head(c: Config, task: str) -> Any:
         "answer": lambda: heads.classifier(heads.labels(c), **dense),
         "choice": lambda: heads.classifier(1, pool="class", **dense),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

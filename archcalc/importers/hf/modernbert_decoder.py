@@ -1,23 +1,28 @@
 """ModernBERT decoder: causal ModernBERT whose sliding windows are half as wide as the encoder's."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    attentions,
+    decoder,
+    even_heads,
+    ffn,
+    heads,
+    inert,
+    rope,
+    when,
+)
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("modernbert-decoder",)
 INERT = {inert.NOT_HERE: "local_attention"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     number, each = c.size("num_attention_heads"), even_heads(c)
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=each,
         attention={"bias": c.flag("attention_bias")},
@@ -26,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
         position=rope(c, each, layer=FULL),
         embedding={"norm": True},
         **attentions(_kinds(c, each), ["ffn"] * c.size("num_hidden_layers")),
-        head=_head(c, task),
+        head=_head(c),
     )
 
 
@@ -40,13 +45,13 @@ def _kinds(c: Config, each: int) -> list[Fields]:
     return kinds
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     """A dense layer and a norm come before the LM head and the sequence classifier."""
     biased = c.flag("classifier_bias")
     dense = {"transform": True, "transform_bias": biased}
-    if task == "causal":
+    if c.task == "causal":
         return {"kind": heads.tied_or_own(c), "bias": c.flag("decoder_bias"), **dense}
     c.skip("tie_word_embeddings", "decoder_bias")
-    if task == "sequence":
+    if c.task == "sequence":
         return {"kind": "classifier", "classes": heads.labels(c), "bias": biased, "pool": "last", **dense}
-    return heads.of_decoder(c, task)
+    return heads.of_decoder(c)

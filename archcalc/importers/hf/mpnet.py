@@ -1,12 +1,11 @@
 """MPNet: BERT without token types, with T5's relative position bias in addition to learned positions."""
 
-from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bert_like
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     fields = bert_like.encoder(c)
     relative = {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")}
     return {
@@ -15,5 +14,5 @@ def translate(c: Config, task: str) -> Fields:
         "position": [fields["position"], relative],
         "embedding": {"norm": True},
         "encoder": c.size("num_hidden_layers"),
-        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
+        "head": bert_like.head(c, {"hidden": c.size("hidden_size")}),
     }

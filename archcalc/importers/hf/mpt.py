@@ -1,8 +1,6 @@
 """MPT: ALiBi, no biases, an FFN of four times hidden_size."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.gpt2_like import alibi_decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, gpt2_like, inert
 
 INERT = {
     inert.NO_SUCH_SIZE: "expansion_ratio seq_length n_inner",
@@ -10,6 +8,6 @@ INERT = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     position = {"kind": "alibi", "length": c.size("max_seq_len")}
-    return alibi_decoder(c, task, act="gelu", norm={"bias": False}, bias=False, position=position)
+    return gpt2_like.alibi_decoder(c, act="gelu", norm={"bias": False}, bias=False, position=position)

@@ -1,12 +1,6 @@
 """Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import attention, top
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, attention, heads, inert, stack, top, when
 
 INERT = {
     inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",
@@ -25,13 +19,13 @@ _WORDS = {
 }
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     lines = _lines(c)
     parts = {"attention": {"bias": False}, "ffn": _ffn(c), "moe": _experts(c), "mamba": _mamba(c)}
     c.skip("tie_word_embeddings")
-    head: Any = "lm"
-    if task != "causal":
-        head = heads.of_decoder(c, task)
+    head: Value = "lm"
+    if c.task != "causal":
+        head = heads.of_decoder(c)
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),

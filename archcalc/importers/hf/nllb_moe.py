@@ -1,18 +1,24 @@
 """NLLB-MoE: M2M-100 with MoE blocks at a fixed interval, which route each token to two experts."""
 
-from archcalc.importers.hf._helpers import bart_like, heads
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Weights,
+    activation,
+    bart_like,
+    heads,
+    spelled_out,
+    stack,
+    when,
+)
 from archcalc.importers.hf._helpers.moe import sparse_where
-from archcalc.importers.hf._helpers.patterns import spelled_out, stack
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.weights import Weights
-from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("nllb-moe",)
 USUAL = "seq2seq"
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     act = activation(c, "activation_function")
     table: heads.Table = {"base": heads.none, "seq2seq": lambda: heads.tied_or_own(c)}
     return {
@@ -22,7 +28,7 @@ def translate(c: Config, task: str) -> Fields:
         "embedding": bart_like.shared_table(c),
         "encoder": _stack(c, "encoder", "attention", act),
         "decoder": _stack(c, "decoder", "attention cross", act),
-        "head": heads.for_task(c, task, table),
+        "head": heads.for_task(c, table),
     }
 
 

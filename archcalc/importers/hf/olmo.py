@@ -1,9 +1,8 @@
 """OLMo: Llama with non-parametric LayerNorm."""
 
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, decoder
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     attention = {"bias": c.flag("attention_bias")}
-    return decoder(c, task, attention=attention, norm={"kind": "layer", "affine": False})
+    return decoder(c, attention=attention, norm={"kind": "layer", "affine": False})

@@ -1,18 +1,16 @@
 """OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
-from archcalc.importers.hf._helpers.blocks import decoder, where_used
+from archcalc.importers.hf._helpers import Config, Fields, decoder, stack, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _BLOCKS = {LINEAR: "delta ffn", FULL: "attention behind"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     layers = layer_types(c, _usual(c), known=HYBRID)
     lines = [_BLOCKS[layer] for layer in layers]
     made = where_used(" ".join(lines).split(), attention=lambda: _attention(c), delta=lambda: _delta(c))
-    return decoder(c, task, **(made["attention"] or {}), delta=made["delta"], decoder=stack(lines))
+    return decoder(c, **(made["attention"] or {}), delta=made["delta"], decoder=stack(lines))
 
 
 def _attention(c: Config) -> Fields:

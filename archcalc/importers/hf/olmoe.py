@@ -1,18 +1,15 @@
 """OLMoE: QK norm over all heads together, MoE in every block."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.blocks import even_heads, head_dim, kv_heads
+from archcalc.importers.hf._helpers import Config, Fields, Value, even_heads, head_dim, kv_heads
 from archcalc.importers.hf._helpers.moe import experts, mixtral_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     moe = experts(c, "num_experts", "intermediate_size")
-    return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": _qk_norm(c)})
+    return mixtral_like(c, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": _qk_norm(c)})
 
 
-def _qk_norm(c: Config) -> Any:
+def _qk_norm(c: Config) -> Value:
     """The class sizes its QK norms by hidden_size, whatever the head size."""
     if head_dim(c) * c.size("num_attention_heads") == c.size("hidden_size"):
         return "all"

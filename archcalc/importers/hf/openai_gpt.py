@@ -1,9 +1,6 @@
 """OpenAI GPT (GPT-1): post-norm, a non-gated FFN, biases everywhere."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.gpt2_like import gpt
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, gpt2_like, inert
 
 TYPES = ("openai-gpt",)
 INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
@@ -11,8 +8,8 @@ INERT = {inert.NO_SUCH_SIZE: "n_ctx", inert.SUMMARY: "summary_type summary_use_p
 _ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "silu", "swish": "silu"}  # the words of its files
 
 
-def translate(c: Config, task: str) -> Fields:
-    return gpt(c, task, ffn={"width": 4 * c.size("n_embd"), "act": _activation(c)}, norm={"place": "post"})
+def translate(c: Config) -> Fields:
+    return gpt2_like.gpt(c, ffn={"width": 4 * c.size("n_embd"), "act": _activation(c)}, norm={"place": "post"})
 
 
 def _activation(c: Config) -> str:

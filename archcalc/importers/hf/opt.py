@@ -1,11 +1,9 @@
 """OPT: learned positions offset by two rows, pre- or post-norm, an embedding that may be narrower than hidden_size."""
 
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, when
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size_or("word_embed_proj_dim", d_model)
     pre, affine = c.flag("do_layer_norm_before"), c.flag("layer_norm_elementwise_affine")
@@ -13,7 +11,6 @@ def translate(c: Config, task: str) -> Fields:
     norm = {"place": c.choose("do_layer_norm_before", "pre", "post"), **when(not affine, affine=False), **last}
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=d_model // number,
         ffn={"width": c.size("ffn_dim"), "act": activation(c, "activation_function"), "gated": False},

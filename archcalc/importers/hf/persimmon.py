@@ -1,14 +1,11 @@
 """Persimmon: a non-gated FFN, LayerNorm also on queries and keys, biases everywhere except on the LM head."""
 
-from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
+from archcalc.importers.hf._helpers import Config, Fields, decoder, even_heads, ffn, rope, when
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     return decoder(
         c,
-        task,
         kv_heads=c.size("num_attention_heads"),
         head_dim=even_heads(c),
         attention=when(c.flag("qk_layernorm"), qk_norm="head"),

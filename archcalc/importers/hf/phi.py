@@ -1,20 +1,17 @@
 """Phi 1 and 2: attention and FFN in parallel after one LayerNorm, biases everywhere, also on the LM head."""
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import decoder, even_heads, ffn, head_dim
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, decoder, even_heads, ffn, head_dim, heads
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     return decoder(
         c,
-        task,
         attention=_qk_norm(c),
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
         parallel="shared",
-        head=heads.of_decoder(c, task, bias=True),
+        head=heads.of_decoder(c, bias=True),
     )
 
 

@@ -1,20 +1,16 @@
 """Phi MoE: experts in every block, LayerNorm, optional bias on the LM head."""
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import window
+from archcalc.importers.hf._helpers import Config, Fields, activation, heads, window
 from archcalc.importers.hf._helpers.moe import mixtral_like, mixture
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     return mixtral_like(
         c,
-        task,
         _experts(c),
         attention={"bias": c.flag("attention_bias"), **window(c)},
         norm="layer",
-        head=heads.of_decoder(c, task, bias=c.flag("lm_head_bias")),
+        head=heads.of_decoder(c, bias=c.flag("lm_head_bias")),
     )
 
 

@@ -1,24 +1,20 @@
 """Qwen 2 MoE: routed experts and a gated shared expert; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import biased, decoder
+from archcalc.importers.hf._helpers import Config, Fields, biased, decoder, inert, qwen_like
 from archcalc.importers.hf._helpers.layer_types import full_where, layer_types, sliding
-from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, gated_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    moe = gated_experts(c)
-    parts = sparse_parts(c, moe["experts"])
+def translate(c: Config) -> Fields:
+    moe = qwen_like.gated_experts(c)
+    parts = qwen_like.sparse_parts(c, moe["experts"])
     slides = c.flag("use_sliding_window")
     window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     return decoder(
         c,
-        task,
         attention={"bias": biased(qkv=c.flag("qkv_bias"))},
-        **dense_and_sparse(c, parts, moe),
+        **qwen_like.dense_and_sparse(c, parts, moe),
         **sliding(c, layer_types(c, _usual(c, slides)), window, part=parts),
     )
 

@@ -1,13 +1,10 @@
 """Qwen 3: QK norm, optional sliding windows in later blocks."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.qwen_like import qwen_windows
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, qwen_like
 
 INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     attention = {"bias": c.flag("attention_bias"), "qk_norm": "head"}
-    return decoder(c, task, attention=attention, **qwen_windows(c))
+    return decoder(c, attention=attention, **qwen_like.qwen_windows(c))

@@ -1,13 +1,11 @@
 """Qwen3-Next: MoE with Gated DeltaNet in three of four blocks and gated attention in the fourth."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.qwen_like import delta_decoder, gated_experts, sparse_parts
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, inert, qwen_like
 
 INERT = {inert.USUAL_LAYERS: "full_attention_interval"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    moe = gated_experts(c)
+def translate(c: Config) -> Fields:
+    moe = qwen_like.gated_experts(c)
     c.skip("intermediate_size")
-    return delta_decoder(c, task, sparse_parts(c, moe["experts"]), moe)
+    return qwen_like.delta_decoder(c, qwen_like.sparse_parts(c, moe["experts"]), moe)

@@ -1,8 +1,7 @@
 """Text model of Qwen 3 VL: Qwen 3 without sliding windows."""
 
-from archcalc.importers.hf._helpers.blocks import decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, decoder
 
 
-def translate(c: Config, task: str) -> Fields:
-    return decoder(c, task, attention={"bias": c.flag("attention_bias"), "qk_norm": "head"})
+def translate(c: Config) -> Fields:
+    return decoder(c, attention={"bias": c.flag("attention_bias"), "qk_norm": "head"})

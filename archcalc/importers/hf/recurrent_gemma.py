@@ -1,15 +1,23 @@
 """RecurrentGemma (Griffin): RG-LRU recurrent blocks, with local attention in every third block."""
 
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import biased, decoder, ffn, head_dim, where_used
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    activation,
+    biased,
+    decoder,
+    ffn,
+    head_dim,
+    inert,
+    rope,
+    stack,
+    where_used,
+)
 
 INERT = {inert.USUAL_LAYERS: "layers_block_type"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     said = c.words("block_types") or []
     if not said or not set(said) <= {"recurrent", "attention"}:
         raise c.refused("block_types")
@@ -26,7 +34,6 @@ def translate(c: Config, task: str) -> Fields:
     inner = ffn(c, act="hidden_activation", bias=True)
     return decoder(
         c,
-        task,
         **where_used(mixers, attention=lambda: {"bias": bias, **window}, rglru=lambda: recurrent),
         ffn={**inner, "width": inner["width"] // 2},
         position=rope(c, head_dim(c)),

@@ -1,17 +1,15 @@
 """RegNet: residual blocks with grouped convolutions; type y has squeeze and excitation."""
 
-from archcalc.importers.hf._helpers.conv_like import Items, act
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.residual_like import residual_network
+from archcalc.importers.hf._helpers import Config, Fields, conv_like, residual_like
 
 USUAL = "image"
 SQUEEZED = 4  # how much narrower than a block's input the gate is
 
 
-def translate(c: Config, task: str) -> Fields:
-    word, width = act(c), c.size("groups_width")
-    stem: Items = [{"conv": c.size("embedding_size"), "kernel": 3, "stride": 2, "padding": 1, "act": word}]
-    before: Items = [
+def translate(c: Config) -> Fields:
+    word, width = conv_like.act(c), c.size("groups_width")
+    stem: conv_like.Items = [{"conv": c.size("embedding_size"), "kernel": 3, "stride": 2, "padding": 1, "act": word}]
+    before: conv_like.Items = [
         {"conv": "out", "kernel": 1, "act": word},
         {"conv": "out", "kernel": 3, "stride": "stride", "padding": 1, "groups": "groups", "act": word},
     ]
@@ -19,10 +17,9 @@ def translate(c: Config, task: str) -> Fields:
     if c.text("layer_type") not in ("x", "y"):
         raise c.wrong("layer_type", "x or y")
     if c.text("layer_type") == "x":
-        return residual_network(c, task, stem, [*before, last], groups=lambda _, out: max(1, out // width))
-    return residual_network(
+        return residual_like.residual_network(c, stem, [*before, last], groups=lambda _, out: max(1, out // width))
+    return residual_like.residual_network(
         c,
-        task,
         stem,
         [*before, _gate(), last],
         groups=lambda _, out: max(1, out // width),

@@ -1,23 +1,20 @@
 """RemBERT: BERT with a narrow input embedding and a wider, untied output embedding."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, when
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     width = c.size("input_embedding_size")
     always = when(width == c.size("hidden_size"), always_project=True)
-    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=_head(c, task, width))
+    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=_head(c, width))
 
 
-def _head(c: Config, task: str, width: int) -> Any:
+def _head(c: Config, width: int) -> Value:
     c.skip("output_embedding_size")
     own: heads.Table = {"masked": lambda: _language(c, width), "causal": lambda: _language(c, width)}
-    return bert_like.head(c, task, bert_like.POOLER, own)
+    return bert_like.head(c, bert_like.POOLER, own)
 
 
 def _language(c: Config, width: int) -> Fields:

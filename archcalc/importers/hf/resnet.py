@@ -1,23 +1,21 @@
 """ResNet: residual blocks of two convolutions, or of three with a narrow one in the middle."""
 
-from archcalc.importers.hf._helpers.conv_like import FEATURES, Items, act
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.residual_like import residual_network
+from archcalc.importers.hf._helpers import Config, Fields, conv_like, residual_like
 
 USUAL = "image"
-INERT = FEATURES
+INERT = conv_like.FEATURES
 NARROWER = 4  # how much narrower a bottleneck's middle is
 
 
-def translate(c: Config, task: str) -> Fields:
-    stem: Items = [
-        {"conv": c.size("embedding_size"), "kernel": 7, "stride": 2, "padding": 3, "act": act(c)},
+def translate(c: Config) -> Fields:
+    stem: conv_like.Items = [
+        {"conv": c.size("embedding_size"), "kernel": 7, "stride": 2, "padding": 3, "act": conv_like.act(c)},
         {"pool": "max", "kernel": 3, "stride": 2, "padding": 1},
     ]
-    return residual_network(c, task, stem, _branch(c))
+    return residual_like.residual_network(c, stem, _branch(c))
 
 
-def _branch(c: Config) -> Items:
+def _branch(c: Config) -> conv_like.Items:
     """Inside a block the class takes ReLU, whatever the config's activation is."""
     narrow: Fields = {"kernel": 1}
     wide: Fields = {"kernel": 3, "padding": 1}

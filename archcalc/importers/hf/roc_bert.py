@@ -1,17 +1,14 @@
 """RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, when
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     joined, spare = _tables(c)
     embedding = bert_like.typed(c, **when(joined, joined=list(joined.values())))
-    return bert_like.bert(c, embedding=embedding, head=_head(c, task), spare=spare or None)
+    return bert_like.bert(c, embedding=embedding, head=_head(c), spare=spare or None)
 
 
 def _tables(c: Config) -> tuple[Fields, Fields]:
@@ -26,7 +23,7 @@ def _tables(c: Config) -> tuple[Fields, Fields]:
     return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     """The pooler of the pretraining class is used only for its contrastive loss, which is not counted."""
     pretraining = {"pretraining": lambda: {**bert_like.language(c), "beside": bert_like.pooled()}}
-    return bert_like.head(c, task, bert_like.POOLER, pretraining)
+    return bert_like.head(c, bert_like.POOLER, pretraining)

@@ -1,8 +1,7 @@
 """Seed-OSS: Llama with a separate config switch for the bias of the attention output projection."""
 
-from archcalc.importers.hf._helpers.llama_like import llama_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, llama_like
 
 
-def translate(c: Config, task: str) -> Fields:
-    return llama_like(c, task, out_bias=c.flag("attention_out_bias"))
+def translate(c: Config) -> Fields:
+    return llama_like.llama(c, out_bias=c.flag("attention_out_bias"))

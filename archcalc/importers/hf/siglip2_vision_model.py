@@ -2,14 +2,13 @@
 
 from math import isqrt
 
-from archcalc.importers.hf._helpers.clip_like import image_tower, of_images
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, clip_like
 
 USUAL = "base"
 
 
-def translate(c: Config, task: str) -> Fields:
-    return {**image_tower(c, _patches(c)), "head": of_images(c, task)}
+def translate(c: Config) -> Fields:
+    return {**clip_like.image_tower(c, _patches(c)), "head": clip_like.of_images(c)}
 
 
 def _patches(c: Config) -> Fields:

@@ -1,11 +1,9 @@
 """Vision encoder of SigLIP: a ViT without a class token, with attention pooling from one learned query."""
 
-from archcalc.importers.hf._helpers.clip_like import image_tower, of_images
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.vit_like import patches
+from archcalc.importers.hf._helpers import Config, Fields, clip_like, vit_like
 
 USUAL = "base"
 
 
-def translate(c: Config, task: str) -> Fields:
-    return {**image_tower(c, patches(c, tokens=0)), "head": of_images(c, task)}
+def translate(c: Config) -> Fields:
+    return {**clip_like.image_tower(c, vit_like.patches(c, tokens=0)), "head": clip_like.of_images(c)}

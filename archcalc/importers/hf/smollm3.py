@@ -1,12 +1,10 @@
 """SmolLM3: Llama without position embeddings (NoPE) in every fourth block."""
 
-from archcalc.importers.hf._helpers.blocks import decoder, ffn
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, stack
 from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     rotated, window = _rotated(c), c.given("sliding_window")
     slides = c.flag("use_sliding_window") and window is not None
     layers = layer_types(c, full_where(c, lambda block: not slides or rotated[block]))
@@ -19,7 +17,6 @@ def translate(c: Config, task: str) -> Fields:
     words = [_WORDS[sees, bool(rope)] for sees, rope in zip(local, rotated, strict=True)]
     return decoder(
         c,
-        task,
         attention={"bias": c.flag("attention_bias")},
         ffn=ffn(c, bias=c.flag("mlp_bias")),
         variants={word: said for word, said in variants.items() if word in words},

@@ -1,11 +1,10 @@
 """Splinter's bare encoder: BERT without a pooler."""
 
-from archcalc.importers.hf._helpers import bert_like, heads
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bert_like, heads
 
 USUAL = "base"
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "base")
+def translate(c: Config) -> Fields:
+    heads.only(c, "base")
     return bert_like.bert(c, head="none")

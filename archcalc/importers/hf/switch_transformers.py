@@ -1,22 +1,26 @@
 """Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import where_used
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    Weights,
+    activation,
+    heads,
+    inert,
+    stack,
+    when,
+    where_used,
+)
 from archcalc.importers.hf._helpers.moe import sparse_where
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.weights import Weights
-from archcalc.importers.hf._helpers.words import activation
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "add_cross_attention"}
 WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
-def translate(c: Config, task: str) -> Fields:
-    both, blocks = task != "encoder", c.size("num_layers")
+def translate(c: Config) -> Fields:
+    both, blocks = c.task != "encoder", c.size("num_layers")
     tied = c.flag("tie_word_embeddings")
     further = c.size_or("num_decoder_layers", c.own("num_layers"))
     first = _parts(c, "encoder", blocks, c.own("num_layers"))
@@ -41,7 +45,7 @@ def translate(c: Config, task: str) -> Fields:
         "position": {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")},
         "embedding": table,
         **stacks,
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
@@ -52,7 +56,7 @@ def _parts(c: Config, name: str, blocks: int, declared: int) -> list[str]:
     return sparse_where(c, lambda block: step == 1 or (step and block % step == 1), blocks)
 
 
-def _stack(mixers: str, parts: list[str]) -> Any:
+def _stack(mixers: str, parts: list[str]) -> Value:
     return stack([f"{mixers} {part}" for part in parts], usual=f"{mixers} ffn")
 
 
@@ -65,6 +69,6 @@ def _experts(c: Config) -> Fields:
     return {"experts": c.size("num_experts"), "top": 1, **_ffn(c), "gated": False, **bias}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     table: heads.Table = {"base": heads.none, "encoder": heads.none, "seq2seq": lambda: heads.tied_or_own(c)}
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

@@ -1,13 +1,19 @@
 """T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import ffn, finished, head_dim
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    ffn,
+    finished,
+    head_dim,
+    heads,
+    inert,
+    rope,
+    spelled_out,
+    when,
+)
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.patterns import spelled_out
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}
@@ -15,15 +21,15 @@ INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_deco
 _SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 
 
-def translate(c: Config, task: str) -> Fields:
-    both = task in ("base", "seq2seq") or (task != "encoder" and bool(c.given("is_encoder_decoder")))
+def translate(c: Config) -> Fields:
+    both = c.task in ("base", "seq2seq") or (c.task != "encoder" and bool(c.given("is_encoder_decoder")))
     encoder = _read(c, "encoder")
     if not both:
-        return {**encoder, "head": _head(c, task)}
+        return {**encoder, "head": _head(c)}
     decoder = _read(c, "decoder")
     alike = {key: value for key, value in encoder.items() if decoder.get(key) == value and key in _SAME_FOR_BOTH}
     first, second = ({key: value for key, value in one.items() if key not in alike} for one in (encoder, decoder))
-    return {**alike, "encoder": _stack(first, "encoder"), "decoder": _stack(second, "decoder"), "head": _head(c, task)}
+    return {**alike, "encoder": _stack(first, "encoder"), "decoder": _stack(second, "decoder"), "head": _head(c)}
 
 
 def _read(c: Config, name: str) -> Fields:
@@ -61,7 +67,7 @@ def _stack(fields: Fields, name: str) -> Fields:
     return {**fields, **spelled_out(blocks)}
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     table: heads.Table = {
         "base": heads.none,
         "encoder": heads.none,
@@ -69,4 +75,4 @@ def _head(c: Config, task: str) -> Any:
         "sequence": lambda: heads.classifier(heads.labels(c), pool="last"),
         "token": lambda: heads.classifier(heads.labels(c)),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

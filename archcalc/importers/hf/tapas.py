@@ -1,15 +1,12 @@
 """TAPAS: BERT with additional embeddings for a token's row, column and rank in a table."""
 
-from archcalc.importers.hf._helpers import bert_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, bert_like
 
 USUAL = "masked"
 
 
-def translate(c: Config, task: str) -> Fields:
-    return bert_like.bert(
-        c, embedding={"norm": True, "types": _tables(c)}, head=bert_like.head(c, task, bert_like.POOLER)
-    )
+def translate(c: Config) -> Fields:
+    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=bert_like.head(c, bert_like.POOLER))
 
 
 def _tables(c: Config) -> list[int]:

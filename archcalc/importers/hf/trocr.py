@@ -1,14 +1,12 @@
 """Decoder of TrOCR: BART's decoder with cross-attention to the output of a vision encoder."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, heads, inert, when
 
 INERT = {inert.NOT_HERE: "is_decoder"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "causal")
+def translate(c: Config) -> Fields:
+    heads.only(c, "causal")
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),

@@ -1,11 +1,10 @@
 """UMT5: mT5 with a relative position bias table in every block."""
 
-from archcalc.importers.hf._helpers import t5_like
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, t5_like
 
 USUAL = "seq2seq"
 INERT = t5_like.INERT
 
 
-def translate(c: Config, task: str) -> Fields:
-    return t5_like.t5_like(c, task, t5_like.head_of_checkpoint(c, task, overwritten=True), per="block")
+def translate(c: Config) -> Fields:
+    return t5_like.t5(c, t5_like.head_of_checkpoint(c, overwritten=True), per="block")

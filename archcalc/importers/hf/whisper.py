@@ -1,32 +1,28 @@
 """Whisper: an audio encoder after two convolutions and a text decoder; key projections have no bias."""
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.bart_like import stack_of
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.whisper_like import stored_sinusoids
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, inert, when, whisper_like
 
 USUAL = "speech"
 INERT = {inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size"}
 
 
-def translate(c: Config, task: str) -> Fields:
-    heads.only(c, task, "speech", "causal", "base", "audio")
+def translate(c: Config) -> Fields:
+    heads.only(c, "speech", "causal", "base", "audio")
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "vocab_size", "max_target_positions")
     c.skip("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim")
     head = heads.tied_or_own(c)
-    if task == "base":
+    if c.task == "base":
         head = "none"
     heard = {
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
-        "position": stored_sinusoids(c),
+        "position": whisper_like.stored_sinusoids(c),
     }
-    if task == "audio":
-        return _listening(c, {**stack_of(c, "encoder"), **heard})
+    if c.task == "audio":
+        return _listening(c, {**bart_like.stack_of(c, "encoder"), **heard})
     position = {"kind": "learned", "length": c.size("max_target_positions")}
-    decoder: Fields = {**stack_of(c, "decoder"), "position": position}
-    stacks: Fields = {"encoder": {**stack_of(c, "encoder"), **heard}, "decoder": decoder}
-    if task == "causal":
+    decoder: Fields = {**bart_like.stack_of(c, "decoder"), "position": position}
+    stacks: Fields = {"encoder": {**bart_like.stack_of(c, "encoder"), **heard}, "decoder": decoder}
+    if c.task == "causal":
         looking = {**decoder, "pattern": ["attention cross ffn"]}
         stacks = {"cross": {"memory": c.size("d_model")}, "encoder": None, "decoder": looking}
     return {

@@ -1,9 +1,8 @@
 """XGLM: a pre-norm decoder with biases everywhere, and sinusoidal positions."""
 
-from archcalc.importers.hf._helpers.gpt2_like import fairseq_decoder
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, gpt2_like
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     c.size("max_position_embeddings")  # nothing depends on it, but it must be one
-    return fairseq_decoder(c, task, "ffn_dim", "activation_function", {"kind": "sinusoidal"})
+    return gpt2_like.fairseq_decoder(c, "ffn_dim", "activation_function", {"kind": "sinusoidal"})

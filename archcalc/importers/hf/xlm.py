@@ -1,18 +1,15 @@
 """XLM and FlauBERT: BERT-like encoders with optional language embeddings and a plain linear LM head."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, heads, inert
 
 TYPES = ("xlm", "flaubert")
 USUAL = "masked"
 INERT = {inert.SUMMARY: "start_n_top end_n_top summary_type", inert.UNREAD: "is_encoder"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     d_model, number = c.size("emb_dim"), c.size("n_heads")
-    if c.flag("asm") and task in ("masked", "causal"):
+    if c.flag("asm") and c.task in ("masked", "causal"):
         raise c.refused("asm")
     fixed, learned = {"kind": "sinusoidal", "stored": True}, {"kind": "learned"}
     kind: Fields = c.choose("sinusoidal_embeddings", fixed, learned)
@@ -30,14 +27,14 @@ def translate(c: Config, task: str) -> Fields:
         "position": {**kind, "length": c.size("max_position_embeddings")},
         "embedding": {"norm": True, "types": languages},
         c.choose("causal", "decoder", "encoder"): c.size("n_layers"),
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     labels, kind, used = heads.labels(c), heads.tied_or_own(c), c.flag("summary_use_proj")
     to_labels = c.flag("summary_proj_to_labels")
-    table: dict[str, Any] = {
+    table: dict[str, Value] = {
         "base": heads.none,
         "masked": lambda: {"kind": kind, "bias": True},
         "causal": lambda: {"kind": kind, "bias": True},
@@ -49,4 +46,4 @@ def _head(c: Config, task: str) -> Any:
         table["sequence"] = lambda: heads.classifier(classes, pool="class")
     if used and to_labels:
         table["choice"] = lambda: heads.classifier(1, pool="class", hidden=labels, act="identity")
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

@@ -1,16 +1,13 @@
 """YOSO and MRA: RoBERTa with approximate attention, which has the same parameters as full attention."""
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, inert
 
 TYPES = ("yoso", "mra")
 USUAL = "masked"
 INERT = {inert.NOT_HERE: "add_cross_attention"}
 
 
-def translate(c: Config, task: str) -> Fields:
+def translate(c: Config) -> Fields:
     if c.given("conv_window"):
         raise c.refused("conv_window")
     c.notes.append("the approximate attention of this class is counted as full attention")
@@ -21,15 +18,15 @@ def translate(c: Config, task: str) -> Fields:
         "position": {**fields["position"], "offset": 2},
         "embedding": bert_like.typed(c),
         "encoder": c.size("num_hidden_layers"),
-        "head": _head(c, task),
+        "head": _head(c),
     }
 
 
-def _head(c: Config, task: str) -> Any:
+def _head(c: Config) -> Value:
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     own: heads.Table = {
         "base": heads.none,
         "choice": lambda: heads.classifier(1, pool="class", **{**hidden, "act": "relu"}),
         "answer": lambda: heads.classifier(heads.SPAN),  # whatever else there are labels for
     }
-    return bert_like.head(c, task, hidden, own)
+    return bert_like.head(c, hidden, own)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert, when
 
 INERT = {
     inert.NO_SUCH_SIZE: "extra_pos_embeddings",
@@ -20,7 +17,7 @@ POST_NORM = {"place": "post"}
 OFFSET = 2  # rows in front of BART's table of positions that no token uses
 
 
-def bart_like(c: Config, task: str, *, embedding_norm: bool = False, **more: Any) -> Fields:
+def bart(c: Config, *, embedding_norm: bool = False, **more: Value) -> Fields:
     """`more` is what a family adds or has differently; a decoder alone looks at what another model read."""
     norm = when(embedding_norm, norm=True)
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
@@ -29,14 +26,14 @@ def bart_like(c: Config, task: str, *, embedding_norm: bool = False, **more: Any
         "d_model": c.size("d_model"),
         "ffn": {"act": activation(c, "activation_function")},
         "embedding": norm,
-        **_stacks(c, task, norm),
-        "head": head(c, task),
+        **_stacks(c, norm),
+        "head": head(c),
     }
     return {**usual, **more}
 
 
-def _stacks(c: Config, task: str, norm: Fields) -> Fields:
-    if task == "causal":
+def _stacks(c: Config, norm: Fields) -> Fields:
+    if c.task == "causal":
         looking = {**stack_of(c, "decoder"), "pattern": ["attention cross ffn"]}
         return {"cross": {"memory": c.size("d_model")}, "decoder": looking}
     embedding = {**norm, **shared_table(c)}
@@ -53,15 +50,15 @@ def stack_of(c: Config, name: str) -> Fields:
     return {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}
 
 
-def learned(c: Config, **more: Any) -> Fields:
+def learned(c: Config, **more: Value) -> Fields:
     return {"kind": "learned", "length": c.size("max_position_embeddings"), **more}
 
 
-def sinusoidal(c: Config, **more: Any) -> Fields:
+def sinusoidal(c: Config, **more: Value) -> Fields:
     return {"kind": "sinusoidal", "length": c.size("max_position_embeddings"), **more}
 
 
-def head(c: Config, task: str, causal: Callable[[], Any] | None = None) -> Any:
+def head(c: Config, causal: Callable[[], Value] | None = None) -> Value:
     """`causal` builds the head of the decoder-only class, if it differs from the default."""
     labels = heads.labels(c)
     c.skip("tie_word_embeddings")
@@ -72,4 +69,4 @@ def head(c: Config, task: str, causal: Callable[[], Any] | None = None) -> Any:
         "sequence": lambda: heads.classifier(labels, pool="last", hidden=c.size("d_model")),
         "answer": lambda: heads.classifier(heads.SPAN),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)

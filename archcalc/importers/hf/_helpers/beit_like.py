@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
+from archcalc.importers.hf._helpers import Config, Fields, Value, biased, heads, vit_like, when
 
 _POSITIONS: Fields = {
     "use_absolute_position_embeddings": "learned",
@@ -16,21 +11,21 @@ _POSITIONS: Fields = {
 }
 
 
-def beit(c: Config, *, final_norm: bool, **more: Any) -> Fields:
+def beit(c: Config, *, final_norm: bool, **more: Value) -> Fields:
     mask = when(c.flag("use_mask_token"), mask=True)
-    return image_encoder(
+    return vit_like.image_encoder(
         c,
         bias=biased(qvo=True),
-        ffn=plain_ffn(c),
+        ffn=vit_like.plain_ffn(c),
         layer_scale=c.get("layer_scale_init_value") > 0 or None,
         norm=when(not final_norm, final=False),
         position=_position(c),
-        embedding=patches(c, **mask),
+        embedding=vit_like.patches(c, **mask),
         **more,
     )
 
 
-def _position(c: Config) -> Any:
+def _position(c: Config) -> Value:
     return [position for key, position in _POSITIONS.items() if c.flag(key)] or None
 
 
@@ -39,10 +34,10 @@ def averaged() -> Fields:
     return {"kind": "none", "pool": "mean", "norm": True}
 
 
-def classes(c: Config) -> Any:
+def classes(c: Config) -> Value:
     """A classifier on the class token or on the mean; the norm of the mean exists even without classes."""
     if not c.flag("use_mean_pooling"):
-        return classes_of_image(c, "class")
+        return vit_like.classes_of_image(c, "class")
     if not heads.labels(c):
         return averaged()
-    return classes_of_image(c, "mean", norm=True)
+    return vit_like.classes_of_image(c, "mean", norm=True)

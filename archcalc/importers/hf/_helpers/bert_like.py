@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import attention, divided, ffn, head_dim
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    activation,
+    attention,
+    divided,
+    ffn,
+    head_dim,
+    heads,
+    rope,
+    stack,
+)
 
 POST_NORM = {"place": "post"}
 POOLER = {"pooler": True}  # a dense layer on the first token
@@ -28,12 +35,12 @@ def with_pooler(head: Fields) -> Fields:
     return {**head, "beside": pooled()}
 
 
-def bert(c: Config, *, embedding: Fields | None = None, **changes: Any) -> Fields:
+def bert(c: Config, *, embedding: Fields | None = None, **changes: Value) -> Fields:
     """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top."""
     return {**encoder(c), "norm": POST_NORM, "embedding": embedding or typed(c), **blocks(c), **changes}
 
 
-def rotary_bert(c: Config, **changes: Any) -> Fields:
+def rotary_bert(c: Config, **changes: Value) -> Fields:
     """BERT with RoPE in the place of learned positions; its head size may be given."""
     fields = encoder(c)
     width = c.size_or("head_dim", fields["head_dim"])
@@ -72,7 +79,7 @@ def blocks(c: Config) -> Fields:
     return {"cross": {"memory": c.size("hidden_size")}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
-def typed(c: Config, **more: Any) -> Fields:
+def typed(c: Config, **more: Value) -> Fields:
     """An embedding of tokens and token types, followed by a norm."""
     return {"norm": True, "types": c.count("type_vocab_size"), **more}
 
@@ -103,21 +110,19 @@ def classifiers(c: Config, dense: Fields, choice: Fields = POOLER) -> heads.Tabl
     }
 
 
-def head(c: Config, task: str, dense: Fields, own: heads.Table | None = None) -> Any:
+def head(c: Config, dense: Fields, own: heads.Table | None = None) -> Value:
     """The heads that most families share, with a family's own ones in `own`."""
     c.skip("tie_word_embeddings")
     language_models = {"masked": lambda: language(c), "causal": lambda: language(c)}
     table = {"base": pooled, **language_models, "pretraining": lambda: language_and_pair(c), **classifiers(c, dense)}
-    return heads.for_task(c, task, {**table, **(own or {})})
+    return heads.for_task(c, {**table, **(own or {})})
 
 
-def rotary_head(
-    c: Config, task: str, dense: Fields, *, twice: bool = True, base: Callable[[], Any] = heads.none
-) -> Any:
+def rotary_head(c: Config, dense: Fields, *, twice: bool = True, base: Callable[[], Value] = heads.none) -> Value:
     """Heads of BERT models with RoPE: tied unless the file says otherwise, though not every class declares that."""
     tied = c.given("tie_word_embeddings") is not False
     table = {"base": base, "masked": lambda: _transformed(tied, twice), **classifiers(c, dense)}
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)
 
 
 def _transformed(tied: bool, twice: bool) -> Fields:

@@ -11,7 +11,7 @@ from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
 
-def decoder(c: Config, task: str, **changes: Any) -> Fields:
+def decoder(c: Config, **changes: Any) -> Fields:
     """A decoder whose fields are called what Llama calls them; `changes` go on top."""
     usual: dict[str, Callable[[], Any]] = {
         "vocab": lambda: c.size("vocab_size"),
@@ -24,7 +24,7 @@ def decoder(c: Config, task: str, **changes: Any) -> Fields:
         "bias": lambda: False,
         "position": lambda: rope(c, head_dim(c)),
         "decoder": lambda: stack(["attention ffn"] * c.size("num_hidden_layers")),
-        "head": lambda: heads.of_decoder(c, task),
+        "head": lambda: heads.of_decoder(c),
     }
     return {**{field: make() for field, make in usual.items() if field not in changes}, **changes}
 

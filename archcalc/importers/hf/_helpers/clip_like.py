@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads
 
 
 def tower(c: Config) -> Fields:
@@ -24,9 +20,9 @@ def image_tower(c: Config, embedding: Fields) -> Fields:
     return {**tower(c), "embedding": embedding, "position": "learned", "encoder": c.size("num_hidden_layers")}
 
 
-def of_images(c: Config, task: str) -> Any:
+def of_images(c: Config) -> Value:
     """SigLIP's attention pooling head with one learned query, unless it is switched off."""
-    heads.only(c, task, "base")
+    heads.only(c, "base")
     if c.given("vision_use_head") is False:
         return "none"
     return {"kind": "none", "pool": "probe"}

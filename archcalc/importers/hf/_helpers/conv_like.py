@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
-
-Items = list[Any]
+Items = list[Value]
 
 USUAL_IMAGE = 224  # of ImageNet's classifiers
 POOLED: Items = [{"pool": "average", "to": 1}]
@@ -19,12 +15,12 @@ CERTAIN = 0.99  # stands for a dropout of 1, which PyTorch takes and the spec do
 _OWN_WORD = ("relu6", "mish", "hardswish")  # activations that networks have beyond those of Transformers
 
 
-def network(c: Config, task: str, layers: Items, *, blocks: Fields, **defaults: Fields) -> Fields:
+def network(c: Config, layers: Items, *, blocks: Fields, **defaults: Fields) -> Fields:
     """`blocks` are those that `layers` may call, `defaults` the fields that all layers of a kind have."""
     called = {item["block"] for item in layers if isinstance(item, dict) and "block" in item}
     used = {name: block for name, block in blocks.items() if name in called}
     loss = "none"
-    if task == "image" and heads.labels(c):
+    if c.task == "image" and heads.labels(c):
         loss = "cross_entropy"
     fields = {
         "family": "network",
@@ -47,7 +43,7 @@ def image(c: Config) -> list[int]:
     return sides(c, "image_size", said)
 
 
-def sides(c: Config, key: str, said: Any) -> list[int]:
+def sides(c: Config, key: str, said: Value) -> list[int]:
     if not isinstance(said, list):
         said = [said, said]
     if len(said) != 2 or not all(_is_size(side) for side in said):
@@ -64,7 +60,7 @@ def sizes(c: Config, key: str, least: int = 1) -> list[int]:
     return said
 
 
-def _is_size(value: Any, least: int = 1) -> bool:
+def _is_size(value: Value, least: int = 1) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
@@ -99,7 +95,7 @@ def act(c: Config, key: str = "hidden_act") -> str:
     return activation(c, key)
 
 
-def dropout(c: Config, rate: Any, key: str) -> Items:
+def dropout(c: Config, rate: Value, key: str) -> Items:
     """A layer of dropout, none where its rate is zero."""
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
         raise c.wrong(key, "a fraction from 0 to 1")

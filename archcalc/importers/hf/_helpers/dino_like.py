@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.vit_like import backbone, classes_of_image, image_encoder
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, biased, heads, inert, vit_like
 
 DINO_INERT = {
     inert.STARTING: "layerscale_value",
@@ -15,19 +11,19 @@ DINO_INERT = {
 }
 
 
-def dino_like(c: Config, task: str, embedding: Fields) -> Fields:
+def dino_like(c: Config, embedding: Fields) -> Fields:
     table: heads.Table = {
         "base": heads.none,
-        "image": lambda: classes_of_image(c, "both"),
-        "backbone": lambda: backbone(c),
+        "image": lambda: vit_like.classes_of_image(c, "both"),
+        "backbone": lambda: vit_like.backbone(c),
     }
-    return image_encoder(
+    return vit_like.image_encoder(
         c,
         bias=biased(qkv=c.flag("qkv_bias"), o=True),
         ffn=_ffn(c),
         layer_scale=True,
         embedding=embedding,
-        head=heads.for_task(c, task, table),
+        head=heads.for_task(c, table),
     )
 
 

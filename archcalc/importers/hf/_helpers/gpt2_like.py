@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import decoder, divided
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, divided, heads, stack
 
 
-def gpt(c: Config, task: str, *, ffn: Fields, **more: Any) -> Fields:
+def gpt(c: Config, *, ffn: Fields, **more: Value) -> Fields:
     """GPT-1 and its like, whose sizes are called n_embd, n_head and n_positions."""
     d_model, number = c.size("n_embd"), c.size("n_head")
     fields = {
@@ -23,13 +17,13 @@ def gpt(c: Config, task: str, *, ffn: Fields, **more: Any) -> Fields:
         "bias": True,
         "position": {"kind": "learned", "length": c.size("n_positions")},
     }
-    return decoder(c, task, **{**fields, **more})
+    return decoder(c, **{**fields, **more})
 
 
-def gpt2_like(c: Config, task: str, **more: Any) -> Fields:
+def gpt2(c: Config, **more: Value) -> Fields:
     d_model = c.size("n_embd")
     ffn = {"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function")}
-    return gpt(c, task, ffn=ffn, **crossed(c, d_model, c.size("n_layer")), **more)
+    return gpt(c, ffn=ffn, **crossed(c, d_model, c.size("n_layer")), **more)
 
 
 def crossed(c: Config, d_model: int, blocks: int) -> Fields:
@@ -39,12 +33,11 @@ def crossed(c: Config, d_model: int, blocks: int) -> Fields:
     return {"cross": {"memory": d_model}, "decoder": stack(["attention cross ffn"] * blocks)}
 
 
-def fairseq_decoder(c: Config, task: str, width: str, act: str, position: Fields) -> Fields:
+def fairseq_decoder(c: Config, width: str, act: str, position: Fields) -> Fields:
     """`width` and `act` are the keys of the FFN."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     return decoder(
         c,
-        task,
         kv_heads=number,
         head_dim=d_model // number,
         ffn={"width": c.size(width), "act": activation(c, act)},
@@ -55,7 +48,7 @@ def fairseq_decoder(c: Config, task: str, width: str, act: str, position: Fields
     )
 
 
-def alibi_decoder(c: Config, task: str, *, act: str, **more: Any) -> Fields:
+def alibi_decoder(c: Config, *, act: str, **more: Value) -> Fields:
     """BLOOM and MPT: an FFN four times as wide as the model, which older files call n_embed."""
     d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
     c.skip("hidden_size")
@@ -66,6 +59,6 @@ def alibi_decoder(c: Config, task: str, *, act: str, **more: Any) -> Fields:
         "head_dim": divided(c, d_model, number),
         "ffn": {"width": 4 * d_model, "act": act},
         "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")),
-        "head": heads.of_decoder(c, task),
+        "head": heads.of_decoder(c),
         **more,
     }

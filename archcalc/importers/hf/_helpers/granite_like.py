@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder, head_dim
+from archcalc.importers.hf._helpers import Config, Fields, Value, attentions, decoder, head_dim, rope, when
 from archcalc.importers.hf._helpers.layer_types import SLIDING, first_of_every, layer_types
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 
-def granite_windows(c: Config, task: str, part: str, **more: Any) -> Fields:
+def granite_windows(c: Config, part: str, **more: Value) -> Fields:
     """`part` stands behind attention in every block: an FFN or experts."""
     position = rope(c, head_dim(c))
     kinds = attentions(_kinds(c, position), [part] * c.size("num_hidden_layers"))
     attention = {"bias": c.flag("attention_bias"), "sinks": True}
-    return decoder(c, task, attention=attention, position=position, **kinds, **more)
+    return decoder(c, attention=attention, position=position, **kinds, **more)
 
 
 def _kinds(c: Config, position: Fields) -> list[Fields]:

@@ -37,23 +37,22 @@ def class_for(c: Config, task: str) -> str:
     return next((name for name, meant in c.classes.items() if meant == task), "")
 
 
-def for_task(c: Config, task: str, table: Table) -> Any:
-    """The head for a task from a family's table; other tasks are refused."""
-    if task not in table:
-        raise refuse(c, task)
-    return table[task]()
+def for_task(c: Config, table: Table) -> Any:
+    """The head for the task from a family's table; other tasks are refused."""
+    only(c, *table)
+    return table[c.task]()
 
 
-def refuse(c: Config, asked: str) -> InputError:
+def refuse(c: Config) -> InputError:
     """The error for a class whose head is not supported."""
-    hint = "--trace counts it with transformers"
-    return InputError(f"the head of {class_for(c, asked) or asked} is not counted", hint, field="architectures")
+    fact = f"the head of {class_for(c, c.task) or c.task} is not counted"
+    return InputError(fact, "--trace counts it with transformers", field="architectures")
 
 
-def only(c: Config, task: str, *counted: str) -> None:
+def only(c: Config, *counted: str) -> None:
     """Refuse every other task."""
-    if task not in counted:
-        raise refuse(c, task)
+    if c.task not in counted:
+        raise refuse(c)
 
 
 def labels(c: Config) -> int:
@@ -86,20 +85,21 @@ def tied_or_own(c: Config) -> str:
     return c.choose("tie_word_embeddings", "tied", "lm")
 
 
-def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = SPAN) -> Any:
+def of_decoder(c: Config, *, bias: bool = False, answers: int = SPAN) -> Any:
     """A language model's head, or what a decoder is given in its place."""
     c.skip("tie_word_embeddings")
     table: Table = {
-        "causal": lambda: _language(c, bias),
+        "causal": lambda: language(c, bias),
         "sequence": lambda: {"kind": "classifier", "classes": labels(c), "bias": False, "pool": "last"},
         "token": lambda: classifier(labels(c)),
         "answer": lambda: classifier(answers),
         "base": none,
     }
-    return for_task(c, asked, table)
+    return for_task(c, table)
 
 
-def _language(c: Config, bias: bool) -> Any:
+def language(c: Config, bias: bool = False) -> Any:
+    """A head that is tied where the file says so, whether or not the class declares it."""
     kind = {True: "tied", False: "lm"}[c.given_flag("tie_word_embeddings")]
     if bias:
         return {"kind": kind, "bias": True}

@@ -80,8 +80,8 @@ def _quantization(config: Config) -> dict[str, Any] | None:
 def _translated(family: Family, config: Config, text: Text) -> dict[str, Any]:
     """Turns a failure caused by a value of the wrong type into an error message."""
     try:
-        task = text.task or heads.task(config, family.usual)
-        fields = family.translate(config, task)
+        config.task = text.task or heads.task(config, family.usual)
+        fields = family.translate(config)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None

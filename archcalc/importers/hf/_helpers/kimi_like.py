@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import decoder, where_used
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, heads, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.moe import experts
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _MIXERS = {FULL: "attention", LINEAR: "delta"}
 
@@ -18,9 +14,7 @@ def mixers(c: Config, usual: list[str]) -> list[str]:
     return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
 
 
-def kimi(
-    c: Config, task: str, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Any
-) -> Fields:
+def kimi(c: Config, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Value) -> Fields:
     """`attention` and `delta` are omitted if no block has them."""
     fields = {
         "kv_heads": None,
@@ -28,18 +22,18 @@ def kimi(
         **where_used(mixers, attention=lambda: attention, delta=lambda: delta),
         "position": None,
         "decoder": paired(mixers, parts),
-        "head": _own_head(c, task),
+        "head": _own_head(c),
     }
-    return decoder(c, task, **{**fields, **more})
+    return decoder(c, **{**fields, **more})
 
 
-def _own_head(c: Config, task: str) -> Any:
+def _own_head(c: Config) -> Value:
     """The class never ties its head to the token embedding."""
     if c.flag("tie_word_embeddings"):
         c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
-    if task == "causal":
+    if c.task == "causal":
         return "lm"
-    return heads.of_decoder(c, task)
+    return heads.of_decoder(c)
 
 
 def kimi_experts(c: Config) -> Fields:

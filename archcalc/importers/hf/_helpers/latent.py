@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import decoder
+from archcalc.importers.hf._helpers import Config, Fields, Value, attentions, decoder, inert, rope, when
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import experts, first_dense, listed, mixture, used
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import rope
 
 INDEXED_INERT = {
     inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
@@ -19,7 +13,7 @@ INDEXED_INERT = {
 }
 
 
-def latent(c: Config, v_dim: int | None = None) -> Fields:
+def mla(c: Config, v_dim: int | None = None) -> Fields:
     """`v_dim` where it does not stand in the file."""
     squeezed = c.size_or("q_lora_rank", 0) or None
     return {
@@ -33,27 +27,27 @@ def latent(c: Config, v_dim: int | None = None) -> Fields:
     }
 
 
-def latent_decoder(c: Config, task: str, attention: Fields, parts: list[str], **more: Any) -> Fields:
+def mla_decoder(c: Config, attention: Fields, parts: list[str], **more: Value) -> Fields:
     """`parts` stand behind attention: an FFN or experts in each block."""
     usual = {"position": rope(c, c.size("qk_rope_head_dim")), "decoder": paired(["attention"] * len(parts), parts)}
-    return decoder(c, task, kv_heads=None, head_dim=None, attention=attention, **{**usual, **more})
+    return decoder(c, kv_heads=None, head_dim=None, attention=attention, **{**usual, **more})
 
 
-def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Any) -> Fields:
+def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Value) -> Fields:
     """Experts beside shared ones; with a `correction` that steers the router, from V3 on."""
     steered = when(correction, correction=True)
     return experts(c, "n_routed_experts", shared="n_shared_experts", shared_bias=bias, **steered, **more)
 
 
-def indexed_decoder(c: Config, task: str, have_their_own: list[bool]) -> Fields:
+def indexed_decoder(c: Config, have_their_own: list[bool]) -> Fields:
     """Attention looks only where an indexer points: the block's own, or that of an earlier block."""
-    parts, attention = listed(c, first_dense(c)), latent(c)
+    parts, attention = listed(c, first_dense(c)), mla(c)
     index = {"heads": c.size("index_n_heads"), "head_dim": c.size("index_head_dim"), "top": c.size("index_topk")}
     kinds = [when(own, index=index) for own in have_their_own]
     if all(have_their_own):
         attention, kinds = {**attention, "index": index}, [{}] * len(kinds)
     made = used(c, parts, lambda: _indexed_experts(c))
-    return latent_decoder(c, task, attention, parts, **made, **attentions(kinds, parts))
+    return mla_decoder(c, attention, parts, **made, **attentions(kinds, parts))
 
 
 def _indexed_experts(c: Config) -> Fields:

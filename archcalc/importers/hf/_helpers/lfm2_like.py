@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import where_used
+from archcalc.importers.hf._helpers import Config, Fields, Value, heads, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
-from archcalc.importers.hf._helpers.reading import Config, Fields
 
 _MIXERS = {"conv": "conv", FULL: "attention"}
 
@@ -17,10 +13,10 @@ def conv_mixers(c: Config, usual: list[str]) -> list[str]:
     return [_MIXERS[layer] for layer in layer_types(c, usual, known=_MIXERS)]
 
 
-def lfm2_head(c: Config, task: str) -> Any:
+def lfm2_head(c: Config) -> Value:
     """`tie_embedding` of older files takes precedence."""
-    if task != "causal" or c.given("tie_embedding") is None:
-        return heads.of_decoder(c, task)
+    if c.task != "causal" or c.given("tie_embedding") is None:
+        return heads.of_decoder(c)
     c.skip("tie_word_embeddings")
     if c.given("tie_embedding"):
         return "tied"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, attentions, when
 
 
-def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
+def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Value]:
     """Attention, its variants and the stack: one window for all blocks, or one for each."""
     c.notes.append("sliding-window attention is counted as full attention under a mask; the class computes parts of it")
     c.notes.append("no token has global attention: the projections for such tokens are counted, but not used")

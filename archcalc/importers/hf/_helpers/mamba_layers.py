@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from math import ceil
 
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.patterns import stack
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers import Config, Fields, heads, inert, stack
 
 INERT_IN_FIRST_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
-def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
+def mamba_model(c: Config, layer: Fields) -> Fields:
     """A model whose blocks are one Mamba layer each, without attention."""
     return {
         "vocab": c.size("vocab_size"),
@@ -20,7 +18,7 @@ def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
         "norm": "rms",
         "bias": False,
         "decoder": stack(["mamba"] * c.size("num_hidden_layers")),
-        "head": heads.of_decoder(c, task),
+        "head": heads.of_decoder(c),
     }
 
 

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.conv_like import POOLED, Items, act, classifier, dropout
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, heads, inert, when
 
 MOBILENET_INERT = {inert.SEGMENTING: "semantic_loss_ignore_index"}
 
 
-def conv(c: Config, out: Any, *, kernel: int = 1, **more: Any) -> Fields:
+def conv(c: Config, out: Value, *, kernel: int = 1, **more: Value) -> Fields:
     """`padding: same` is TensorFlow's rule, which puts the odd zero behind."""
-    alike: Any = kernel // 2
+    alike: Value = kernel // 2
     if "dilation" in more:
         alike = f"{alike} * dilation"
     padded = when(kernel > 1, padding=c.choose("tf_padding", "same", alike))
-    return {"conv": out, "kernel": kernel, **padded, "act": act(c), **more}
+    return {"conv": out, "kernel": kernel, **padded, "act": conv_like.act(c), **more}
 
 
-def depthwise(c: Config, **more: Any) -> Fields:
+def depthwise(c: Config, **more: Value) -> Fields:
     return conv(c, "channels", kernel=3, groups="depthwise", **more)
 
 
-def end(c: Config, task: str) -> Items:
+def end(c: Config) -> conv_like.Items:
     rate = c.get("classifier_dropout_prob")
-    pooled = [*POOLED, "flatten"]
+    pooled = [*conv_like.POOLED, "flatten"]
     table: heads.Table = {
         "base": lambda: pooled,
-        "image": lambda: [*pooled, *dropout(c, rate, "classifier_dropout_prob"), *classifier(c)],
+        "image": lambda: [*pooled, *conv_like.dropout(c, rate, "classifier_dropout_prob"), *conv_like.classifier(c)],
     }
-    found: Items = heads.for_task(c, task, table)
+    found: conv_like.Items = heads.for_task(c, table)
     return found

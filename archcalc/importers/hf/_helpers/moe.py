@@ -88,6 +88,6 @@ def used(c: Config, parts: list[str], experts: Any, dense: Any = None) -> Fields
     return fields
 
 
-def mixtral_like(c: Config, task: str, moe: Fields, **more: Any) -> Fields:
+def mixtral_like(c: Config, moe: Fields, **more: Any) -> Fields:
     """A decoder with experts in every block, and no FFN."""
-    return decoder(c, task, ffn=None, moe=moe, decoder=stack(["attention moe"] * c.size("num_hidden_layers")), **more)
+    return decoder(c, ffn=None, moe=moe, decoder=stack(["attention moe"] * c.size("num_hidden_layers")), **more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import decoder, ffn, head_dim, top, where_used
+from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, ffn, head_dim, rope, top, where_used
 from archcalc.importers.hf._helpers.layer_types import (
     FULL,
     HYBRID,
@@ -14,8 +14,6 @@ from archcalc.importers.hf._helpers.layer_types import (
     sliding_from,
 )
 from archcalc.importers.hf._helpers.moe import sparse_where
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation, rope
 
 _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")
 _MIXERS = {LINEAR: "delta", FULL: "attention"}
@@ -52,12 +50,11 @@ def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
     return fields
 
 
-def delta_decoder(c: Config, task: str, parts: list[str], moe: Fields | None = None) -> Fields:
+def delta_decoder(c: Config, parts: list[str], moe: Fields | None = None) -> Fields:
     """Gated DeltaNet and gated attention, each followed by one of `parts`: `ffn` or `moe`."""
     mixers = _mixers(c)
     fields = decoder(
         c,
-        task,
         **where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe),
         **where_used(mixers, attention=lambda: _gated_attention(c), delta=lambda: _delta(c)),
         position=where_used(mixers, attention=lambda: rope(c, head_dim(c)))["attention"],

@@ -15,7 +15,8 @@ from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of, liste
 from archcalc.spec.paths import data_root
 from archcalc.spec.units import LARGEST
 
-Fields = dict[str, Any]  # of a spec
+Value = Any  # of a field of a spec: a word, a number, a list, a mapping
+Fields = dict[str, Value]
 Choice = TypeVar("Choice")
 
 SHOWN = 8  # keys in a note
@@ -40,9 +41,10 @@ def described(model_type: str) -> dict[str, Any]:
 class Config:
     """The values of one config, read by `size`, `flag`, `text`, `get`; `given` is for keys that no class declares."""
 
-    def __init__(self, model_type: str, said: dict[str, Any]) -> None:
+    def __init__(self, model_type: str, said: dict[str, Any], task: str = "") -> None:
         about = described(model_type)
         self.type = model_type
+        self.task = task  # of the class that is translated: causal, masked, sequence …
         self.config_class: str = about["config"]
         self.classes: dict[str, str] = about["classes"]
         self.theta: float = about["theta"]

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, heads, when
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.conv_like import (
-    NORMED,
-    POOLED,
-    Items,
-    act,
-    classifier,
-    network,
-    note_features,
-    stages,
-)
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-
-SHORTCUT: Items = [{"conv": "out", "kernel": 1, "stride": "stride"}]
+SHORTCUT: conv_like.Items = [{"conv": "out", "kernel": 1, "stride": "stride"}]
 
 
-def residual_network(c: Config, task: str, stem: Items, branch: Items, **parameters: Any) -> Fields:
+def residual_network(c: Config, stem: conv_like.Items, branch: conv_like.Items, **parameters: Value) -> Fields:
     """`branch` is what a block adds, in terms of `out`, `stride` and `parameters`, each a function of in and out."""
-    found = stages(c)
+    found = conv_like.stages(c)
     end = heads.for_task(
         c,
-        task,
         {
-            "base": lambda: POOLED,
-            "image": lambda: [*POOLED, "flatten", *classifier(c)],
-            "backbone": lambda: note_features(c, len(found)),
+            "base": lambda: conv_like.POOLED,
+            "image": lambda: [*conv_like.POOLED, "flatten", *conv_like.classifier(c)],
+            "backbone": lambda: conv_like.note_features(c, len(found)),
         },
     )
-    return network(
+    return conv_like.network(
         c,
-        task,
         [*stem, *_calls(c, found, parameters), *end],
-        blocks=_blocks(branch, act(c), list(parameters)),
-        conv=NORMED,
+        blocks=_blocks(branch, conv_like.act(c), list(parameters)),
+        conv=conv_like.NORMED,
     )
 
 
-def _blocks(branch: Items, word: str, parameters: list[str]) -> Fields:
+def _blocks(branch: conv_like.Items, word: str, parameters: list[str]) -> Fields:
     """Where the shape stays what comes in is added as it is, else through a projection."""
     needed = {"out": "required", **dict.fromkeys(parameters, "required")}
     return {
@@ -50,9 +35,9 @@ def _blocks(branch: Items, word: str, parameters: list[str]) -> Fields:
     }
 
 
-def _calls(c: Config, found: list[tuple[int, int]], parameters: dict[str, Any]) -> Items:
+def _calls(c: Config, found: list[tuple[int, int]], parameters: dict[str, Value]) -> conv_like.Items:
     """The blocks of all stages; every stage has one at least."""
-    calls: Items = []
+    calls: conv_like.Items = []
     into = c.size("embedding_size")
     for index, (out, depth) in enumerate(found):
         shrinks = index > 0 or c.flag("downsample_in_first_stage")
@@ -66,5 +51,5 @@ def _calls(c: Config, found: list[tuple[int, int]], parameters: dict[str, Any]) 
     return calls
 
 
-def _given(parameters: dict[str, Any], into: int, out: int) -> Fields:
+def _given(parameters: dict[str, Value], into: int, out: int) -> Fields:
     return {"out": out, **{name: value(into, out) for name, value in parameters.items()}}

@@ -7,11 +7,7 @@ and leaves that of a loaded checkpoint apart (huggingface/transformers, pull req
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert, when
 
 INERT = {inert.NOT_HERE: "scale_decoder_outputs", inert.UNREAD: "n_positions"}
 
@@ -22,7 +18,7 @@ UNTOLD = (
 _OLDER_VERSIONS = ("", "0", "1", "2", "3", "4")
 
 
-def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Fields:
+def t5(c: Config, language_head: str, **positions: Value) -> Fields:
     """`language_head` is tied or lm; `positions` are further options of the relative position bias."""
     if c.given("quantization_config"):
         c.notes.append("transformers does not quantise T5's wo; it is counted as quantised like the rest")
@@ -36,16 +32,16 @@ def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Field
         "norm": "rms",
         "bias": False,
         "position": {"kind": "relative", "buckets": buckets, **positions},
-        **_stacks(c, task),
-        "head": _head(c, task, language_head),
+        **_stacks(c),
+        "head": _head(c, language_head),
     }
 
 
-def _stacks(c: Config, task: str) -> Fields:
+def _stacks(c: Config) -> Fields:
     """Both, with one table; a class with one stack is built like a decoder if is_decoder is set."""
     blocks, further = c.size("num_layers"), c.size_or("num_decoder_layers", c.own("num_layers"))
     decodes = c.flag("is_decoder")
-    if task not in ("encoder", "token"):
+    if c.task not in ("encoder", "token"):
         return {"embedding": {"shared": True}, "encoder": blocks, "decoder": further}
     if not decodes:
         return {"encoder": blocks}
@@ -69,7 +65,7 @@ def _ffn(c: Config) -> Fields:
     return {"width": c.size("d_ff"), "act": activation(c, key, said or act), **when(gated, gated=True)}
 
 
-def _head(c: Config, task: str, language_head: str) -> Any:
+def _head(c: Config, language_head: str) -> Value:
     table: heads.Table = {
         "base": heads.none,
         "encoder": heads.none,
@@ -78,13 +74,13 @@ def _head(c: Config, task: str, language_head: str) -> Any:
         "token": lambda: heads.classifier(heads.labels(c)),
         "answer": lambda: heads.classifier(heads.labels(c)),
     }
-    return heads.for_task(c, task, table)
+    return heads.for_task(c, table)
 
 
-def head_of_checkpoint(c: Config, task: str, *, overwritten: bool) -> str:
+def head_of_checkpoint(c: Config, *, overwritten: bool) -> str:
     """A checkpoint may hold a head where the class that is built without one does not; `overwritten`: transformers 5
     writes true in the place of such a checkpoint's false."""
-    if task != "seq2seq":
+    if c.task != "seq2seq":
         return "none"
     if c.given("tie_word_embeddings") is not False:
         if overwritten and _is_recent(c):

@@ -15,9 +15,9 @@ _WHOLE = ("head", "spare", "encoder", "decoder")  # what no stack can say
 _LISTENER = {"is_decoder": True, "add_cross_attention": True}
 
 
-def two_models(c: Config, task: str, usual_encoder: str) -> Fields:
+def joined(c: Config, usual_encoder: str) -> Fields:
     """`usual_encoder` is the default encoder type if the file gives none."""
-    heads.only(c, task, "seq2seq")
+    heads.only(c, "seq2seq")
     c.skip("tie_word_embeddings")
     first = _read(c, "encoder", "base", {"model_type": usual_encoder})
     second = _read(c, "decoder", "causal", {"model_type": "bert", **_LISTENER})
@@ -38,8 +38,8 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     family = translator(said["model_type"])
     if family is None:
         raise unknown_type(said)
-    inner = Config(said["model_type"], said)
-    found = finished({**family.translate(inner, task), "softmax": inner.softmax})
+    inner = Config(said["model_type"], said, task)
+    found = finished({**family.translate(inner), "softmax": inner.softmax})
     inner.check_all_read(family.inert)
     c.notes.extend(inner.notes)
     return found

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, biased, heads, inert, when
 
 VIT_INERT = {inert.NOT_HERE: "encoder_stride pooler_output_size", inert.FEATURES: "out_features"}
 
 
-def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
+def image_encoder(c: Config, *, bias: Value, **more: Value) -> Fields:
     """`bias` is that of attention; `more` are the fields that a family adds or changes."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" not in more:
@@ -27,7 +22,7 @@ def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
     return {**usual, **more}
 
 
-def vit(c: Config, **more: Any) -> Fields:
+def vit(c: Config, **more: Value) -> Fields:
     """ViT's own blocks: biases on queries, keys and values by a switch, a non-gated FFN."""
     return image_encoder(c, bias=biased(qkv=c.flag("qkv_bias"), o=True), ffn=plain_ffn(c), **more)
 
@@ -36,7 +31,7 @@ def plain_ffn(c: Config) -> Fields:
     return {"width": c.size("intermediate_size"), "act": activation(c)}
 
 
-def patches(c: Config, **more: Any) -> Fields:
+def patches(c: Config, **more: Value) -> Fields:
     """The patch embedding; if the image is not a multiple of the patch size, the classes ignore the rest."""
     patch = _sides(c, "patch_size")
     image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
@@ -72,7 +67,7 @@ def pooled(c: Config) -> Fields:
     return {"kind": "none", "pooler": width}
 
 
-def classes_of_image(c: Config, pool: str, **more: Any) -> Any:
+def classes_of_image(c: Config, pool: str, **more: Value) -> Value:
     """A linear classifier, omitted if there are no classes."""
     number = heads.labels(c)
     if not number:
@@ -80,7 +75,7 @@ def classes_of_image(c: Config, pool: str, **more: Any) -> Any:
     return heads.classifier(number, pool=pool, **more)
 
 
-def backbone(c: Config) -> Any:
+def backbone(c: Config) -> Value:
     """The backbone's output: patch features as a feature map or as a sequence."""
     return c.choose("reshape_hidden_states", {"kind": "none", "pool": "patches"}, "none")
 

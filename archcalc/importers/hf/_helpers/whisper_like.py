@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import biased
-from archcalc.importers.hf._helpers.reading import Config, Fields
-from archcalc.importers.hf._helpers.words import activation
+from archcalc.importers.hf._helpers import Config, Fields, activation, biased
 
 
 def sound_encoder(c: Config, act: str = "activation_function", position: Fields | None = None) -> Fields:
