@@ -84,11 +84,6 @@ def _belonging(found: Fields) -> Fields:
     return changed
 
 
-def _every_layer(model_type: str) -> Fields:
-    """No layer is skipped at random."""
-    return {key: 0.0 for key, usual in described(model_type)["defaults"].items() if "layerdrop" in key and usual}
-
-
 def _rotated(found: Fields, model_type: str) -> Fields:
     """Rotary positions that the class computes: scaled without looking at values, and in part if it knows that."""
     rope = found.get("rope_parameters")

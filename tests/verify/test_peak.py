@@ -169,6 +169,20 @@ def test_without_a_class_there_is_nothing_to_compare(run: Run) -> None:
     assert found.code == 2 and "no config.json" in found.err
 
 
+def test_a_class_that_asks_for_values_is_refused(run: Run, tmp_path: Path) -> None:
+    """NLLB's experts look up which tokens chose them, and the meta device has no values."""
+    (tmp_path / "config.json").write_text('{"model_type": "nllb-moe", "d_model": 64, "vocab_size": 100}', "utf-8")
+    answer = run("verify", str(tmp_path / "config.json"), "--peak", "--attention", "eager")
+    assert answer.code == 2 and "NllbMoeForConditionalGeneration computes something that" in answer.err
+
+
+def test_no_layer_is_skipped_at_random(tmp_path: Path) -> None:
+    """M2M-100 drops one layer of twenty in training; the peak that counts is that of a step with all of them."""
+    config = {"model_type": "m2m_100", "encoder_layerdrop": 0.9, "decoder_layerdrop": 0.9, "d_model": 64}
+    training = Training(config, Setting(1, 8))
+    assert training.model.config.encoder_layerdrop == training.model.config.decoder_layerdrop == 0
+
+
 def test_an_unknown_choice_names_those_that_there_are() -> None:
     with pytest.raises(InputError, match="choose one of eager, flash"):
         asked_ways({"attention": "ring"})

@@ -136,7 +136,13 @@ def _targets(config: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:
-    return trace_training(Training(config, setting, model.document.head_in_checkpoint))
+    try:
+        return trace_training(Training(config, setting, model.document.head_in_checkpoint))
+    except NotImplementedError as reason:  # such as torch.nonzero, whose shape depends on values
+        fact = f"{class_named(config)} computes something that PyTorch's meta device cannot: {reason}".partition(". ")[
+            0
+        ]
+        raise InputError(fact, "compare parameters and FLOPs, without --peak", field="--peak") from reason
 
 
 def _rows(ours: Played, config: dict[str, Any], asked: Asked, there: Trace) -> list[Row]:

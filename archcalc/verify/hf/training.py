@@ -69,6 +69,8 @@ class Training:
         for key, value in PLAIN.items():
             if not key.endswith("_implementation"):
                 setattr(config, key, value)
+        for key in [key for key in vars(config) if "layerdrop" in key]:
+            setattr(config, key, 0.0)  # a step has its peak where no layer is skipped at random
         config._attn_implementation = self._attention()
         for name in ("pad_token_id", "decoder_start_token_id"):  # which a class may ask for, and its values are unused
             if getattr(config, name, None) is None:
