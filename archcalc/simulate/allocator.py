@@ -47,48 +47,48 @@ class Pool:
     """The free pieces of one stream, small or large, by size and then by address."""
 
     stream: int
-    is_small: bool
     split_from: int  # bytes that are left of a piece, and become one
     page: int  # by which an expandable segment grows
     free: list[tuple[int, int, Piece]] = field(default_factory=list)
-    unmapped: list[Piece] = field(default_factory=list)  # ends of expandable segments
-
-    def add(self, piece: Piece) -> None:
-        insort(self.free, (piece.size, piece.address, piece))
-
-    def remove(self, piece: Piece) -> None:
-        del self.free[bisect_left(self.free, (piece.size, piece.address))]
+    end: Piece | None = None  # of its expandable segment, not mapped
 
 
+@dataclass
 class Allocator:
     """The state of one device. `requested` are the bytes asked for, `allocated` those of the pieces given out."""
 
-    def __init__(self, *, expandable: bool = False) -> None:
-        self.expandable = expandable
-        self.pools: dict[tuple[int, bool], Pool] = {}
-        self.requested = self.allocated = 0
-        self.reserved_on: dict[int, int] = defaultdict(int)  # by stream
-        self.allocated_on: dict[int, int] = defaultdict(int)
-        self._next_address = 0
+    expandable: bool = False
+    pools: dict[tuple[int, bool], Pool] = field(default_factory=dict)  # by stream, and whether pieces are small
+    requested: int = 0
+    allocated: int = 0
+    reserved_on: dict[int, int] = field(default_factory=lambda: defaultdict(int))  # by stream
+    allocated_on: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    next_address: int = 0
 
     @property
     def reserved(self) -> int:
         return sum(self.reserved_on.values())
 
     def malloc(self, size: int, stream: int = 0) -> Piece:
+        """The smallest free piece, or one from the device; what is left of it becomes a piece of its own."""
         rounded = round_up(size or 1, ROUNDING)
         is_small = rounded <= SMALL
         pool = self.pools.get((stream, is_small))
         if pool is None:
             split_from = ROUNDING if is_small or self.expandable else SMALL + 1
-            pool = Pool(stream, is_small, split_from, SMALL_SEGMENT if is_small else LARGE_SEGMENT)
+            pool = Pool(stream, split_from, SMALL_SEGMENT if is_small else LARGE_SEGMENT)
             self.pools[stream, is_small] = pool
-        piece = self._best_fit(pool, rounded) or self._from_device(pool, rounded)
+        free = pool.free
+        place = bisect_left(free, (rounded,))
+        if self.expandable:  # a piece that can grow counts as what it can grow to
+            while place + 1 < len(free) and _grown(free[place + 1][2]) < _grown(free[place][2]):
+                place += 1
+        piece = free.pop(place)[2] if place < len(free) else self._from_device(pool, rounded)
         if piece.size - rounded >= pool.split_from:
             rest = Piece(pool, piece.size - rounded, piece.address + rounded)
             _link(piece, rest)
             piece.size = rounded
-            pool.add(rest)
+            insort(free, (rest.size, rest.address, rest))
         piece.is_free, piece.requested = False, size
         self.requested += size
         self.allocated += piece.size
@@ -100,17 +100,7 @@ class Allocator:
         self.allocated -= piece.size
         self.allocated_on[piece.pool.stream] -= piece.size
         piece.is_free = True
-        self._insert(piece)
-
-    def _best_fit(self, pool: Pool, size: int) -> Piece | None:
-        """The smallest free piece; one that can grow counts as what it can grow to."""
-        place, free = bisect_left(pool.free, (size,)), pool.free
-        if place == len(free):
-            return None
-        if self.expandable:
-            while place + 1 < len(free) and _grown(free[place + 1][2]) < _grown(free[place][2]):
-                place += 1
-        return free.pop(place)[2]
+        _insert(piece)
 
     def _from_device(self, pool: Pool, size: int) -> Piece:
         """A segment for small pieces, one for those below 10 MiB, or one for the request alone."""
@@ -118,50 +108,26 @@ class Allocator:
             return self._grow(pool, size)
         segment = pool.page if size < WHOLE_FROM else round_up(size, WHOLE_STEP)
         self.reserved_on[pool.stream] += segment
-        return Piece(pool, segment, self._addresses(segment))
-
-    def _addresses(self, size: int) -> int:
-        start = self._next_address
-        self._next_address += round_up(size, WHOLE_STEP) + WHOLE_STEP  # segments are never neighbours
-        return start
-
-    def _insert(self, piece: Piece) -> Piece:
-        """Put a free piece into its pool, merged with its free neighbours."""
-        pool, before, after = piece.pool, piece.before, piece.after
-        if before and before.is_free and before.is_mapped:
-            pool.remove(before)
-            piece = _merged(before, piece)
-        if after and after.is_free and after.is_mapped:
-            pool.remove(after)
-            piece = _merged(piece, after)
-        pool.add(piece)
+        piece = Piece(pool, segment, self.next_address)
+        self.next_address += segment + WHOLE_STEP  # segments are never neighbours
         return piece
-
-    # expandable segments
 
     def _grow(self, pool: Pool, size: int) -> Piece:
-        """Map as many pages as are missing behind the last free piece of the segment."""
-        end = pool.unmapped[0] if pool.unmapped else self._new_segment(pool)
-        before = end.before
+        """Map as many pages as are missing behind the last free piece of an expandable segment, and merge them."""
+        if pool.end is None:
+            pool.end = Piece(pool, ADDRESSES, self.next_address, is_mapped=False)
+            self.next_address += ADDRESSES + WHOLE_STEP
+        end, before = pool.end, pool.end.before
         there = before.size if before and before.is_free else 0
-        piece = self._map(pool, end, size - there)
-        pool.remove(piece)
-        return piece
-
-    def _new_segment(self, pool: Pool) -> Piece:
-        end = Piece(pool, ADDRESSES, self._addresses(ADDRESSES), is_mapped=False)
-        pool.unmapped.append(end)
-        return end
-
-    def _map(self, pool: Pool, end: Piece, size: int) -> Piece:
-        """Map whole pages at the start of the unmapped end, as a free piece merged with the one before."""
-        mapped = Piece(pool, round_up(size, pool.page), end.address)
-        if end.before:
-            _link(end.before, mapped)
+        mapped = Piece(pool, round_up(size - there, pool.page), end.address)
+        if before:
+            _link(before, mapped)
         mapped.after, end.before = end, mapped
         end.address, end.size = end.address + mapped.size, end.size - mapped.size
         self.reserved_on[pool.stream] += mapped.size
-        return self._insert(mapped)
+        piece = _insert(mapped)
+        del pool.free[bisect_left(pool.free, (piece.size, piece.address))]
+        return piece
 
 
 def round_up(size: int, step: int) -> int:
@@ -182,9 +148,17 @@ def _link(piece: Piece, new: Piece) -> None:
     piece.after = new
 
 
-def _merged(first: Piece, second: Piece) -> Piece:
-    first.size += second.size
-    first.after = second.after
-    if second.after:
-        second.after.before = first
-    return first
+def _insert(piece: Piece) -> Piece:
+    """Put a free piece into its pool, merged with its free neighbours."""
+    free, whole = piece.pool.free, piece
+    if piece.before and piece.before.is_free:
+        whole = piece.before
+        del free[bisect_left(free, (whole.size, whole.address))]
+    while (after := whole.after) and after.is_free and after.is_mapped:
+        if after is not piece:
+            del free[bisect_left(free, (after.size, after.address))]
+        whole.size, whole.after = whole.size + after.size, after.after
+        if after.after:
+            after.after.before = whole
+    insort(free, (whole.size, whole.address, whole))
+    return whole

@@ -1,6 +1,6 @@
 """Unroll a traced model into the order in which it runs, each tensor a cell of memory of its own.
 
-    step = schedule(root, policy, trainable, size, [checkpoint("block"), ...])
+    step = schedule(root, policy, trainable, size, [mark_logits, ...])
 
 A module that runs a hundred times is followed through its first runs, one in the middle and the last; the one in the
 middle stands for all like it (`Loop`). So a step of any depth is a few hundred ops, and its memory is still exact.
@@ -16,7 +16,7 @@ from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
 from archcalc.core.precision import Policy
 from archcalc.core.tree import ancestors
-from archcalc.simulate.nodes import Cell, Group, Loop, Mark, Node, ParamCopy, Step
+from archcalc.simulate.nodes import Cell, Group, Loop, Mark, ParamCopy, Step
 from archcalc.simulate.schedule import Pass, Schedule
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
@@ -29,7 +29,8 @@ def schedule(
     root: Module, policy: Policy, trainable: Trainable, size: Size, passes: Iterable[Pass] = (), first: int = FIRST
 ) -> Schedule:
     """One step of the model, after all passes. `first` runs of a module are followed before one stands for others."""
-    made = _Build(policy, trainable, size, first).build(root)
+    made = Schedule(root)
+    _Build(made, policy, Gradients(trainable), size, first).walk()
     for change in passes:
         made = change(made)
     return made
@@ -42,86 +43,86 @@ class _Frame:
     module: Module
     runs: int
     given: dict[Tensor, tuple[list[Cell] | None, bool]]
-    times: int  # how often all of it runs
+    outer: int  # how often all of its runs happen
+    times: int = 1  # and how often this one does
     run: int = -1
     body: Iterator[Module | Op] = field(default_factory=lambda: iter(()))
     regions: list[Loop | Group] = field(default_factory=list)  # that this run is
 
 
+@dataclass
 class _Build:
-    """Walks the tree in the order of computation."""
+    """Walks the tree in the order of computation, and writes the schedule."""
 
-    def __init__(self, policy: Policy, trainable: Trainable, size: Size, first: int) -> None:
-        self.policy, self.size, self.first = policy, size, first
-        self.gradients = Gradients(trainable)
-        self.nodes: list[Node] = []
-        self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
-        self.bytes: dict[Cell, int] = {}
-        self.last_read: dict[Cell, int] = {}
-        self.part_bytes: dict[Cell, int] = {}
-        self.copies: dict[Module, int] = {}  # which copy of a module is running
-        self.turns: dict[Module, int] = {}  # and how often it ran before, in a row
-        self.frames: list[_Frame] = []
-        self.number = 0
+    made: Schedule
+    policy: Policy
+    gradients: Gradients
+    size: Size
+    first: int
+    cells: dict[Tensor, list[Cell]] = field(default_factory=dict)  # of each storage, or what was handed over for it
+    copies: dict[Module, int] = field(default_factory=dict)  # which copy of a module is running
+    turns: dict[Module, int] = field(default_factory=dict)  # and how often it ran before, in a row
+    frames: list[_Frame] = field(default_factory=list)
+    number: int = 0
 
-    def build(self, root: Module) -> Schedule:
-        self._enter(root)
+    def walk(self) -> None:
+        nodes = self.made.nodes
+        self._enter(self.made.root)
         while self.frames:
             frame = self.frames[-1]
             item = next(frame.body, None)
             if item is None:
-                self._next_run(frame)
+                self._end_run(frame)
             elif isinstance(item, Module) and item.is_first_only and any(map(self.turns.get, ancestors(frame.module))):
                 continue
             elif is_kernel(item):
-                self.nodes.append(self._step(as_op(item), item))
+                nodes.append(self._step(as_op(item), item))
             elif isinstance(item, Module):
                 self._enter(item)
             elif item.traits.allocates:
-                self.nodes.append(self._step(item, frame.module))
+                nodes.append(self._step(item, frame.module))
             else:
                 if item.traits.enters and item.output not in self.cells:
                     self._make(item.output, frame.module)
                 self.gradients.follow(item)
-        return Schedule(root, self.nodes, self.bytes, self.last_read, self.part_bytes)
 
     def _enter(self, module: Module) -> None:
         given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in module.carries}
-        times = self.frames[-1].times if self.frames else 1
-        self.frames.append(_Frame(module, int(module.runs), given, times))
+        if module.runs:
+            outer = self.frames[-1].times if self.frames else 1
+            self.frames.append(_Frame(module, int(module.runs), given, outer))
+            self._begin_run(self.frames[-1])
 
-    def _next_run(self, frame: _Frame) -> None:
-        """End a run of the innermost module, and begin the next one that is followed, or leave the module."""
-        module, outer = frame.module, self.frames[-2].times if len(self.frames) > 1 else 1
-        if frame.run >= 0:
-            self._end_run(frame)
+    def _begin_run(self, frame: _Frame) -> None:
+        """The next run of a module that is followed: it stands for many, or for itself."""
+        module, nodes, groups = frame.module, self.made.nodes, self.made.groups
         frame.run += 1
-        if frame.run >= min(frame.runs, self.first + 2):
-            self._leave(frame)
-            return
         self.copies[module], self.turns[module] = frame.run // int(module.calls), frame.run
         between = frame.runs - self.first - 1 if frame.run == self.first and frame.runs > self.first + 2 else 1
-        frame.times, frame.regions, frame.body = outer * between, [], iter(module.body)
+        frame.times, frame.regions, frame.body = frame.outer * between, [], iter(module.body)
         if between > 1:
             frame.regions.append(Loop(between, self.number))
-            self.nodes.append(Mark(frame.regions[-1], False))
+            nodes.append(Mark(frame.regions[-1], False))
         if module.region in REGIONS:
-            frame.regions.append(Group(module, self.number, len(self.nodes), times=frame.times))
-            self.nodes.append(Mark(frame.regions[-1], False))
+            groups.append(Group(module, self.number, len(nodes), times=frame.times))
+            frame.regions.append(groups[-1])
+            nodes.append(Mark(groups[-1], False))
 
     def _end_run(self, frame: _Frame) -> None:
-        """Layers that began with parts of one tensor hand over a tensor each."""
+        """Layers that began with parts of one tensor hand over a tensor each. Behind the last run a module's state is
+        again what it was in front of the first."""
         for region in reversed(frame.regions):
             if isinstance(region, Loop):
                 region.length = self.number - region.first
             else:
-                region.end = len(self.nodes)
-            self.nodes.append(Mark(region, True))
+                region.end = len(self.made.nodes)
+            self.made.nodes.append(Mark(region, True))
         for into, out in frame.module.carries:
             self.cells[into] = self.cells[out.storage]
         self.gradients.hand_over(frame.module)
-
-    def _leave(self, frame: _Frame) -> None:
+        if frame.run + 1 < min(frame.runs, self.first + 2):
+            self._begin_run(frame)
+            return
         for tensor, (cells, wanted) in frame.given.items():
             self.gradients.known[tensor.storage] = wanted
             if cells:
@@ -131,37 +132,35 @@ class _Build:
         self.frames.pop()
 
     def _step(self, op: Op, module: Module) -> Step:
-        number, wants, traits = self.number, self.gradients.wants, op.traits
+        number, wants, traits, cells = self.number, self.gradients.wants, op.traits, self.cells
         self.number += 1
         reads: dict[Cell, None] = {}
         for tensor in op.inputs:
             if not isinstance(tensor.storage, Param):
-                place = tensor.within(self.cells)
-                if place not in self.cells:  # no op made it: it entered from outside
+                place = tensor.within(cells)
+                if place not in cells:  # no op made it: it entered from outside
                     self._make(place, module)
-                reads.update((cell.place, None) for cell in self.cells[place])
+                reads.update((cell.part_of or cell, None) for cell in cells[place])
         self.gradients.follow(op)
-        whole = self.cells[op.inputs[0].within(self.cells)][0] if traits.part else None
+        whole = cells[op.inputs[0].within(cells)][0] if traits.part else None
         output = self._make(op.output, module, whole)
         aux = {name: self._make(tensor, module, whole) for name, tensor in op.beside.items()}
-        saved = list(traits.saves(op, wants, self.policy))
-        self.last_read.update(dict.fromkeys(reads, number))
-        grads = self._wanted(op)
+        self.made.last_read.update(dict.fromkeys(reads, number))
+        saved, grads = list(traits.saves(op, wants, self.policy)), self._wanted(op)
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
         step = Step(number, op, module, list(reads), output, aux, self._saved(op, saved), grads, weights)
         step.saved_weights = frozenset(one.storage for one in saved if isinstance(one.storage, Param))
-        step.packs, step.times = bool(saved), self.frames[-1].times
+        step.packs, step.times, step.is_leaf = bool(saved), self.frames[-1].times, traits.leaf and not grads
         step.scratch = [self.size(tensor, module) for tensor in traits.scratch(op, wants)]
         step.gradient_scratch = [self.size(tensor, module) for tensor in traits.gradient_scratch(op, wants)]
         return step
 
     def _make(self, tensor: Tensor, module: Module, whole: Cell | None = None) -> Cell:
         """A cell of its own, or what is seen of the `whole` one, where that is stored."""
-        made = Cell(tensor, part_of=whole)
-        size = self.size(tensor, module)
-        self.bytes[made], self.last_read[made] = 0 if whole else size, self.number - 1
+        made, size = Cell(tensor, part_of=whole and (whole.part_of or whole)), self.size(tensor, module)
+        self.made.bytes[made], self.made.last_read[made] = 0 if whole else size, self.number - 1
         if whole:
-            self.part_bytes[made] = size
+            self.made.part_bytes[made] = size
         self.cells[tensor] = [made]
         return made
 
@@ -169,8 +168,8 @@ class _Build:
         """Where the tensors are stored that the op saves; parameters are there anyway."""
         if not {*op.inputs, op.output, *op.beside.values()} >= set(saved):
             raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
-        places = (tensor.within(self.cells) for tensor in saved)
-        return list(dict.fromkeys(cell.place for place in places for cell in self.cells.get(place, ())))
+        found = (cell for tensor in saved for cell in self.cells.get(tensor.within(self.cells), ()))
+        return list(dict.fromkeys(cell.part_of or cell for cell in found))
 
     def _wanted(self, op: Op) -> list[ParamCopy | Cell]:
         """The inputs that want a gradient; a number tells apart the copies of a parameter in repeated modules."""

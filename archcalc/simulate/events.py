@@ -1,8 +1,9 @@
-"""What happens to memory in a step: blocks that are allocated and freed, one by one or many times in a row."""
+"""What happens to memory in a step: blocks that are allocated and freed, one by one or many times in a row, and the
+ledger that records them in their order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -16,10 +17,6 @@ class Stream(IntEnum):
     COMPUTE = 0
     ALL_GATHER = 1
     REDUCE_SCATTER = 2
-
-    @property
-    def words(self) -> str:
-        return self.name.lower().replace("_", "-")
 
 
 @dataclass(eq=False, slots=True)
@@ -55,3 +52,47 @@ class Repeated:
 
 
 Event = Change | Repeated
+
+
+@dataclass
+class Ledger:
+    """Events in their order; `phase`, `module`, `run` (of a block) and `number` (of an op) say where the step is."""
+
+    phase: str = "forward"
+    module: Module = field(default_factory=lambda: Module("model"))
+    run: int = 0
+    number: int = -1
+    changes: list[Event] = field(default_factory=list)
+    outer: list[list[Event]] = field(default_factory=list)  # of the loops that it is in
+
+    def at(self, phase: str, module: Module, number: int = -1) -> None:
+        self.phase, self.module, self.number = phase, module, number
+
+    def allocate(self, part: str, size: int, stream: Stream = Stream.COMPUTE, what: object = None) -> Block:
+        """A block of so many bytes; `what` is the tensor that it holds, for those who compare."""
+        block = Block(part, size, stream, what)
+        if size:
+            self.changes.append(Change(part, size, self.phase, self.module, block, self.run, self.number))
+        return block
+
+    def free(self, *blocks: Block | None) -> None:
+        """Nothing is there to free where nothing was allocated."""
+        for block in blocks:
+            if block and block.bytes:
+                size, where = -block.bytes, (self.phase, self.module, block, self.run, self.number)
+                self.changes.append(Change(block.part, size, *where))
+
+    def for_a_moment(self, part: str, size: int) -> None:
+        """Allocated and freed immediately."""
+        if size:
+            self.free(self.allocate(part, size))
+
+    def cross(self, loop: Loop, *, begins: bool, is_reversed: bool = False) -> None:
+        """What follows happens as often as the loop runs, until that ends."""
+        if begins:
+            self.outer.append(self.changes)
+            self.changes = []
+            return
+        inside, self.changes = self.changes, self.outer.pop()
+        if inside:
+            self.changes.append(Repeated(inside, loop.times, loop, is_reversed))

@@ -20,15 +20,7 @@ class Cell:
 
     tensor: Tensor
     of_input: bool = False  # a copy that an op makes of what it reads before it computes
-    part_of: Cell | None = None  # what it is seen in, if it has no storage of its own, only a gradient
-
-    @property
-    def place(self) -> Cell:
-        """The cell that holds its storage."""
-        found = self
-        while found.part_of:
-            found = found.part_of
-        return found
+    part_of: Cell | None = None  # where it is stored, if it has no storage of its own, only a gradient
 
 
 class WeightCopy(NamedTuple):
@@ -58,6 +50,7 @@ class Step:
     saved_weights: frozenset[Param] = frozenset()  # of those, what the backward pass needs
     packs: bool = False  # saves a tensor for the backward pass, be it a parameter
     times: int = 1  # how often it runs, in all runs of the loops around it
+    is_leaf: bool = False  # a gradient ends here: the graph behind the loss holds it, and the tensor that it is of
     scratch: list[int] = field(default_factory=list)  # bytes that exist only while it runs
     gradient_scratch: list[int] = field(default_factory=list)  # and only while its gradients are computed
     copies: list[Cell] = field(default_factory=list)  # of its inputs, which passes add
@@ -67,19 +60,9 @@ class Step:
     gathered_keys: int = 0  # bytes of keys and values of all GPUs; going back, of their gradients too
 
     @property
-    def results(self) -> tuple[Cell, ...]:
-        """What gradients may arrive for."""
-        return (self.output, *self.aux_outputs.values())
-
-    @property
     def makes(self) -> tuple[Cell, ...]:
         """What it allocates; parts of a tensor lie in that tensor."""
-        return tuple(self.copies) if self.op.traits.part else (*self.results, *self.copies)
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether a gradient ends here: the graph behind the loss holds it, and the tensor that it is of."""
-        return self.op.traits.leaf and not self.grads
+        return tuple(self.copies) if self.op.traits.part else (self.output, *self.aux_outputs.values(), *self.copies)
 
 
 @dataclass(eq=False)
@@ -121,9 +104,3 @@ class Mark(NamedTuple):
 
 
 Node = Step | Mark
-
-
-def read_from_outside(steps: list[Step]) -> dict[Cell, None]:
-    """What steps read and none of them makes, in order."""
-    inside = {cell for step in steps for cell in step.makes}
-    return {cell: None for step in steps for cell in step.reads if cell not in inside}

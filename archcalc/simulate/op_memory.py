@@ -1,15 +1,26 @@
-"""What single ops allocate and free, going forward and going back."""
+"""What single ops allocate and free, going forward and going back.
+
+Gradients of tensors are made, shared, added up and dropped as autograd's engine does it; those of parameters are in
+`archcalc.simulate.parameter_gradients`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import dataclass
 
-from archcalc.simulate.events import Block
-from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.events import Block, Ledger
 from archcalc.simulate.nodes import Cell, Group, ParamCopy, Step
 from archcalc.simulate.parameter_gradients import ParameterGradients
 from archcalc.simulate.schedule import Schedule
-from archcalc.simulate.tensor_gradients import Gradient, TensorGradients
+
+
+@dataclass
+class Gradient:
+    """One storage; several tensors may share it."""
+
+    block: Block
+    users: int = 1
 
 
 class OpMemory:
@@ -19,10 +30,12 @@ class OpMemory:
         self.schedule, self.ledger, self.trained = schedule, ledger, trained
         self.alive: dict[Cell, Block] = {}
         self.savers = schedule.savers()
-        self.gradients = TensorGradients(schedule, ledger)
         self.weight_copies: dict[ParamCopy, Block] = {}  # by the number of the step
         self.replayed: set[int] = set()  # steps that go back with recomputed tensors
         self.last_needed: dict[int, Group] = {}  # blocks by the last step that needs what was recomputed
+        self.gradients: dict[Cell, Gradient] = {}  # that wait for the op that made their tensor
+        self.views: set[Cell] = set()  # those whose gradient is a view of what another op made
+        self.held: list[Gradient] = []  # until the optimizer's step is done: those of which a parameter's is a part
 
     def compute(self, step: Step, staying: Container[Cell], *, is_recomputed: bool = False) -> None:
         """Make what the op makes; whatever does not stay goes with the last op that reads it."""
@@ -49,7 +62,7 @@ class OpMemory:
         of_loss = ledger.allocate("logits", self._loss_bytes(step) * (1 + schedule.logits_copies))
         ledger.for_a_moment("temporary", 2 * step.gathered_keys)  # and the gradients of all of them
         scratch = [ledger.allocate("temporary", size) for size in step.gradient_scratch if step.grads]
-        wide = {one: self.gradients.computed_wide(step, one) for one in step.grads if isinstance(one, Cell)}
+        wide = self._computed_wide(step) if step.op.traits.promotes else {}
         at_once, later = self._order(step, wide)
         made = [(one, self._gradient(step, one, wide)) for one in at_once]
         if later:
@@ -59,21 +72,20 @@ class OpMemory:
         for copy in step.weight_copies:
             ledger.free(self.weight_copies.pop((copy.param, step.number), None))
         if step.is_leaf:
-            self.gradients.hold(step)
-        self.gradients.free(step)
+            self._hold(step)
+        for cell in (step.output, *step.aux_outputs.values(), *step.copies):
+            self.views.discard(cell)
+            self.drop(self.gradients.pop(cell, None))
         self._free_saved(step)
         for wanted, gradient in made:
             if isinstance(wanted, Cell):
                 assert not isinstance(gradient, Block)
-                self.gradients.add(wanted, gradient)
+                self._add(wanted, gradient)
             else:
                 assert not isinstance(gradient, Gradient)
-                self._add(step, wanted, gradient)
+                self.trained.add(step, wanted, gradient)
 
-    def free_inputs(self, group: Group) -> None:
-        for cell in (*group.reads, *group.results):
-            if min(self.savers[cell], default=group.first) == group.first:
-                self.free(cell)
+    # tensors
 
     def allocate(self, cell: Cell, stays: bool) -> None:
         if cell not in self.alive:
@@ -84,6 +96,18 @@ class OpMemory:
         for cell in cells:
             if cell in self.alive and cell not in self.schedule.outliving:
                 self.ledger.free(self.alive.pop(cell))
+
+    def free_inputs(self, group: Group) -> None:
+        for cell in (*group.reads, *group.results):
+            if min(self.savers[cell], default=group.first) == group.first:
+                self.free(cell)
+
+    def _free_saved(self, step: Step) -> None:
+        """Saved tensors after their last reader; after the last one of a recomputed block, its inputs too."""
+        self.free(*(cell for cell in step.saves if min(self.savers[cell]) == step.number))
+        group = self.last_needed.pop(step.number, None)
+        if group:
+            self.free_inputs(group)
 
     def _copy_weights(self, step: Step) -> None:
         """For a matrix product, unless the copies still exist."""
@@ -96,7 +120,18 @@ class OpMemory:
         name = step.op.traits.loss_of_logits
         return self.schedule.bytes[step.aux_outputs[name]] if name else 0
 
-    def _order(self, step: Step, wide: dict[Cell, Block | None]) -> tuple[list[ParamCopy | Cell], ...]:
+    # gradients
+
+    def _computed_wide(self, step: Step) -> dict[Cell, Block]:
+        """An op that gives out fp32 for a narrower input computes its gradient in fp32, and the engine casts that."""
+        size, found = self.schedule.gradient_bytes, dict[Cell, Block]()
+        for one in step.grads:
+            is_whole = isinstance(one, Cell) and int(one.tensor.size) == int(step.op.output.size)
+            if isinstance(one, Cell) and is_whole and size(one) < size(step.output):
+                found[one] = self.ledger.allocate("temporary", size(step.output))
+        return found
+
+    def _order(self, step: Step, wide: dict[Cell, Block]) -> tuple[list[ParamCopy | Cell], ...]:
         """Gradients that the op computes, those that are cast last, and those that the engine finishes behind it.
 
         Of what was broadcast the engine sums the gradient behind the op, and of what is narrower it casts it; the op
@@ -105,59 +140,69 @@ class OpMemory:
         Source: PyTorch, validate_outputs in torch/csrc/autograd/engine.cpp; accumulateGrad in
         torch/csrc/autograd/functions/accumulate_grad.h, which takes it as it is."""
         op, later, at_once = step.op, list[ParamCopy | Cell](), list[ParamCopy | Cell]()
-        summed = list(op.traits.summed(op)) if step.number in self.replayed else []
+        is_replayed = step.number in self.replayed
+        summed = list(op.traits.summed(op)) if is_replayed else []
         is_joined = op.traits.divides_gradient and not (self.schedule.accumulates or self.schedule.reduces)
+        is_joined = is_joined and sum(int(tensor.size) for tensor in op.inputs) == int(op.output.size)
         for wanted in step.grads:
             tensor = wanted.tensor if isinstance(wanted, Cell) else wanted[0]
-            is_cast = isinstance(wanted, Cell) and wide[wanted] is not None and step.number in self.replayed
+            is_cast = is_replayed and wanted in wide
             if is_cast or any(tensor in (one, one.storage) for one in summed):
                 later.append(wanted)
-            elif isinstance(wanted, Cell) or not (is_joined and self._is_part(step)):
+            elif isinstance(wanted, Cell) or not (is_joined and self._hold(step)):
                 at_once.append(wanted)
-        at_once.sort(key=lambda one: isinstance(one, Cell) and wide[one] is not None)
+        at_once.sort(key=lambda one: one in wide)
         return at_once, later
 
-    def _is_part(self, step: Step) -> bool:
-        """Whether the op joined its inputs as they are, and a gradient arrives, which is then held."""
-        joined = sum(int(tensor.size) for tensor in step.op.inputs) == int(step.op.output.size)
-        return joined and self.gradients.hold(step)
-
-    def _gradient(
-        self, step: Step, wanted: ParamCopy | Cell, wide: dict[Cell, Block | None]
-    ) -> Gradient | Block | None:
-        """Of a tensor, perhaps cast from a wide one; of a parameter, as the product of a cast copy makes it or as it
-        is; None for one that is in its place already."""
-        if isinstance(wanted, Cell):
-            overwritten = self.alive.pop(wanted, None) if step.op.traits.gradient_in_input else None
-            made = self.gradients.make(step, wanted, overwritten)
-            self.ledger.free(wide[wanted])
-            return made
-        if wanted[0] in step.added_in_place:
-            return None
-        narrow = step.cast_gradients.get(wanted[0])
-        return self.ledger.allocate("temporary", narrow) if narrow else self._of_parameter(step, wanted)
-
-    def _of_parameter(self, step: Step, wanted: ParamCopy) -> Block:
-        """That of a head in chunks is one chunk's beside the sum of those before."""
-        made = self.trained.make(wanted)
-        if self.schedule.loss_chunks > 1 and step.output in self.schedule.logits:
-            self.ledger.for_a_moment("temporary", self.schedule.gradients[wanted[0]].made)
-        return made
-
-    def _add(self, step: Step, wanted: ParamCopy, made: Block | None) -> None:
-        """A parameter's gradient to those of its other uses, once the op has freed all; a narrow one is cast back."""
-        if made is None:
-            self.trained.uses[wanted] -= 1
-        elif step.cast_gradients.get(wanted[0]):
-            cast = self._of_parameter(step, wanted)
-            self.ledger.free(made)
-            self.trained.add(wanted, cast, is_view=False)
+    def _gradient(self, step: Step, wanted: ParamCopy | Cell, wide: dict[Cell, Block]) -> Gradient | Block | None:
+        """Of a parameter, or of a tensor if it has yet to be added to one that waits; perhaps written over the tensor,
+        and cast from a wide one."""
+        if not isinstance(wanted, Cell):
+            return self.trained.make(step, wanted)
+        traits, size = step.op.traits, self.schedule.gradient_bytes
+        overwritten = self.alive.pop(wanted, None) if traits.gradient_in_input else None
+        arriving = self.gradients.get(step.output)
+        same_size = traits.passes_gradient and size(wanted) == size(step.output)
+        is_shared = arriving is not None and (traits.divides_gradient or same_size)
+        if arriving and is_shared:
+            found = arriving
+            found.users += 1
         else:
-            self.trained.add(wanted, made, is_view=step.op.traits.contraction)
+            found = Gradient(overwritten) if overwritten else self._new(wanted)
+        self.ledger.free(wide.get(wanted))
+        if wanted in self.gradients:
+            return found
+        self.gradients[wanted] = found
+        if traits.gradient_is_view(step.op) or (is_shared and step.output in self.views):
+            self.views.add(wanted)
+        return None
 
-    def _free_saved(self, step: Step) -> None:
-        """Saved tensors after their last reader; after the last one of a recomputed block, its inputs too."""
-        self.free(*(cell for cell in step.saves if min(self.savers[cell]) == step.number))
-        group = self.last_needed.pop(step.number, None)
-        if group:
-            self.free_inputs(group)
+    def _new(self, wanted: Cell) -> Gradient:
+        part = "logits" if wanted in self.schedule.logits else "temporary"
+        return Gradient(self.ledger.allocate(part, self.schedule.gradient_bytes(wanted)))
+
+    def _hold(self, step: Step) -> bool:
+        """The gradient of what an op made, if one arrives."""
+        arriving = self.gradients.get(step.output)
+        if arriving:
+            arriving.users += 1
+            self.held.append(arriving)
+        return bool(arriving)
+
+    def _add(self, wanted: Cell, made: Gradient | None) -> None:
+        """In place, unless someone else holds the sum too: then it takes a storage of its own.
+
+        Source: PyTorch, torch/csrc/autograd/input_buffer.cpp, accumulate. A view holds what it is a view of."""
+        there = self.gradients.get(wanted)
+        if made and there and (there.users > 1 or wanted in self.views):
+            self.gradients[wanted] = self._new(wanted)
+            self.views.discard(wanted)
+            self.drop(there)
+        self.drop(made)
+
+    def drop(self, gradient: Gradient | None) -> None:
+        """One user fewer; the last one frees the storage."""
+        if gradient:
+            gradient.users -= 1
+            if not gradient.users:
+                self.ledger.free(gradient.block)

@@ -1,6 +1,9 @@
 """Gradients of parameters: accumulated for the optimizer, or reduced over GPUs after each block.
 
-A parameter that is used several times has its gradients added up first; a view is not added to in place.
+A parameter that is used several times has its gradients added up first; a view is not added to in place. Gradients of a
+block are copied into one flat input of a reduce-scatter, which stays until those of the next block are to be reduced,
+and the reduced shards are allocated on the stream of the reduce-scatter.
+Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
 """
 
 from __future__ import annotations
@@ -9,46 +12,62 @@ from collections import Counter
 
 from archcalc.core.ir import Module
 from archcalc.core.tree import ancestors
-from archcalc.simulate.events import Block
-from archcalc.simulate.gathering import Gathering
-from archcalc.simulate.ledger import Ledger
-from archcalc.simulate.nodes import ParamCopy
+from archcalc.simulate.events import Block, Ledger, Stream
+from archcalc.simulate.nodes import ParamCopy, Step
 from archcalc.simulate.schedule import Schedule
 
 
 class ParameterGradients:
     """Those that wait for other uses of their parameter, those to be reduced, and those for the optimizer."""
 
-    def __init__(self, schedule: Schedule, ledger: Ledger, gathering: Gathering) -> None:
-        self.schedule, self.ledger, self.gathering = schedule, ledger, gathering
+    def __init__(self, schedule: Schedule, ledger: Ledger) -> None:
+        self.schedule, self.ledger = schedule, ledger
         used = (wanted for step in schedule.steps() for wanted in step.grads if isinstance(wanted, tuple))
         self.uses = Counter(used)  # that have yet to be differentiated
         self.waiting: dict[ParamCopy, Block] = {}  # for other uses
         self.views: set[ParamCopy] = set()  # of those that wait
         self.unreduced: dict[ParamCopy, Block] = {}
+        self.flat: Block | None = None  # what the last reduce-scatter reads
         self.done: list[Block] = []  # until the optimizer's step is done
         self.is_added = schedule.accumulates or schedule.to_host  # to gradients that are somewhere else
 
-    def make(self, wanted: ParamCopy) -> Block:
-        """One use's gradient."""
+    def make(self, step: Step, wanted: ParamCopy) -> Block | None:
+        """One use's gradient, as the product of a cast copy makes it or as it is; None for one that is added in its
+        place."""
+        if wanted[0] in step.added_in_place:
+            return None
+        narrow = step.cast_gradients.get(wanted[0])
+        return self.ledger.allocate("temporary", narrow) if narrow else self._whole(wanted, step)
+
+    def _whole(self, wanted: ParamCopy, step: Step | None = None) -> Block:
+        """A use's, or the sum of two; the use of a head in chunks makes one chunk's beside the sum of those before."""
         passes = self.schedule.reduces or self.is_added or wanted in self.waiting
         size = self.schedule.gradients[wanted[0]].made
-        return self.ledger.allocate("temporary" if passes else "gradients", size, what=wanted[0])
+        made = self.ledger.allocate("temporary" if passes else "gradients", size, what=wanted[0])
+        if step and self.schedule.loss_chunks > 1 and step.output in self.schedule.logits:
+            self.ledger.for_a_moment("temporary", size)
+        return made
 
-    def add(self, wanted: ParamCopy, made: Block, *, is_view: bool) -> None:
-        """To those of other uses; the last one completes the gradient."""
+    def add(self, step: Step, wanted: ParamCopy, made: Block | None) -> None:
+        """To those of other uses, once the op has freed all, a narrow one cast back; the last one completes the
+        gradient."""
+        self.uses[wanted] -= 1
+        if made is None:
+            return
+        is_cast = bool(step.cast_gradients.get(wanted[0]))
+        if is_cast:
+            narrow, made = made, self._whole(wanted, step)
+            self.ledger.free(narrow)
         there = self.waiting.pop(wanted, None)
         if there is None:
-            self.views.update([wanted] if is_view else [])
+            self.views.update([wanted] if step.op.traits.contraction and not is_cast else [])
         elif wanted in self.views:
             self.views.discard(wanted)
-            whole = self.make(wanted)
-            self.ledger.free(there, made)
-            made = whole
+            parts, made = (there, made), self._whole(wanted)
+            self.ledger.free(*parts)
         else:
             self.ledger.free(made)
             made = there
-        self.uses[wanted] -= 1
         if self.uses[wanted] > 0:
             self.waiting[wanted] = made
         elif self.schedule.reduces:
@@ -62,9 +81,11 @@ class ParameterGradients:
         """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share."""
         ready = [one for one in self.unreduced if block is None or block in ancestors(one[0].owner)]
         sizes = [self.schedule.gradients[param] for param, _ in ready]
+        self.ledger.free(self.flat)
+        self.flat = self.ledger.allocate("temporary", sum(size.flat for size in sizes))
+        self.ledger.free(*[self.unreduced.pop(one) for one in ready])
         share = 0 if self.schedule.accumulates else sum(size.share for size in sizes)
-        made = [self.unreduced.pop(one) for one in ready]
-        reduced = self.gathering.reduce(made, sum(size.flat for size in sizes), share)
+        reduced = self.ledger.allocate("gradients", share, Stream.REDUCE_SCATTER)
         if self.schedule.to_host:
             self.ledger.free(reduced)
         else:

@@ -1,6 +1,6 @@
 """A step as a value: ops in their order, and in plain numbers all that a simulation needs to know about them.
 
-    step = schedule(root, policy, trainable, size, [checkpoint("block"), ...])      (archcalc.simulate.build)
+    step = schedule(root, policy, trainable, size, [mark_logits, ...])      (archcalc.simulate.build)
     step.steps(), step.bytes[cell], step.saved()
 
 Whatever an option changes about a step (mixed precision, checkpointing, ZeRO, a compiler, chunks of the loss) is a
@@ -41,9 +41,10 @@ class Schedule:
     """The tables say of every cell what passes may change; what follows them is written by passes alone."""
 
     root: Module
-    nodes: list[Node]
-    bytes: dict[Cell, int]
-    last_read: dict[Cell, int]  # number of the step, going forward
+    nodes: list[Node] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)  # every block in order, and what may be recomputed within
+    bytes: dict[Cell, int] = field(default_factory=dict)
+    last_read: dict[Cell, int] = field(default_factory=dict)  # number of the step, going forward
     part_bytes: dict[Cell, int] = field(default_factory=dict)  # of parts of other cells, which their gradients take
 
     at_start: dict[str, int] = field(default_factory=dict)  # bytes that are there before the step, by part
@@ -77,14 +78,9 @@ class Schedule:
         nodes = self.nodes[group.begin : group.end] if group else self.nodes
         return [node for node in nodes if isinstance(node, Step)]
 
-    def groups(self) -> list[Group]:
-        """Every block in order, and what may be recomputed within."""
-        marks = (node for node in self.nodes if not isinstance(node, Step) and not node.is_end)
-        return [mark.region for mark in marks if isinstance(mark.region, Group)]
-
     def blocks(self) -> list[Group]:
         """The runs of blocks."""
-        return [group for group in self.groups() if group.module.region == Region.BLOCK]
+        return [group for group in self.groups if group.module.region == Region.BLOCK]
 
     def gradient_bytes(self, cell: Cell) -> int:
         """A gradient is as large as its tensor, also where that is a part of another one."""
@@ -102,10 +98,6 @@ class Schedule:
         self.bytes[made], self.last_read[made] = size, step.number
         step.copies.append(made)
         return made
-
-    def times(self) -> dict[Cell, int]:
-        """How often every cell is made, in all runs of the loops around."""
-        return {cell: step.times for step in self.steps() for cell in step.makes}
 
     def savers(self) -> dict[Cell, list[int]]:
         """Who saves a cell: numbers of steps, or of a recomputed group's first."""

@@ -9,10 +9,9 @@ back an op makes the gradients of its inputs, adds them to what is there, and fr
 from __future__ import annotations
 
 from archcalc.core.ir import Module, Region
-from archcalc.simulate.events import Block, Event
+from archcalc.simulate.events import Block, Change, Event, Ledger
 from archcalc.simulate.gathering import Gathering
-from archcalc.simulate.ledger import Ledger
-from archcalc.simulate.nodes import Cell, Group, Loop, Step
+from archcalc.simulate.nodes import Group, Loop, Step
 from archcalc.simulate.op_memory import OpMemory
 from archcalc.simulate.parameter_gradients import ParameterGradients
 from archcalc.simulate.schedule import Schedule
@@ -34,10 +33,10 @@ class _Simulation:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule, self.ledger = schedule, Ledger()
         self.gathering = Gathering(self.ledger, schedule.shards, schedule.to_host)
-        self.trained = ParameterGradients(schedule, self.ledger, self.gathering)
+        self.trained = ParameterGradients(schedule, self.ledger)
         self.ops = OpMemory(schedule, self.ledger, self.trained)
         self.blocks = schedule.blocks()
-        self.places = {group: place for place, group in enumerate(self.blocks)}
+        self.before = dict(zip(self.blocks, [None, *self.blocks], strict=False))  # the block that runs before each
         self.gathered: dict[Group | str, list[Block]] = {}  # weights, of blocks and of what stands outside of them
         self.left_over: list[Block] = []  # what the training loop still holds of the last step
         self.workspace: Block | None = None
@@ -64,40 +63,33 @@ class _Simulation:
                 self.ops.compute(node, staying, is_recomputed=is_recomputed)
             elif isinstance(node.region, Loop):
                 ledger.cross(node.region, begins=not node.is_end)
-            elif node.region in self.places:
+            elif node.region in self.before:
                 is_recomputed = node.region.recomputed and not node.is_end
-                if node.is_end:
-                    self._leave_block(node.region)
-                else:
-                    self._enter_block(node.region)
+                self._cross_block(node.region, is_end=node.is_end)
         self._return()
 
     def _return(self) -> None:
         """The model has given its output."""
-        self.gathering.loss()
-        self.ledger.free(*self.left_over)
-        self.left_over = []
+        self.ledger.free(self.gathering.output, *self.left_over)
+        self.gathering.output, self.left_over = None, []
 
-    def _enter_block(self, group: Group) -> None:
-        self.ledger.at(self.ledger.phase, group.module, group.first)
-        self.ledger.run = group.first
-        self.ledger.free(*self.gathered.pop("first", ()))
-        self.gathered[group] = self.gathering.forward(group.gathered)
-
-    def _leave_block(self, group: Group) -> None:
+    def _cross_block(self, group: Group, *, is_end: bool) -> None:
         """What the block before saved has been copied to host RAM while this one computed."""
-        self.ledger.module = group.module
+        ledger, before = self.ledger, self.before[group]
+        if not is_end:
+            ledger.at(ledger.phase, group.module, group.first)
+            ledger.run = group.first
+            ledger.free(*self.gathered.pop("first", ()))
+            self.gathered[group] = self.gathering.forward(group.gathered)
+            return
+        ledger.module = group.module
         if group.reshards:
-            self.ledger.free(*self.gathered.pop(group))
-        self.ops.free(*self._offloaded_before(group))
+            ledger.free(*self.gathered.pop(group))
+        if before:
+            self.ops.free(*self.schedule.offloaded.get(before, ()))
         if group is self.blocks[-1]:
             self.gathered["last"] = self.gathering.forward(self.schedule.gathered_last)
-        self.ledger.run = 0
-
-    def _offloaded_before(self, group: Group) -> list[Cell]:
-        """What leaves the GPU of the block that ran before this one."""
-        place = self.places[group]
-        return self.schedule.offloaded.get(self.blocks[place - 1], []) if place else []
+        ledger.run = 0
 
     # backward
 
@@ -115,19 +107,18 @@ class _Simulation:
         self.trained.reduce()
         if not self.trained.is_added:
             self.trained.done.append(ledger.allocate("gradients", schedule.rounding))
-        self.gathering.end()
-        ledger.free(bucket)
+        ledger.free(self.trained.flat, bucket)
 
     def update(self) -> None:
         """The optimizer's step, which is an instant of its own even where it needs nothing besides."""
         ledger = self.ledger
         ledger.at("step", Module("model"))
-        ledger.mark_phase()
+        ledger.changes.append(Change("temporary", 0, "step", ledger.module, Block("temporary", 0)))
         for turn in self.schedule.updates:
             ledger.free(*[ledger.allocate("temporary", size) for size in turn])
         ledger.free(*self.trained.done)
-        for gradient in self.ops.gradients.held:
-            self.ops.gradients.drop(gradient)
+        for gradient in self.ops.held:
+            self.ops.drop(gradient)
         ledger.free(self.workspace)
 
     def _empty_autocast(self) -> None:
@@ -159,12 +150,12 @@ class _Simulation:
                 self.ledger.at("backward", node.module, node.number)
                 if not has_prefetched and node.module.region != Region.LOSS:  # by a hook on the model's output
                     has_prefetched = True
-                    self.gathering.prefetch(self._weights_before(len(self.blocks)))
+                    self._prefetch(self.blocks[-1] if self.blocks else None)
                 self.ops.differentiate(node)
             elif isinstance(node.region, Loop):
                 self.ledger.cross(node.region, begins=node.is_end, is_reversed=True)
             elif node.is_end:
-                has_prefetched = has_prefetched or node.region in self.places  # a model that ends with a block
+                has_prefetched = has_prefetched or node.region in self.before  # a model that ends with a block
                 self._back_into(node.region)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     recomputed[self._first_asking(node.region)] = node.region
@@ -181,39 +172,36 @@ class _Simulation:
 
     def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
-        if group not in self.places:
+        if group not in self.before:
             return
-        ledger, before = self.ledger, self._weights_before(self.places[group])
+        ledger, before = self.ledger, self.before[group]
         ledger.at("backward", group.module, group.first)
         ledger.run = group.first
         if group is self.blocks[-1] and self.schedule.gathered_last:
             ledger.free(*self.gathered.pop("last"))
             self.trained.reduce()
-        if group in self.gathered:
-            self.gathering.prefetch(before)
-        else:
-            self.gathered[group] = self.gathering.backward(group.gathered, before)
-        for cell in self._offloaded_before(group):
+        if group not in self.gathered:
+            self.gathered[group] = self.gathering.copied_out(group.gathered)
+        self._prefetch(before)
+        for cell in self.schedule.offloaded.get(before, ()) if before else ():
             self.ops.allocate(cell, True)
 
     def _back_out_of(self, group: Group) -> None:
         self.ops.free_inputs(group)
-        if group not in self.places:
+        if group not in self.before:
             return
         self.ledger.module = group.module
         self.ledger.free(*self.gathered.pop(group))
         if self.schedule.reduces:
             self.trained.reduce(group.module)
         if group is self.blocks[0]:
-            self.ledger.free(*self.gathering.backward(self.schedule.gathered_first, ()))
+            self.ledger.free(*self.gathering.copied_out(self.schedule.gathered_first))
         self.ledger.run = 0
 
-    def _weights_before(self, place: int) -> tuple[int, ...]:
-        """What an all-gather fills ahead of time: the weights of the block that ran before the one at this place."""
-        if place == 0:
-            return self.schedule.gathered_first
-        before = self.blocks[place - 1]
-        return () if before in self.gathered else before.gathered
+    def _prefetch(self, block: Group | None) -> None:
+        """Gather ahead of time the weights of a block, or of what stands in front of all of them."""
+        sizes = block.gathered if block else self.schedule.gathered_first
+        self.gathering.prefetched = None if block in self.gathered else self.gathering.gather(sizes)
 
     def _recompute(self, group: Group) -> None:
         """Compute the inside again, up to the last tensor that the backward pass needs; results behind it stay."""

@@ -11,7 +11,7 @@ from support.drawn import corners, marked, words
 import archcalc
 from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
-from archcalc.simulate.timeline import Stage
+from archcalc.simulate.levels import Snapshot
 from archcalc.spec.units import decimal_bytes
 
 FAMILIES = ["gpt2", "textbook", "sentiment-lstm", "gemma-3-1b", "resnet-18", "mamba-130m", "vae-mnist", "word2vec-cbow"]
@@ -21,15 +21,15 @@ def report(name: str = "gpt2", mode: str = "train") -> MemoryReport:
     return archcalc.load(name).memory(mode=mode)
 
 
-def of_blocks(found: Sequence[Stage], phase: str) -> list[Stage]:
-    return [one for one in found if (one.instant.phase, one.instant.place.path) == (phase, "decoder.blocks")]
+def of_blocks(found: Sequence[Snapshot], phase: str) -> list[Snapshot]:
+    return [one for one in found if (one.phase, one.place.path) == (phase, "decoder.blocks")]
 
 
 @pytest.mark.parametrize("mode", ["train", "infer"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_instant_of_the_report_is_in_the_picture_to_the_byte(name: str, mode: str) -> None:
     asked = report(name, mode)
-    drawn = [stage.instant for stage in stages(asked)]
+    drawn = list(stages(asked))
     assert all(instant in drawn for instant in asked.instants)
     assert max(instant.bytes for instant in drawn) == asked.peak.bytes
     assert all(sum(instant.parts.values()) == instant.bytes for instant in drawn)
@@ -37,7 +37,7 @@ def test_every_instant_of_the_report_is_in_the_picture_to_the_byte(name: str, mo
 
 def test_each_of_twelve_blocks_is_a_step_of_the_rise() -> None:
     asked = report()
-    saved = [stage.instant.parts["activations"] for stage in of_blocks(stages(asked), "forward")]
+    saved = [stage.parts["activations"] for stage in of_blocks(stages(asked), "forward")]
     assert len(saved) == 12
     rises = [later - sooner for sooner, later in pairwise(saved)]
     assert rises[:-1] == [rises[0]] * 10  # the last block has not yet let go of what it only passes on
@@ -49,7 +49,7 @@ def test_of_very_many_copies_the_first_and_the_last_are_drawn_to_the_byte() -> N
     drawn = of_blocks(stages(asked), "forward")
     assert len(drawn) < 126
     peak = next(each for each in asked.instants if (each.phase, each.place.path) == ("forward", "decoder.blocks"))
-    assert max(stage.instant.bytes for stage in drawn) == peak.bytes
+    assert max(stage.bytes for stage in drawn) == peak.bytes
 
 
 @pytest.mark.parametrize("name", ["llama-3-8b", "gpt2", "sentiment-lstm"])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from support.small_steps import BATCH, FP32, HEAD, HIDDEN, LOGITS, MATRIX, RECIPE, WIDE, levels, peak, sizes, step
 
 from archcalc.core.mesh import Plan
 from archcalc.simulate.passes.gradients import train
 from archcalc.simulate.simulation import simulate
 
-TRAIN = train(Plan(), RECIPE)
+TRAIN = partial(train, plan=Plan(), recipe=RECIPE)
 
 
 def test_going_forward_what_nobody_needs_is_freed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from archcalc.analyze.memory import Memory, training
@@ -20,10 +21,9 @@ def asked(model: Model, **options: Any) -> Memory:
 
 def changes(memory: Memory, batch: int, seq: int) -> list[Change]:
     """Every allocation and every free, in order."""
-    root = memory.deployment.build(memory.deployment.workload(Sizes(batch, seq)))
-    found = training.unrolled(
-        root, memory.deployment.run, memory.deployment.keeping, memory.deployment.parameters.states
-    )
+    made = memory.deployment
+    root = made.build(made.workload(Sizes(batch, seq)))
+    found = training.unrolled(partial(training.step_schedule, root, made.run, made.keeping))
     return [one for one in found if isinstance(one, Change)]
 
 

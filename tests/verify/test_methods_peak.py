@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def peaks(config: dict[str, Any], sequences: int, **options: Any) -> Counter[str
     )
     ours, sizes = memory.deployment, Sizes(sequences, SEQ)
     work = ours.workload(sizes)
-    changes = training.unrolled(ours.build(work), ours.run, ours.keeping, ours.parameters.states)
+    changes = training.unrolled(partial(training.step_schedule, ours.build(work), ours.run, ours.keeping))
     level = sum(peak(ours, sizes).step.start.values())
     found: Counter[str] = Counter()
     for change in passing(changes, residents(ours, work, is_unrolled=True)):

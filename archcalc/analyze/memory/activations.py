@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, Tensor
@@ -49,4 +50,6 @@ def saved_activations(
     def size(tensor: Tensor, module: Module) -> int:
         return int(tensor.size) * policy.bytes_of(tensor.role)
 
-    return Activations(tuple(schedule(root, policy, trainable, size, [checkpoint(recompute)]).saved()))
+    return Activations(
+        tuple(schedule(root, policy, trainable, size, [partial(checkpoint, recompute=recompute)]).saved())
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.cache_blocks import check_blocks
@@ -22,6 +23,7 @@ from archcalc.simulate.build import schedule
 from archcalc.simulate.passes.chunked_loss import mark_logits
 from archcalc.simulate.passes.forward_only import forward_only
 from archcalc.simulate.passes.weight_copies import copy_for_products
+from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate
 from archcalc.storage.format import plain
 from archcalc.storage.places import Place
@@ -82,12 +84,13 @@ def simulated(
     size = _sizes(run, computed_earlier(root), decodes=bool(cache))
     positions = positions_read(last_step(work)) if work.lengths else 0
     dequantised = _dequantised(run, prompt_of(work, run))
-    passes, masked = [forward_only, mark_logits, see_past(run, positions)], 0
+    seen: list[Pass] = [partial(see_past, run=run, positions=positions)]
+    masked = 0
     if run.attention in run.engine.rules.attention:  # an engine's own kernel
-        passes.append(store_scores(run, positions))
+        seen.append(partial(store_scores, run=run, positions=positions))
         masked = masks(root, run, positions)
-    passes.append(copy_for_products(lambda param: dequantised(param) + staged(param)))
-    step = schedule(root, Policy(run.activations), never, size, passes)
+    copied = partial(copy_for_products, size=lambda param: dequantised(param) + staged(param))
+    step = schedule(root, Policy(run.activations), never, size, [forward_only, mark_logits, *seen, copied])
     changes = [*simulate(step), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)

@@ -12,7 +12,7 @@ is looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from archcalc.analyze.memory import inference, training
@@ -110,8 +110,7 @@ class Peak:
         """What PyTorch's allocator makes of a training step."""
         deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
-        start = {"gradients": parameters.states["gradients"]}
-        changes = training.unrolled(root, run, deployment.keeping, start, step.own)
+        changes = training.unrolled(partial(training.step_schedule, root, run, deployment.keeping), step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)

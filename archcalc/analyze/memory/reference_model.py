@@ -5,6 +5,8 @@ Source: TRL, whose prepare_deepspeed and prepare_fsdp divide it as the policy un
 
 from __future__ import annotations
 
+from functools import partial
+
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.residents import Resident, in_phase
 from archcalc.analyze.memory.states import Keeping, parameter_memory
@@ -14,11 +16,11 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.run.method_loss import logits_of
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
-from archcalc.simulate.build import EVERY, FIRST, schedule
-from archcalc.simulate.events import Event
-from archcalc.simulate.expansion import expanded
-from archcalc.simulate.ledger import Ledger
-from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.build import FIRST, schedule
+from archcalc.simulate.events import Event, Ledger
+from archcalc.simulate.passes.fsdp import gather_weights
+from archcalc.simulate.passes.weight_copies import cast_bytes, copy_for_products, dequantise
+from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
 from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
@@ -31,7 +33,8 @@ def reference_model(root: Module, policy: Module, run: Run, keeping: Keeping, *,
     """`root` is traced for a forward pass of the model alone, `policy` for the step. With adapters it is the policy
     itself, and has no weights of its own."""
     held = {} if run.lora else {"reference": _weights(root, run)}
-    steps = _forward(root, run, keeping, is_unrolled=is_unrolled)
+    made = partial(_schedule, root, run, keeping)
+    steps = training.unrolled(made) if is_unrolled else simulate(made())
     steps += _log_probabilities(run, policy, root)
     place = PLACES[run.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
@@ -44,19 +47,20 @@ def _weights(root: Module, run: Run) -> int:
     return parameter_memory(root, Keeping(run.plan, plain(width), width, never), run.activations).weights
 
 
-def _forward(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> list[Event]:
-    """Whatever no later op reads is freed: nothing is saved, and nothing cached."""
-    changes = simulate(_schedule(root, run, keeping))
-    if not is_unrolled:
-        return changes
-    whole = expanded(changes)
-    return simulate(_schedule(root, run, keeping, EVERY)) if whole is None else [*whole]
-
-
 def _schedule(root: Module, run: Run, keeping: Keeping, first: int = FIRST) -> Schedule:
-    policy = Policy(run.activations)
-    size, passes = TensorBytes(run.plan, policy), training.forward_passes(run, keeping)
-    return schedule(root, policy, never, size, passes, first)
+    """A forward pass without gradients by a model that is stored and divided as the one that is trained: whatever no
+    later op reads is freed, nothing is saved, and nothing cached."""
+    recipe, plan, policy = run.recipe, run.plan, Policy(run.activations)
+    assert recipe
+    width, number = BYTES[run.activations], run.format.dequantised_copies
+    passes: list[Pass] = [partial(dequantise, stored=keeping, plan=plan, width=width, number=number)]
+    if recipe.copies:
+        cast = partial(cast_bytes, stored=keeping, plan=plan, recipe=recipe)
+        passes.append(partial(copy_for_products, size=cast))
+    if plan.zero == 3:
+        ends = run.code.habits.fsdp_groups == "ends"
+        passes.append(partial(gather_weights, plan=plan, recipe=recipe, stored=keeping, ends=ends))
+    return schedule(root, policy, never, TensorBytes(plan, policy), passes, first)
 
 
 def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Event]:

@@ -25,7 +25,6 @@ from archcalc.run.device.host import CPU
 from archcalc.run.size_choices import shown_sizes
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
-from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -73,7 +72,9 @@ class MemoryReport(RunReport):
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
-    stages: Later[tuple[Stage, ...]] | None = field(default=None, compare=False, repr=False)  # the step in more detail
+    stages: Later[tuple[Snapshot, ...]] | None = field(
+        default=None, compare=False, repr=False
+    )  # the step in more detail
     growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -175,7 +176,8 @@ class MemoryReport(RunReport):
         if not self.device:
             return {"outside the engine's share": self.outside}
         found = self.device.value
-        unused = {f"not in use, {stream.words} stream": size for stream, size in found.unused.items()}
+        names = {stream: stream.name.lower().replace("_", "-") for stream in found.unused}
+        unused = {f"not in use, {names[stream]} stream": size for stream, size in found.unused.items()}
         return {"rounding": found.rounding, **unused}
 
     def more(self) -> Sequence[Table]:
@@ -206,7 +208,7 @@ class MemoryReport(RunReport):
         """None for a model that computes nothing."""
         if self.peak not in self.instants:
             return None
-        shown = [stage.instant for stage in self.stages.value] if self.stages else list(self.instants)
+        shown = list(self.stages.value if self.stages else self.instants)
         stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
         throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
         return Skyline(stretches, shown.index(self.peak), throughout)

@@ -25,8 +25,7 @@ from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
 from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
-from archcalc.simulate.levels import Levels
-from archcalc.simulate.timeline import stages
+from archcalc.simulate.levels import Levels, stages
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
 

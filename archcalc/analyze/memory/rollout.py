@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
-from archcalc.simulate.ledger import Ledger
+from archcalc.simulate.events import Ledger
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import decimal_bytes
 from archcalc.spec.workload import Workload

@@ -1,8 +1,8 @@
 """A step of a prompt that is read in pieces: its attention looks at all that is cached, and not at its piece alone.
 
-    see_past(run, 8192)         a pass: scores of 512 tokens are scores with 8,192 positions
-    store_scores(run, 8192)     a pass: what an engine stores of them that has a kernel of its own
-    masks(root, run, 8192)      bytes of the masks that such an engine keeps beside the layers
+    see_past        a pass: scores of 512 tokens are scores with 8,192 positions
+    store_scores    a pass: what an engine stores of them that has a kernel of its own
+    masks           bytes of the masks that such an engine keeps beside the layers
 
 Source: llama.cpp, build_attn_mha and build_attn_inp_kq_mask in src/llama-graph.cpp, for a cache that is full, as its
 context reserves memory: softmax works in place, so that scores are stored once.
@@ -13,44 +13,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import PAGED, in_pages
-from archcalc.core.ir import Module, Op, walk
+from archcalc.core.ir import Module, walk
 from archcalc.core.positions import Positions, Reach
 from archcalc.core.precision import BYTES
 from archcalc.simulate.nodes import Cell
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
 
 
-def see_past(run: Run, positions: int) -> Pass:
-    """Tensors along the positions of a piece get as long as all of them, or as a window and the piece."""
-
-    def change(schedule: Schedule) -> Schedule:
-        for step in schedule.steps():
-            for cell in dict.fromkeys((*step.reads, *step.makes)):
-                piece = _piece(cell)
-                if cell not in done and piece and piece < positions:
-                    schedule.bytes[cell] = schedule.bytes[cell] // piece * _seen(run, step.module, positions)
-                    done.add(cell)
-        return schedule
-
+def see_past(schedule: Schedule, run: Run, positions: int) -> Schedule:
+    """Tensors along the positions of a piece get as long as all of them, or as a window and the piece; what is cached
+    is not."""
     done: set[Cell] = set()
-    return change
+    for step in schedule.steps():
+        for cell in (*step.reads, *step.makes):
+            dims = () if cell in done or cell.tensor.role == "cache" else cell.tensor.dims
+            piece = next((int(dim.size) for dim in dims if dim.positions is Positions.PAST), 0)
+            if 0 < piece < positions:
+                schedule.bytes[cell] = schedule.bytes[cell] // piece * _seen(run, step.module, positions)
+                done.add(cell)
+    return schedule
 
 
-def store_scores(run: Run, positions: int) -> Pass:
+def store_scores(schedule: Schedule, run: Run, positions: int) -> Schedule:
     """One score for each head, token and cached position, while attention computes."""
     rule = run.engine.rules.attention.get(run.attention)
-
-    def change(schedule: Schedule) -> Schedule:
-        for step in schedule.steps():
-            if rule and rule.scores and step.op.traits.attention_kernel:
-                seen = _seen(run, step.module, positions)
-                step.scratch.append(_heads(step.op, run) * _tokens(run, positions) * seen * BYTES[rule.scores])
-        return schedule
-
-    return change
+    for step in schedule.steps():
+        if rule and rule.scores and step.op.traits.attention_kernel:
+            seen, heads = _seen(run, step.module, positions), run.plan.part(step.op.inputs[0].dims[1])
+            step.scratch.append(heads * _tokens(run, positions) * seen * BYTES[rule.scores])
+    return schedule
 
 
 def masks(root: Module, run: Run, positions: int) -> int:
@@ -61,12 +55,6 @@ def masks(root: Module, run: Run, positions: int) -> int:
     attending = (module for module, _ in walk(root) if any(op.traits.attention_kernel for op in module.ops))
     seen = {_seen(run, module, positions) for module in attending}
     return _tokens(run, positions) * sum(seen) * BYTES[rule.mask]
-
-
-def _piece(cell: Cell) -> int:
-    """How many positions of the past a tensor runs over; 0 for none, and for what is cached."""
-    dims = () if cell.tensor.role == "cache" else cell.tensor.dims
-    return next((int(dim.size) for dim in dims if dim.positions is Positions.PAST), 0)
 
 
 def _seen(run: Run, module: Module, positions: int) -> int:
@@ -87,11 +75,6 @@ def _reach(module: Module) -> Reach | None:
             return next((dim.reach for dim in kept[0].dims if dim.reach), None)
         within = within.parent
     return None
-
-
-def _heads(op: Op, run: Run) -> int:
-    """On one GPU."""
-    return run.plan.part(op.inputs[0].dims[1])
 
 
 def _tokens(run: Run, positions: int) -> int:

@@ -15,7 +15,6 @@ from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import INK, MUTED, RULE
 from archcalc.render.text_width import shortened, width
 from archcalc.simulate.levels import Snapshot
-from archcalc.simulate.timeline import Stage
 from archcalc.spec.units import decimal_bytes
 
 WIDTH = 860.0
@@ -28,13 +27,9 @@ SIZE, SMALL = 12.0, 11.0
 class Column(NamedTuple):
     """A stage, and from where to where it is drawn."""
 
-    stage: Stage
+    instant: Snapshot
     start: float
     end: float
-
-    @property
-    def instant(self) -> Snapshot:
-        return self.stage.instant
 
 
 def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
@@ -59,12 +54,12 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     return drawing
 
 
-def stages(report: MemoryReport) -> Sequence[Stage]:
+def stages(report: MemoryReport) -> Sequence[Snapshot]:
     """The step in detail; for what computes nothing, what is always there."""
-    return (report.stages.value if report.stages else ()) or (Stage(report.peak),)
+    return (report.stages.value if report.stages else ()) or (report.peak,)
 
 
-def _columns(found: Sequence[Stage], left: float, right: float) -> list[Column]:
+def _columns(found: Sequence[Snapshot], left: float, right: float) -> list[Column]:
     """What happens once has room to be seen; copies share the rest."""
     room, copies = right - left, sum(stage.is_one_of_many for stage in found)
     single, each = _widths(room, len(found) - copies, copies)

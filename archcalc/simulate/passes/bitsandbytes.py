@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from archcalc.core.ir import Param
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 
-def hold_inputs(is_quantised: Callable[[Param], bool]) -> Pass:
+def hold_inputs(schedule: Schedule, is_quantised: Callable[[Param], bool]) -> Schedule:
     """Products with a quantised matrix save their input whenever a gradient flows through them."""
-
-    def change(schedule: Schedule) -> Schedule:
-        for step in schedule.steps():
-            if step.grads and any(map(is_quantised, step.weights)):
-                inputs = [cell for cell in step.reads if cell.tensor.role == "act"]
-                step.saves.extend(cell for cell in inputs if cell not in step.saves)
-                schedule.outliving.update(inputs)
-        return schedule
-
-    return change
+    for step in schedule.steps():
+        if step.grads and any(map(is_quantised, step.weights)):
+            inputs = [cell for cell in step.reads if cell.tensor.role == "act"]
+            step.saves.extend(cell for cell in inputs if cell not in step.saves)
+            schedule.outliving.update(inputs)
+    return schedule

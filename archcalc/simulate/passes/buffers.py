@@ -17,23 +17,24 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tensors import whole
 from archcalc.core.tree import ops_in
 from archcalc.simulate.passes.gradients import OF_PYTORCH, is_added_in_place, matrices
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 
-def library_buffers(plan: Plan, weights: str, activations: str, number: Callable[[str], int]) -> Pass:
+def library_buffers(
+    schedule: Schedule, plan: Plan, weights: str, activations: str, number: Callable[[str], int]
+) -> Schedule:
     """`weights` and `activations` are number formats; `number` has the bytes of the library's workspaces, by name."""
-
-    def change(schedule: Schedule) -> Schedule:
-        products = [op for op in ops_in(schedule.root) if op.traits.contraction and matrices(op)]
-        fused = [op for op in products if all(is_added_in_place(op, param) for param in matrices(op))]
-        dummies = sum(rows * columns for rows, columns in {_shape(op, plan) for op in fused}) * BYTES[weights]
-        gathered = [plan.size(whole(op.inputs[0])) for op in products if op.traits.into_buffer]
-        width = Policy(activations).bytes_of("act")
-        largest = max(gathered, default=0) * width  # which several heads share
-        schedule.at_start["buffers"] = dummies + _workspaces(products, number) + largest
-        return schedule
-
-    return change
+    products = [op for op in ops_in(schedule.root) if op.traits.contraction and matrices(op)]
+    fused = [op for op in products if all(is_added_in_place(op, param) for param in matrices(op))]
+    dummies = sum(rows * columns for rows, columns in {_shape(op, plan) for op in fused}) * BYTES[weights]
+    gathered = [plan.size(whole(op.inputs[0])) for op in products if op.traits.into_buffer]
+    largest = max(gathered, default=0) * Policy(activations).bytes_of("act")  # which several heads share
+    roles = [param.weight_role for op in products for param in matrices(op)]
+    of_pytorch = any(role in OF_PYTORCH or role.gives_scores or role.is_table for role in roles)
+    linears = 1 + number("grouped_linear_streams") * any(op.select for op in products)
+    workspaces = number("linear_workspace") * linears + number("cublas_workspace") * of_pytorch
+    schedule.at_start["buffers"] = dummies + workspaces + largest
+    return schedule
 
 
 def _shape(op: Op, plan: Plan) -> tuple[int, int]:
@@ -41,14 +42,3 @@ def _shape(op: Op, plan: Plan) -> tuple[int, int]:
     columns = prod(plan.part(dim) for dim in op.over)
     one = [plan.size(param) // prod(plan.part(dim) for dim in op.select) for param in matrices(op)]
     return sum(one) // columns, columns
-
-
-def _workspaces(products: list[Op], number: Callable[[str], int]) -> int:
-    grouped, of_pytorch = any(op.select for op in products), any(map(_is_of_pytorch, products))
-    linears = 1 + number("grouped_linear_streams") * grouped
-    return number("linear_workspace") * linears + number("cublas_workspace") * of_pytorch
-
-
-def _is_of_pytorch(op: Op) -> bool:
-    roles = [param.weight_role for param in matrices(op)]
-    return any(role in OF_PYTORCH or role.gives_scores or role.is_table for role in roles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Region
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 
 def mark_logits(schedule: Schedule) -> Schedule:
@@ -14,16 +14,12 @@ def mark_logits(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def in_chunks(number: int) -> Pass:
+def in_chunks(schedule: Schedule, number: int) -> Schedule:
     """Each chunk's logits are freed before the next."""
-
-    def change(schedule: Schedule) -> Schedule:
-        schedule.loss_chunks = number
-        for cell in schedule.logits:
-            schedule.bytes[cell] = -(-schedule.bytes[cell] // number)
-        return schedule
-
-    return change
+    schedule.loss_chunks = number
+    for cell in schedule.logits:
+        schedule.bytes[cell] = -(-schedule.bytes[cell] // number)
+    return schedule
 
 
 def over_gpus(schedule: Schedule) -> Schedule:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from archcalc.core.ir import Tensor
 from archcalc.core.precision import BYTES, Policy
 from archcalc.simulate.nodes import Cell, Group, Step
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 
@@ -30,25 +30,16 @@ def compile_blocks(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def compile_loss(policy: Policy) -> Pass:
+def compile_loss(schedule: Schedule, policy: Policy) -> Schedule:
     """Logits are saved with two numbers per row, and no other tensor of their size is made."""
-
-    def change(schedule: Schedule) -> Schedule:
-        for step in schedule.steps():
-            if step.op.traits.loss_of_logits:
-                _fuse_loss(schedule, step, policy)
-        return schedule
-
-    return change
-
-
-def _fuse_loss(schedule: Schedule, step: Step, policy: Policy) -> None:
-    logits, *targets = step.reads
-    made = step.aux_outputs[step.op.traits.loss_of_logits]
-    tensor = step.op.inputs[0]
-    vocabulary, width = int(tensor.dims[-1].size), policy.bytes_of(tensor.role)
-    schedule.bytes[made] = 2 * BYTES["fp32"] * (schedule.bytes[logits] // width // vocabulary)
-    step.saves[:] = [logits, *targets, made]
+    for step in schedule.steps():
+        if step.op.traits.loss_of_logits:
+            logits, *targets = step.reads
+            made, tensor = step.aux_outputs[step.op.traits.loss_of_logits], step.op.inputs[0]
+            vocabulary, width = int(tensor.dims[-1].size), policy.bytes_of(tensor.role)
+            schedule.bytes[made] = 2 * BYTES["fp32"] * (schedule.bytes[logits] // width // vocabulary)
+            step.saves[:] = [logits, *targets, made]
+    return schedule
 
 
 class _Fusing:

@@ -13,11 +13,13 @@ from archcalc.core.precision import BYTES
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.model_ends import ModelEnds
 from archcalc.simulate.passes.stored import Stored
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 from archcalc.storage.places import Place
 
 
-def gather_weights(plan: Plan, recipe: Recipe, stored: Stored, *, reshard: str = "always", ends: bool = False) -> Pass:
+def gather_weights(
+    schedule: Schedule, plan: Plan, recipe: Recipe, stored: Stored, *, reshard: str = "always", ends: bool = False
+) -> Schedule:
     """`reshard` says which blocks free their gathered weights after the forward pass: always, all_but_last or never;
     `ends`, that what stands in front of the blocks is a group of its own, and so is what stands behind them."""
     width = BYTES[recipe.gathered or recipe.of_frozen]
@@ -34,19 +36,16 @@ def gather_weights(plan: Plan, recipe: Recipe, stored: Stored, *, reshard: str =
         every = [(param, int(number)) for module, number in walk(block) for param in module.params.values()]
         return tuple(size(param, narrow) for param, number in every for _ in range(number // int(block.repeat)))
 
-    def change(schedule: Schedule) -> Schedule:
-        schedule.shards = plan.shards
-        blocks = schedule.blocks()
-        for group in blocks:
-            group.gathered = of_block(group.module)
-            group.reshards = reshard == "always" or (reshard == "all_but_last" and group is not blocks[-1])
-        found = ModelEnds(schedule.root)
-        parts = (found.first, found.last) if ends and found.are_apart else (found.outside,)
-        sizes = [tuple(size(param, width) for param, number in part for _ in range(number)) for part in parts]
-        if len(sizes) == 1:
-            (schedule.gathered_root,) = sizes
-        else:
-            schedule.gathered_first, schedule.gathered_last = sizes
-        return schedule
-
-    return change
+    schedule.shards = plan.shards
+    blocks = schedule.blocks()
+    for group in blocks:
+        group.gathered = of_block(group.module)
+        group.reshards = reshard == "always" or (reshard == "all_but_last" and group is not blocks[-1])
+    found = ModelEnds(schedule.root)
+    parts = (found.first, found.last) if ends and found.are_apart else (found.outside,)
+    sizes = [tuple(size(param, width) for param, number in part for _ in range(number)) for part in parts]
+    if len(sizes) == 1:
+        (schedule.gathered_root,) = sizes
+    else:
+        schedule.gathered_first, schedule.gathered_last = sizes
+    return schedule

@@ -7,23 +7,19 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.run.precision_recipes import Recipe
-from archcalc.simulate.schedule import GradientBytes, Pass, Schedule
+from archcalc.simulate.schedule import GradientBytes, Schedule
 
 OF_PYTORCH = frozenset({Role.ROUTER, Role.SHARED_SCALE})  # products whose gradients are made and then added
 
 
-def train(plan: Plan, recipe: Recipe) -> Pass:
+def train(schedule: Schedule, plan: Plan, recipe: Recipe) -> Schedule:
     """A backward pass, which makes a gradient of each trained parameter."""
-
-    def change(schedule: Schedule) -> Schedule:
-        schedule.trains = True
-        schedule.reduce_bucket = recipe.reduce_bucket * BYTES[recipe.gradients]
-        width = BYTES[recipe.gathered or recipe.gradients]
-        wanted = (one[0] for step in schedule.steps() for one in step.grads if isinstance(one, tuple))
-        schedule.gradients = {param: GradientBytes(plan.size(param) * width) for param in wanted}
-        return schedule
-
-    return change
+    schedule.trains = True
+    schedule.reduce_bucket = recipe.reduce_bucket * BYTES[recipe.gradients]
+    width = BYTES[recipe.gathered or recipe.gradients]
+    wanted = (one[0] for step in schedule.steps() for one in step.grads if isinstance(one, tuple))
+    schedule.gradients = {param: GradientBytes(plan.size(param) * width) for param in wanted}
+    return schedule
 
 
 def accumulate(schedule: Schedule) -> Schedule:

@@ -5,24 +5,20 @@ from __future__ import annotations
 from itertools import groupby
 
 from archcalc.core.ir import Region
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 
-def hold_logits(until: str, *, has_last_step: bool) -> Pass:
+def hold_logits(schedule: Schedule, until: str, *, has_last_step: bool) -> Schedule:
     """Until the loss is there, until the backward pass is done, or until the model returns the next ones: then those of
     the last step, if one as long came before, are there at the start, and with them what its graph holds."""
-
-    def change(schedule: Schedule) -> Schedule:
-        inside = [step for step in schedule.steps() if step.module.region == Region.LOSS]
-        made = {cell for step in inside for cell in step.makes}
-        returned = (cell for step in inside for cell in step.reads[:1] if cell not in made)
-        schedule.held_until = dict.fromkeys(returned, until)
-        if until == "next_forward" and has_last_step:
-            held = [*schedule.held_until, *(cell for cell in schedule.savers() if cell in schedule.outliving)]
-            times = schedule.times()
-            for number, alike in groupby(held, lambda cell: times.get(cell, 1)):  # a loop's, run by run
-                once = [(schedule.part(cell, True), schedule.bytes[cell]) for cell in alike]
-                schedule.left_over.extend(once * number)
-        return schedule
-
-    return change
+    inside = [step for step in schedule.steps() if step.module.region == Region.LOSS]
+    made = {cell for step in inside for cell in step.makes}
+    returned = (cell for step in inside for cell in step.reads[:1] if cell not in made)
+    schedule.held_until = dict.fromkeys(returned, until)
+    if until == "next_forward" and has_last_step:
+        held = [*schedule.held_until, *(cell for cell in schedule.savers() if cell in schedule.outliving)]
+        times = {cell: step.times for step in schedule.steps() for cell in step.makes}
+        for number, alike in groupby(held, lambda cell: times.get(cell, 1)):  # a loop's, run by run
+            once = [(schedule.part(cell, True), schedule.bytes[cell]) for cell in alike]
+            schedule.left_over.extend(once * number)
+    return schedule

@@ -10,43 +10,34 @@ from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.passes.stored import Stored
 from archcalc.simulate.passes.zero import own_elements
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 MOST_TENSORS = 20_000  # of which each is a block of its own, as an allocator would see it
 COPIES = 2  # of equal layers beyond that: the second begins behind the first, as all others do
 
 
-def update_by_fused_kernel(plan: Plan, recipe: Recipe, stored: Stored) -> Pass:
+def update_by_fused_kernel(schedule: Schedule, plan: Plan, recipe: Recipe, stored: Stored) -> Schedule:
     """Master weights, and weights beside resident gradients: needs nothing but gradients that are flat and wide."""
-
-    def change(schedule: Schedule) -> Schedule:
-        whole = _trained_elements(schedule.root, plan, stored)
-        schedule.updates = [[whole * BYTES[width] for width in (recipe.gradients, recipe.states)]]
-        return schedule
-
-    return change
+    whole = _trained_elements(schedule.root, plan, stored)
+    schedule.updates = [[whole * BYTES[width] for width in (recipe.gradients, recipe.states)]]
+    return schedule
 
 
-def update(plan: Plan, optimizer: Optimizer, recipe: Recipe, stored: Stored) -> Pass:
+def update(schedule: Schedule, plan: Plan, optimizer: Optimizer, recipe: Recipe, stored: Stored) -> Schedule:
     """By an optimizer that works on all parameters at once, or on one after the other."""
-    width = optimizer.update * BYTES[recipe.states]
-
-    def change(schedule: Schedule) -> Schedule:
-        root = schedule.root
-        number = sum(int(copies) * len(module.params) for module, copies in walk(root))
-        if number > MOST_TENSORS and not optimizer.one_by_one:
-            schedule.updates = [[_trained_elements(root, plan, stored) * width]]
-            return schedule
-        every = _in_order(root, COPIES if number > MOST_TENSORS else number)
-        sizes = [own_elements(plan, param) * width for param in every if stored.trained(param)]
-        schedule.updates = [sizes]
-        if optimizer.one_by_one:
-            # a root and a quotient, while a variable holds the last parameter's quotient
-            # Source: PyTorch, _single_tensor_adam in torch/optim/adam.py
-            schedule.updates = [[before, size, size] for before, size in zip([0, *sizes], sizes, strict=False)]
+    root, width = schedule.root, optimizer.update * BYTES[recipe.states]
+    number = sum(int(copies) * len(module.params) for module, copies in walk(root))
+    if number > MOST_TENSORS and not optimizer.one_by_one:
+        schedule.updates = [[_trained_elements(root, plan, stored) * width]]
         return schedule
-
-    return change
+    every = _in_order(root, COPIES if number > MOST_TENSORS else number)
+    sizes = [own_elements(plan, param) * width for param in every if stored.trained(param)]
+    schedule.updates = [sizes]
+    if optimizer.one_by_one:
+        # a root and a quotient, while a variable holds the last parameter's quotient
+        # Source: PyTorch, _single_tensor_adam in torch/optim/adam.py
+        schedule.updates = [[before, size, size] for before, size in zip([0, *sizes], sizes, strict=False)]
+    return schedule
 
 
 def _trained_elements(root: Module, plan: Plan, stored: Stored) -> int:

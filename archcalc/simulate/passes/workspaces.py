@@ -10,24 +10,20 @@ from __future__ import annotations
 from archcalc.core.ir import Op
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 KIB = 1024
 PRODUCTS = (2 * 4096 + 8 * 16) * KIB  # bytes of cuBLAS's workspace, allocated once
 ROWS, WIDTH = 128, 32  # what positions and widths of heads are rounded up to
 
 
-def kernel_workspaces(plan: Plan, width: int) -> Pass:
+def kernel_workspaces(schedule: Schedule, plan: Plan, width: int) -> Schedule:
     """Of matrix products, and of flash attention's backward pass; `width` is the bytes of an activation."""
-
-    def change(schedule: Schedule) -> Schedule:
-        schedule.workspace = PRODUCTS
-        for step in schedule.steps():
-            if step.op.traits.attention_kernel:
-                step.gradient_scratch.extend(of_attention(step.op, plan, width))
-        return schedule
-
-    return change
+    schedule.workspace = PRODUCTS
+    for step in schedule.steps():
+        if step.op.traits.attention_kernel:
+            step.gradient_scratch.extend(of_attention(step.op, plan, width))
+    return schedule
 
 
 def of_attention(op: Op, plan: Plan, width: int) -> list[int]:

@@ -7,7 +7,7 @@ from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.passes.stored import Stored
-from archcalc.simulate.schedule import Pass, Schedule
+from archcalc.simulate.schedule import Schedule
 
 
 def own_elements(plan: Plan, param: Param) -> int:
@@ -17,37 +17,29 @@ def own_elements(plan: Plan, param: Param) -> int:
     return -(-plan.size(param) // plan.shards) if plan.zero else plan.size(param)
 
 
-def reduce_gradients(plan: Plan, recipe: Recipe) -> Pass:
+def reduce_gradients(schedule: Schedule, plan: Plan, recipe: Recipe) -> Schedule:
     """FSDP copies gradients into the flat input of a reduce-scatter. ZeRO-2 has one flat buffer of all shares, which is
     rounded up once and not for each."""
     width, reduced = BYTES[recipe.gradients], BYTES[recipe.reduced or recipe.gradients]
-
-    def change(schedule: Schedule) -> Schedule:
-        schedule.reduces = True
-        for param, size in schedule.gradients.items():
-            share = plan.size(param) // plan.shards if plan.zero == 2 else own_elements(plan, param)
-            flat = plan.sharded(param) * plan.shards * reduced if plan.zero == 3 else 0
-            schedule.gradients[param] = size._replace(share=share * width, flat=flat)
-        return schedule
-
-    return change
+    schedule.reduces = True
+    for param, size in schedule.gradients.items():
+        share = plan.size(param) // plan.shards if plan.zero == 2 else own_elements(plan, param)
+        flat = plan.sharded(param) * plan.shards * reduced if plan.zero == 3 else 0
+        schedule.gradients[param] = size._replace(share=share * width, flat=flat)
+    return schedule
 
 
-def round_up_shares(plan: Plan, recipe: Recipe, stored: Stored) -> Pass:
+def round_up_shares(schedule: Schedule, plan: Plan, recipe: Recipe, stored: Stored) -> Schedule:
     """ZeRO-2's flat buffer of all trained parameters is padded once; experts that are dealt out have one of their own,
     over the GPUs that hold the same ones."""
-
-    def change(schedule: Schedule) -> Schedule:
-        every = [(param, int(copies)) for module, copies in walk(schedule.root) for param in module.params.values()]
-        elements: dict[int, int] = {}  # by how many GPUs divide them
-        shares = 0
-        for param, copies in every:
-            if stored.trained(param):
-                size, gpus = plan.size(param), plan.shards_of(param)
-                elements[gpus] = elements.get(gpus, 0) + copies * size
-                shares += copies * (size // plan.shards)
-        padded = sum(-(-number // (ALIGNED * gpus)) * ALIGNED for gpus, number in elements.items())
-        schedule.rounding = (padded - shares) * BYTES[recipe.gradients]
-        return schedule
-
-    return change
+    every = [(param, int(copies)) for module, copies in walk(schedule.root) for param in module.params.values()]
+    elements: dict[int, int] = {}  # by how many GPUs divide them
+    shares = 0
+    for param, copies in every:
+        if stored.trained(param):
+            size, gpus = plan.size(param), plan.shards_of(param)
+            elements[gpus] = elements.get(gpus, 0) + copies * size
+            shares += copies * (size // plan.shards)
+    padded = sum(-(-number // (ALIGNED * gpus)) * ALIGNED for gpus, number in elements.items())
+    schedule.rounding = (padded - shares) * BYTES[recipe.gradients]
+    return schedule

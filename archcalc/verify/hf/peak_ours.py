@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory import training
@@ -50,7 +51,7 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     }
     ours = deploy(model, Options.of("memory", options))
     root, step, _ = played_by(ours, _sizes(model, batch, seq))
-    changes = training.unrolled(root, ours.run, ours.keeping, ours.parameters.states)
+    changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
     return Played(*_played(changes, sum(step.start.values())), memory_notes_of(root))
 
 

@@ -68,7 +68,7 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
         memory.deployment.keeping,
     )
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
-    times = step.times()
+    times = {cell: one.times for one in step.steps() for cell in one.makes}
     assert sum(step.bytes[cell] * times[cell] for cell in step.outliving) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
     assert not step_schedule(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from archcalc.core.execution import by_spec
 from archcalc.core.ir import Dim, Module, axes
 from archcalc.core.mesh import Plan
@@ -32,13 +34,16 @@ def attending(*passes: Pass) -> Schedule:
 
 
 def test_keys_and_values_of_all_gpus_are_gathered() -> None:
-    found = attending(gather_keys(4)).steps()
+    found = attending(partial(gather_keys, gpus=4)).steps()
     assert [one.gathered_keys for one in found] == [0, 0, 0, 4 * 2 * BATCH * GROUPS * SEQ * WIDTH * BF16]
 
 
 def test_flash_attention_goes_back_in_fp32_over_rounded_rows_and_widths() -> None:
     """Positions up to a multiple of 128, widths to one of 32; gradients of keys and values for every head."""
-    found, before = attending(kernel_workspaces(Plan(), BF16)), attending().steps()[-1].gradient_scratch
+    found, before = (
+        attending(partial(kernel_workspaces, plan=Plan(), width=BF16)),
+        attending().steps()[-1].gradient_scratch,
+    )
     rows = BATCH * HEADS * 128
     every = BATCH * HEADS * SEQ * WIDTH * BF16
     assert found.steps()[-1].gradient_scratch == [*before, rows * 32 * FP32, rows * FP32, every, every]

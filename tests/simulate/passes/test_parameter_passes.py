@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from support.small_steps import BF16, FP32, HEAD, MATRIX, RECIPE, Trained, levels, peak, sizes, step
@@ -20,12 +21,12 @@ from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate
 
 PLAN, STORED = Plan(), Trained()
-TRAIN = train(PLAN, RECIPE)
+TRAIN = partial(train, plan=PLAN, recipe=RECIPE)
 ALL = 4 * MATRIX + HEAD
 
 
 def with_copies(*, autocast: bool) -> Pass:
-    return cast_weights(STORED, PLAN, replace(RECIPE, copies="bf16", autocast=autocast))
+    return partial(cast_weights, stored=STORED, plan=PLAN, recipe=replace(RECIPE, copies="bf16", autocast=autocast))
 
 
 def weights_by_phase(events: list[Event]) -> dict[str, int]:
@@ -56,15 +57,18 @@ def test_autocast_forgets_behind_the_loss_what_no_product_saved() -> None:
 
 def test_a_quantised_weight_is_dequantised_for_each_product_and_its_gradients() -> None:
     """Two copies of 16 bits, once forward and once back; nothing of it stays."""
-    events = simulate(step(TRAIN, dequantise(Trained("down"), PLAN, BF16, 2)))
+    events = simulate(step(TRAIN, partial(dequantise, stored=Trained("down"), plan=PLAN, width=BF16, number=2)))
     copy = 2 * BF16 * MATRIX
     assert sizes(events, "forward", "temporary").count(copy) == 2
     assert sizes(events, "backward", "temporary").count(copy) == 2
-    assert levels(step(dequantise(Trained("down"), PLAN, BF16, 2))).parts["temporary"] == 0
+    assert (
+        levels(step(partial(dequantise, stored=Trained("down"), plan=PLAN, width=BF16, number=2))).parts["temporary"]
+        == 0
+    )
 
 
 def test_a_copy_for_products_is_as_large_as_it_is_said_to_be() -> None:
-    events = simulate(step(copy_for_products(lambda param: 7 if param.owner.name == "head" else 0)))
+    events = simulate(step(partial(copy_for_products, size=lambda param: 7 if param.owner.name == "head" else 0)))
     assert sizes(events, "forward", "temporary").count(7) == 1
 
 
@@ -87,7 +91,9 @@ def test_a_product_that_adds_in_place_makes_no_gradient_of_its_weight() -> None:
 def test_zero_2_keeps_a_share_of_each_block_s_gradients() -> None:
     """Over four GPUs; those of the head are reduced last."""
     plan = Plan(dp=4, zero=2)
-    events = simulate(step(train(plan, RECIPE), reduce_gradients(plan, RECIPE)))
+    events = simulate(
+        step(partial(train, plan=plan, recipe=RECIPE), partial(reduce_gradients, plan=plan, recipe=RECIPE))
+    )
     kept = [one.bytes for one in events if isinstance(one, Change) and one.block.stream is Stream.REDUCE_SCATTER]
     assert [size for size in kept if size > 0] == [FP32 * size // 4 for size in (2 * MATRIX, 2 * MATRIX, HEAD)]
 
@@ -95,7 +101,11 @@ def test_zero_2_keeps_a_share_of_each_block_s_gradients() -> None:
 def test_a_flat_buffer_is_rounded_up_once() -> None:
     """1,424 numbers over three GPUs: slices of 476, where the five shares are 4 · 85 and 133."""
     plan = Plan(dp=3, zero=2)
-    found = step(train(plan, RECIPE), reduce_gradients(plan, RECIPE), round_up_shares(plan, RECIPE, STORED))
+    found = step(
+        partial(train, plan=plan, recipe=RECIPE),
+        partial(reduce_gradients, plan=plan, recipe=RECIPE),
+        partial(round_up_shares, plan=plan, recipe=RECIPE, stored=STORED),
+    )
     assert ALL == 1424
     assert found.rounding == FP32 * (476 - (4 * 85 + 133))
 
@@ -103,19 +113,19 @@ def test_a_flat_buffer_is_rounded_up_once() -> None:
 def test_zero_3_gathers_a_block_s_weights_while_it_runs() -> None:
     """The head stays gathered, or is a group of its own behind the blocks; nothing stands in front of them."""
     plan = Plan(dp=4, zero=3)
-    found = step(gather_weights(plan, RECIPE, STORED))
+    found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED))
     assert [group.gathered for group in found.blocks()] == [(FP32 * MATRIX, FP32 * MATRIX)] * 2
     assert (found.shards, found.gathered_root) == (4, (FP32 * HEAD,))
-    found = step(gather_weights(plan, RECIPE, STORED, ends=True, reshard="all_but_last"))
+    found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED, ends=True, reshard="all_but_last"))
     assert (found.gathered_first, found.gathered_last, found.gathered_root) == ((), (FP32 * HEAD,), ())
     assert [group.reshards for group in found.blocks()] == [True, False]
-    found = step(gather_weights(plan, RECIPE, STORED, reshard="never"))
+    found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED, reshard="never"))
     assert [group.reshards for group in found.blocks()] == [False, False]
 
 
 def test_an_all_gather_has_a_flat_input_and_a_flat_output() -> None:
     """A fourth of the block, then all of it, then each matrix by itself."""
-    events = simulate(step(gather_weights(Plan(dp=4, zero=3), RECIPE, STORED)))
+    events = simulate(step(partial(gather_weights, plan=Plan(dp=4, zero=3), recipe=RECIPE, stored=STORED)))
     block = [FP32 * 2 * MATRIX // 4, FP32 * 2 * MATRIX, FP32 * MATRIX, FP32 * MATRIX]
     assert sizes(events, "forward", "temporary")[3:7] == block
 
@@ -124,7 +134,11 @@ def test_an_all_gather_has_a_flat_input_and_a_flat_output() -> None:
 def test_all_that_zero_3_gathers_is_freed_before_the_update(has_head: bool) -> None:
     """Also where a model ends with a block, which no op behind it asks for."""
     plan = Plan(dp=4, zero=3)
-    passes = gather_weights(plan, RECIPE, STORED), train(plan, RECIPE), reduce_gradients(plan, RECIPE)
+    passes = (
+        partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED),
+        partial(train, plan=plan, recipe=RECIPE),
+        partial(reduce_gradients, plan=plan, recipe=RECIPE),
+    )
     assert levels(step(*passes, has_head=has_head)).parts["temporary"] == 0
 
 
@@ -133,30 +147,34 @@ def own_optimizer(*, update: int, one_by_one: bool = False) -> Optimizer:
     return Optimizer(name="own", about="", source="", aliases=(), update=update, one_by_one=one_by_one)
 
 
+def updated_by(optimizer: Optimizer) -> Pass:
+    return partial(updates.update, plan=PLAN, optimizer=optimizer, recipe=RECIPE, stored=STORED)
+
+
 def test_an_update_of_all_parameters_at_once_or_one_by_one() -> None:
     """In the order of the tree; a loop holds the last quotient beside a root and a quotient."""
     every = [FP32 * size for size in [MATRIX] * 4 + [HEAD]]
     at_once, one_by_one = (own_optimizer(update=1, one_by_one=each) for each in (False, True))
-    assert step(updates.update(PLAN, at_once, RECIPE, STORED)).updates == [every]
-    turns = step(updates.update(PLAN, one_by_one, RECIPE, STORED)).updates
+    assert step(updated_by(at_once)).updates == [every]
+    turns = step(updated_by(one_by_one)).updates
     assert turns == [[before, size, size] for before, size in zip([0, *every], every, strict=False)]
 
 
 def test_an_update_of_very_many_tensors_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(updates, "MOST_TENSORS", 4)
     optimizer = own_optimizer(update=2)
-    assert step(updates.update(PLAN, optimizer, RECIPE, STORED)).updates == [[2 * FP32 * ALL]]
+    assert step(updated_by(optimizer)).updates == [[2 * FP32 * ALL]]
     slow = own_optimizer(update=2, one_by_one=True)
-    assert len(step(updates.update(PLAN, slow, RECIPE, STORED), layers=9).updates) == 2 * 2 + 1
+    assert len(step(updated_by(slow), layers=9).updates) == 2 * 2 + 1
 
 
 def test_a_fused_kernel_takes_flat_gradients_and_their_wide_copy() -> None:
-    found = step(updates.update_by_fused_kernel(Plan(dp=2, zero=1), RECIPE, STORED))
+    found = step(partial(updates.update_by_fused_kernel, plan=Plan(dp=2, zero=1), recipe=RECIPE, stored=STORED))
     assert found.updates == [[FP32 * ALL // 2, FP32 * ALL // 2]]
 
 
 def test_a_library_has_a_dummy_for_each_shape_of_a_matrix() -> None:
     """Three shapes for five matrices, and the workspace of linear layers."""
     numbers = {"linear_workspace": 1000, "grouped_linear_streams": 4, "cublas_workspace": 50}
-    found = step(library_buffers(PLAN, "bf16", "bf16", numbers.__getitem__))
+    found = step(partial(library_buffers, plan=PLAN, weights="bf16", activations="bf16", number=numbers.__getitem__))
     assert found.at_start["buffers"] == BF16 * (2 * MATRIX + HEAD) + 1000
