@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -10,34 +11,27 @@ INTERRUPTED = 128 + signal.SIGINT  # as a shell tells it
 
 
 def main() -> None:
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        _interruptible()
-    else:  # `nohup` and the like let a program ignore it
-        _run()
-
-
-def _interruptible() -> None:
     """While modules are loaded, and when Python takes them down, an exception would be reported as theirs."""
-    signal.signal(signal.SIGINT, _quit)
+    interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # `nohup` and the like ignore them
+    if interrupts:
+        signal.signal(signal.SIGINT, _quit)
     import archcalc.cli.app  # noqa: F401
+    from archcalc.cli import main as run
 
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        _run()
+        if interrupts:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     finally:
-        signal.signal(signal.SIGINT, _quit)
+        if interrupts:
+            signal.signal(signal.SIGINT, _quit)
+        gc.freeze()  # all goes with the process: looking for garbage in it would take a tenth of the time
 
 
 def _quit(*_: object) -> None:
     os._exit(INTERRUPTED)
-
-
-def _run() -> None:
-    from archcalc.cli import main as run
-
-    run()
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.render import formats, render
 from archcalc.report.base import Report
-from archcalc.report.expected import Expected, Verdict
 from archcalc.spec.option import declared
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.model import Model
+    from archcalc.report.expected import Expected
 
 
 NARROWEST = 20  # columns; below that nothing can be laid out
@@ -105,6 +105,8 @@ def check_names(names: bool, explain: bool, format: str) -> None:
 
 def show_expected(report: Report, format: str, expected: Expected | None) -> None:
     """Print a report with what is said of an expected number, and exit with 1 if that is not its figure."""
+    from archcalc.report.expected import Verdict
+
     show(replace(report, expected=expected), format)
     if expected and expected.verdict is not Verdict.YES:
         raise typer.Exit(NOT_AS_EXPECTED)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from archcalc.core import listing
 from archcalc.core.count import Count, product
@@ -23,7 +24,9 @@ from archcalc.core.regions import ModuleGroup, Region
 from archcalc.core.roles import Role
 from archcalc.core.style import PLAIN, Style
 from archcalc.core.tensors import Axes, Axis, Dim, Tensor, axes
-from archcalc.core.windows import Along
+
+if TYPE_CHECKING:
+    from archcalc.core.windows import Along
 
 __all__ = [
     "Axes",

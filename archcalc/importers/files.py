@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers import beside, others, params_json, weight_names
+from archcalc.importers import beside, weight_names
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON, json_object
 from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
-from archcalc.storage.packed_tensors import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
 
 WEIGHTS = (weight_names.INDEX, "model.safetensors")
 MAX_INDEX = 10**8  # the longest that are published have a tenth of that
@@ -42,6 +41,8 @@ def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
 
 def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document | None:
     """A config of transformers, or what stands for one; None for what may be a spec. Others are refused in words."""
+    from archcalc.importers import others, params_json
+
     if other := others.recognised(said):
         error = InputError(other.fact, other.hint, field=other.field)
         error.file = shown
@@ -127,7 +128,7 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
 
 
 def of_shard(name: str) -> tuple[str, ...]:
-    shard = weight_names.SHARD.fullmatch(name)
+    shard = re.fullmatch(weight_names.SHARD, name)
     if not shard:
         return ()
     return (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; give the index file",)
@@ -169,6 +170,8 @@ def index_in(path: Path) -> dict[str, Any]:
 
 
 def index_of(raw: bytes) -> dict[str, Any]:
+    import json
+
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
@@ -186,6 +189,8 @@ def of_tensors(tensors: Any, shown: str, *notes: str) -> Document:
 
 def contents(tensors: Any) -> str:
     """What of a file are parameters, and what stands beside them, with the bytes of each."""
+    from archcalc.storage.packed_tensors import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
+
     used = uses(tensors)
 
     def those(role: str, *, packed: bool = False) -> dict[str, Any]:

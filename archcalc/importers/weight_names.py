@@ -8,15 +8,15 @@ from collections.abc import Collection
 from archcalc.core.errors import InputError
 
 INDEX = "model.safetensors.index.json"
-_INDEX = re.compile(r".+\.safetensors\.index(\.\w+)?\.json")
-SHARD = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})(.*)\.safetensors")
+_INDEX = r".+\.safetensors\.index(\.\w+)?\.json"
+SHARD = r"(.+)-([0-9]{5})-of-([0-9]{5})(.*)\.safetensors"
 _TAKES = "can run code when it is opened, so archcalc never opens it"
 _CONVERT = "give the safetensors weights, or the model's config.json"
 _KINDS = {
-    re.compile(r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)"): f"a PyTorch pickle, which {_TAKES}",
-    re.compile(r".+\.(h5|keras)"): "weights of Keras",
-    re.compile(r".+\.msgpack"): "weights of Flax",
-    re.compile(r".+\.(onnx|ort|tflite|pb|mlmodel|engine|plan|pdparams|nemo|npz|npy|ot)"): "weights of another library",
+    r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)": f"a PyTorch pickle, which {_TAKES}",
+    r".+\.(h5|keras)": "weights of Keras",
+    r".+\.msgpack": "weights of Flax",
+    r".+\.(onnx|ort|tflite|pb|mlmodel|engine|plan|pdparams|nemo|npz|npy|ot)": "weights of another library",
 }
 _MAGIC = {
     b"PK\x03\x04": f"a zip archive, as PyTorch pickles are, which {_TAKES}",
@@ -27,7 +27,7 @@ _MOST_LISTED = 8
 
 
 def is_index(name: str) -> bool:
-    return _INDEX.fullmatch(name) is not None
+    return re.fullmatch(_INDEX, name) is not None
 
 
 def chosen(names: Collection[str]) -> str | None:
@@ -43,7 +43,7 @@ def chosen(names: Collection[str]) -> str | None:
 
 def parts(name: str, names: Collection[str]) -> list[str]:
     """All shards of the model that a shard belongs to; any other file by itself."""
-    shard = SHARD.fullmatch(name)
+    shard = re.fullmatch(SHARD, name)
     if not shard:
         return [name]
     number = int(shard[3])
@@ -56,7 +56,7 @@ def parts(name: str, names: Collection[str]) -> list[str]:
 
 def _model(name: str) -> str:
     """The name that all shards of a model and their index share."""
-    shard = SHARD.fullmatch(name)
+    shard = re.fullmatch(SHARD, name)
     if shard:
         return f"{shard[1]}{shard[4]}"
     if is_index(name):
@@ -81,7 +81,7 @@ def kind(name: str, start: bytes = b"") -> str:
     if start.startswith(b"\x80") and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         return f"a pickle, which {_TAKES}"
     magic = next((words for opening, words in _MAGIC.items() if start.startswith(opening)), "")
-    return magic or next((words for pattern, words in _KINDS.items() if pattern.fullmatch(name.lower())), "")
+    return magic or next((words for pattern, words in _KINDS.items() if re.fullmatch(pattern, name.lower())), "")
 
 
 def check(name: str, start: bytes) -> None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
 from archcalc.report.bars import GLYPHS
 from archcalc.report.base import Report
-from archcalc.report.picture import Picture
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
 from archcalc.report.units import unit_of, words
+
+if TYPE_CHECKING:
+    from archcalc.report.picture import Picture
 
 MARKS: dict[Flag, tuple[str, str]] = {  # what stands before and behind the name of a line
     "": ("", ""),

@@ -6,7 +6,10 @@ terminal obeys. The marks are characters that `archcalc.core.visible` lets no na
 
 from __future__ import annotations
 
-from archcalc.report.table import Tone
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from archcalc.report.table import Tone
 
 _BOLD, _DIM, _CYAN, _END, _GREEN, _YELLOW, _RED, _BLUE, _MAGENTA = MARKS = (
     "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"

@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption
-from archcalc.report.expected import Expected
 from archcalc.report.table import Column, Table, Working, records_of, table_of
 from archcalc.spec.scope import WHOLE, Scope
+
+if TYPE_CHECKING:
+    from archcalc.report.expected import Expected
 
 SCHEMA_VERSION = 2
 

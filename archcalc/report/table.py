@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count
 from archcalc.core.expression import Leaf
-from archcalc.report.picture import Picture
 from archcalc.report.units import unit_of
+
+if TYPE_CHECKING:
+    from archcalc.report.picture import Picture
 
 Flag = Literal["", "estimate", "used", "right", "wrong", "corrected", "rounded", "unreadable"]
 Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
