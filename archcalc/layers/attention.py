@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
@@ -21,10 +21,12 @@ from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
-from archcalc.layers.qk_norm import QKNorm
-from archcalc.layers.routed_heads import RoutedHeads
 from archcalc.layers.transformer_xl import with_memory
 from archcalc.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from archcalc.layers.qk_norm import QKNorm
+    from archcalc.layers.routed_heads import RoutedHeads
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
 Queries = Callable[[Module, Tensor], Tensor]  # what keys are compared with, given the module and q

@@ -5,7 +5,6 @@ from __future__ import annotations
 from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.embed import embed
-from archcalc.archs.transformer.mtp import predict_further
 from archcalc.archs.transformer.output import run_head
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
@@ -38,6 +37,8 @@ def build(model: Transformer, work: Workload) -> Module:
     assert x is not None
     answers = run_head(root, x, model, tables, work)
     if model.head.mtp:
+        from archcalc.archs.transformer.mtp import predict_further
+
         predict_further(root, x, model, tables, work)
     if model.spare:
         _keep_spare(root, model.spare)

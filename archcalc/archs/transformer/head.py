@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from archcalc.archs.transformer import mtp
 from archcalc.archs.transformer.parts.part import own_or
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import tell
@@ -31,6 +30,8 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
     _check_widths(head, stack)
     if head.mtp:
+        from archcalc.archs.transformer import mtp
+
         mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         hint = "write `head: {kind: classifier, classes: 2}`"

@@ -9,13 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from archcalc.archs.transformer import head, image, pattern
+from archcalc.archs.transformer import head, pattern
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import FILES, SLOTS, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.positions import Encodings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
@@ -125,7 +124,9 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     scope.embedding.check_kind(scope.embedding.kind, *around.places("embedding"))
     sound = None
     if scope.embedding.kind == "patches":
-        around = replace(around, patches=image.patches(around))
+        from archcalc.archs.transformer.image import patches
+
+        around = replace(around, patches=patches(around))
     elif scope.embedding.kind == "audio":
         sound = audio(around)
     else:
@@ -174,6 +175,8 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
     parts: dict[str, Part] = {}
     for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
         if pattern.BESIDE in word:
+            from archcalc.archs.transformer.parts.branches import together
+
             parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.attention_fields import Attention, QKNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
@@ -18,9 +18,11 @@ from archcalc.core.errors import InputError
 from archcalc.layers.attention import SOFTMAX, Heads
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention_mask import Sight
-from archcalc.layers.kernel import KernelAttention
-from archcalc.layers.qk_norm import QKNorm
-from archcalc.layers.routed_heads import RoutedHeads
+
+if TYPE_CHECKING:
+    from archcalc.layers.kernel import KernelAttention
+    from archcalc.layers.qk_norm import QKNorm
+    from archcalc.layers.routed_heads import RoutedHeads
 
 __all__ = ["Attention", "resolve"]
 
@@ -60,6 +62,8 @@ EXCLUDED = (
 def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part:
     node.check_kind(node.kind, *around.places(word))
     if node.kind == "mla":
+        from archcalc.archs.transformer.parts import mla
+
         return mla.resolve(word, slot, node, around)
     cross, at = slot == "cross", partial(around.places, word)
     _check(node, at, around, cross=cross)
@@ -76,7 +80,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         sight=Sight(around.causal and not cross, node.window, node.chunk, sum(one.segment_memory for one in encodings)),
         feature=node.feature or SOFTMAX,
     )
-    layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else KernelAttention(**vars(sizes))
+    layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else _by_kernel(sizes)
     for encoding in encodings:
         encoding.check_layer(layer, at)
     return AttentionPart(
@@ -89,6 +93,12 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         global_qkv=node.global_qkv,
         patches=around.patches,
     )
+
+
+def _by_kernel(sizes: Heads) -> KernelAttention:
+    from archcalc.layers.kernel import KernelAttention
+
+    return KernelAttention(**vars(sizes))
 
 
 def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> SoftmaxAttention:
@@ -170,6 +180,8 @@ def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, 
 
 def _qk_norm(own: QKNormSaid, usual: Norm) -> QKNorm:
     """QK norm, with the options of the part's norm as defaults."""
+    from archcalc.layers.qk_norm import QKNorm
+
     kinds = {"none": "rms"}
     kind = own.kind or kinds.get(usual.kind, usual.kind)
     bias, affine = own_or(own.bias, usual.bias), own_or(own.affine, usual.affine)
@@ -188,4 +200,6 @@ def _routed(word: str, experts: int, top: int | None, sizes: Heads, around: Surr
         raise InputError(fact, f"write `heads: {heads}`", fields=around.places(word, "heads"))
     if "q" in sizes.bias:
         raise InputError("experts' queries have no bias", "write `bias: [o]`", fields=around.places(word, "bias"))
+    from archcalc.layers.routed_heads import RoutedHeads
+
     return RoutedHeads(experts, top)

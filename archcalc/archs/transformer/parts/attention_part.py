@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Part
@@ -11,8 +11,10 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention import Attention, Inputs
-from archcalc.layers.kernel import KernelAttention
 from archcalc.layers.patches import Patches
+
+if TYPE_CHECKING:
+    from archcalc.layers.kernel import KernelAttention
 
 
 @dataclass(frozen=True)

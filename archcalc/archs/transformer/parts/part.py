@@ -12,7 +12,6 @@ from archcalc.archs.transformer.positions import Encodings, Written
 from archcalc.archs.transformer.positions.encoding import Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.conv import Convolution
 from archcalc.layers.norm import norm
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import merged
@@ -73,6 +72,8 @@ class LayerPart(Part):
         return self.layer.run(m, x, context.work)
 
     def within(self, d_model: int) -> LayerPart:
+        from archcalc.layers.conv import Convolution
+
         return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
 
 

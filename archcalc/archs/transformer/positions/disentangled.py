@@ -14,8 +14,6 @@ from archcalc.archs.transformer.positions.encoding import Bucketed, Places, Read
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
-from archcalc.layers.disentangled import Disentangled as PositionScores
-from archcalc.layers.disentangled import distance_table
 from archcalc.spec.node import field
 
 WORD = "disentangled"
@@ -61,6 +59,8 @@ class Disentangled(Bucketed):
 
     def prepare(self, stack: Module, reader: Reader) -> Tensor:
         """One embedding for each relative position."""
+        from archcalc.layers.disentangled import distance_table
+
         assert self.buckets
         width, is_read = reader.x.dims[-1], bool(self.terms)
         make = partial(distance_table, stack["position"], width, self.buckets, normed=self.norm, read=is_read)
@@ -73,6 +73,8 @@ class Disentangled(Bucketed):
         return replace(inputs, score_bias=scores, reads_projections=True)
 
     def _scores(self, m: Module, q: Tensor, k: Tensor, *, reader: Reader) -> Tensor:
+        from archcalc.layers.disentangled import Disentangled as PositionScores
+
         assert reader.prepared
         distances = reader.context.constant("distances", "index", q.dims[2], k.dims[2])
         layer = PositionScores(self.terms, self.project, reader.dropout)
