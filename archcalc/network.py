@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from archcalc.archs import families, family_module
 from archcalc.core.assumptions import Topic, all_on
@@ -29,7 +29,9 @@ from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import MOST, Change, sizes_of
 from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
-from archcalc.storage.weight_storage import StoredWeights
+
+if TYPE_CHECKING:
+    from archcalc.storage.weight_storage import StoredWeights
 
 BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"
 

@@ -9,7 +9,6 @@ from math import prod
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, ModuleGroup, walk
 from archcalc.core.roles import Role
-from archcalc.storage.packed_tensors import SCALE
 
 
 @dataclass
@@ -40,7 +39,7 @@ def tally(root: Module, trains: Trainable = by_spec) -> Tally:
             found.active += met
             found.active_non_embedding += met * inside
             found.groups[module.group] += size
-        found.scales += copies * sum(prod(one.shape) for one in buffers if one.role == SCALE)
-        found.buffers += copies * sum(prod(one.shape) for one in buffers if one.role != SCALE)
+        found.scales += copies * sum(prod(one.shape) for one in buffers if one.role == "scale")
+        found.buffers += copies * sum(prod(one.shape) for one in buffers if one.role != "scale")
         found.bytes_in_file += copies * sum(one.stored or 0 for one in (*params, *buffers))
     return found

@@ -15,6 +15,7 @@ from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
 from archcalc.spec.sizes import Sizes
 
 Function = Callable[..., None]
+LEFT_OUT = "archcalc.left_out"  # options that are not typed
 
 
 def takes_options(asked: Command) -> Callable[[Function], Function]:
@@ -69,9 +70,21 @@ def normalised(function: Function) -> Callable[[str], str]:
 class ByGroup(TyperCommand):
     """A command whose help lists options by group: its own first."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out."""
+        if not ctx.resilient_parsing:  # as for completion, which wants all of them
+            typed = self.make_parser(ctx).parse_args(list(args))[0]
+            left = [one for one in self.params if one.param_type_name == "option" and one.name not in typed]
+            ctx.params.update((one.name, one.get_default(ctx)) for one in left)
+            ctx.meta[LEFT_OUT] = left
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return [one for one in super().get_params(ctx) if one not in ctx.meta.get(LEFT_OUT, ())]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
+        for param in super().get_params(ctx):
             record = param.get_help_record(ctx)
             heading = getattr(param, "rich_help_panel", None)
             usual = "Arguments" if param.param_type_name == "argument" else "Options"

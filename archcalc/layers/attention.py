@@ -39,6 +39,7 @@ CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CR
 
 PROJECTED = "output projection"
 SOFTMAX = "softmax"
+FEATURES = (SOFTMAX, "poly2", "elu", "relu")  # or the feature map of a kernel (`archcalc.layers.kernel`)
 BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 

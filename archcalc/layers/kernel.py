@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, SOFTMAX, Heads, Inputs, Rotation, concatenated, looked_at, rotated
+from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, concatenated, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 FUSED = "causal linear attention in chunks, as in flash-linear-attention"
 
 NORMALISER = "normaliser"
-FEATURES = (SOFTMAX, "poly2", "elu", "relu")
 
 
 def feature_width(feature: str, head_dim: int) -> Count:

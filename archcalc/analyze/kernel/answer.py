@@ -13,8 +13,8 @@ from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
-from archcalc.layers.attention import Heads
-from archcalc.layers.kernel import FEATURES, feature_width
+from archcalc.layers.attention import FEATURES, Heads
+from archcalc.layers.kernel import feature_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

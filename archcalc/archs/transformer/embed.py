@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.layers.conv import conv
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
@@ -44,6 +43,8 @@ def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:
 
 def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: Audio) -> Tensor:
     """A spectrogram through convolutions, to one vector of d_model per position."""
+    from archcalc.layers.conv import conv
+
     frames = Dim.of("frames", audio.frames(seq.size))
     x = m.record("input", to=axes(batch, frames, Dim.of("mels", audio.mels)), name="frames")
     for index, kernel in enumerate(audio.kernels, start=1):

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Fraction, Norm, flag_or
 from archcalc.archs.transformer.positions import Positions
-from archcalc.layers.kernel import FEATURES
+from archcalc.layers.attention import FEATURES
 from archcalc.spec.node import Node, Size, as_size, field, merged, mistake
 
 
