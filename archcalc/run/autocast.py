@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Op, Param, Tensor, walk
 from archcalc.core.tree import ops_in
-from archcalc.run.number_formats import NARROW, WIDE, NumberFormats, Weights, is_float
+from archcalc.run import lora
+from archcalc.run.number_formats import FLOATS, NARROW, WIDE, NumberFormats
+from archcalc.run.precision_recipes import Recipe
+from archcalc.storage.weight_storage import WeightStorage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,17 +26,23 @@ SOFTMAX = {"softmax_fp32": "softmax"}  # what is left of an op that widens, wher
 
 @dataclass(frozen=True)
 class Autocast:
-    """A change to a traced model, once all ops are those that run."""
+    """A change to a traced model, once all ops are those that run. Its weights are kept by the recipe, those that are
+    not trained in the format."""
 
-    weights: Weights
+    recipe: Recipe
+    format: WeightStorage
+    adapted: bool = False
+    frozen: tuple[str, ...] = ()
 
     def __call__(self, root: Module) -> None:
-        formats = NumberFormats(root, self.weights)
+        trained = lora.is_adapter if self.adapted else lora.all_but(root, self.frozen)
+        formats = NumberFormats(root, self.recipe, self.format, trained)
         written = _Rewriting(formats)
         for op in filter(formats.is_idle, ops_in(root)):
             written.found[op.output] = written.tensor(op.inputs[0])
         for module, _ in walk(root):
-            module.body[:] = [new for item in module.body for new in written.item(item)]
+            lines = ([item] if isinstance(item, Module) else written.lines(item) for item in module.body)
+            module.body[:] = [new for line in lines for new in line]
         for module, _ in walk(root):
             module.carries[:] = [(written.tensor(into), written.tensor(out)) for into, out in module.carries]
 
@@ -45,42 +54,36 @@ class _Rewriting:
     formats: NumberFormats
     found: dict[Tensor, Tensor] = field(default_factory=dict)
 
-    def item(self, item: Op | Module) -> Iterator[Op | Module]:
-        if isinstance(item, Module):
-            yield item
-        elif not self.formats.is_idle(item):
-            yield from self._op(item)
-
-    def _op(self, op: Op) -> Iterator[Op]:
-        output, beside = self.tensor(op.output), {name: self._beside(op, one) for name, one in op.beside.items()}
-        inputs = {one: self.tensor(one) for one in op.inputs}
-        for one, role in self.formats.cast_by(op):
-            copied = Tensor(one.axes, role)
-            yield Op("cast", (inputs[one],), copied)
-            inputs[one] = copied
+    def lines(self, op: Op) -> Iterator[Op]:
+        """Behind the casts of what it reads, and before that of its result; nothing for an idle one."""
+        if self.formats.is_idle(op):
+            return
+        output, beside = self.tensor(op.output), {name: self.tensor(one) for name, one in op.beside.items()}
+        for name, one in op.beside.items():
+            if one.role == "upcast" and self.formats.is_wide(op.output):
+                beside[name] = Tensor(one.axes, "none")  # no fp32 copy is made where what is read is fp32
+        inputs, wanted = {one: self.tensor(one) for one in op.inputs}, self.formats.computed_in(op)
+        for one in inputs:
+            if wanted and one.role in FLOATS and self.formats.is_wide(one) != (wanted == WIDE):
+                copied = Tensor(one.axes, wanted)
+                yield Op("cast", (inputs[one],), copied)
+                inputs[one] = copied
         kind = SOFTMAX.get(op.kind, op.kind) if output.role == WIDE else op.kind
         made = replace(op, kind=kind, inputs=tuple(inputs[one] for one in op.inputs), output=output, beside=beside)
-        if self.formats.widens_back(op):
+        if self.formats.is_quantised(op) and self.formats.is_wide(op.inputs[0]):
             narrow = Tensor(output.axes, NARROW)
             yield replace(made, output=narrow, name="", note="", title="")
             made = Op("cast", (narrow,), output, name=op.name, note=op.note, title=op.title)
         yield made
 
-    def _beside(self, op: Op, made: Tensor) -> Tensor:
-        """An fp32 copy is not made where what is read, or what is given out, is fp32."""
-        is_copy = made.role == "upcast" and self.formats.is_wide(op.output)
-        return Tensor(made.axes, "none") if is_copy else self.tensor(made)
-
     def tensor(self, tensor: Tensor) -> Tensor:
-        if tensor not in self.found:
-            self.found[tensor] = self._as_it_is(tensor)
-        return self.found[tensor]
-
-    def _as_it_is(self, tensor: Tensor) -> Tensor:
-        if isinstance(tensor.storage, Param) or not is_float(tensor):
-            return tensor
-        role = WIDE if self.formats.is_wide(tensor) else NARROW
-        of = self.tensor(tensor.of) if tensor.of else None
-        if of is tensor.of and role == tensor.role:
-            return tensor
-        return replace(tensor, role=role, of=of, base=of.storage if of else None)
+        if tensor in self.found:
+            return self.found[tensor]
+        found = tensor
+        if not isinstance(tensor.storage, Param) and tensor.role in FLOATS:
+            role = WIDE if self.formats.is_wide(tensor) else NARROW
+            of = self.tensor(tensor.of) if tensor.of else None
+            if of is not tensor.of or role != tensor.role:
+                found = replace(tensor, role=role, of=of, base=of.storage if of else None)
+        self.found[tensor] = found
+        return found

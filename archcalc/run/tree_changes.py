@@ -16,7 +16,6 @@ from archcalc.run.code.untied import untie_head
 from archcalc.run.code.whole_logits import gather_logits
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
-from archcalc.run.number_formats import Weights
 from archcalc.run.resolved import Run
 from archcalc.run.style import is_narrow, parameter_style, style_of
 from archcalc.spec.traces import Change
@@ -46,7 +45,7 @@ def tree_changes(run: Run) -> Iterator[Change]:
         yield HeadInChunks(is_narrow(run))
     yield from loss_in_chunks(run)
     if run.recipe and run.recipe.autocast:
-        yield Autocast(Weights(run.recipe, run.format, adapted=bool(run.lora), frozen=run.freeze))
+        yield Autocast(run.recipe, run.format, adapted=bool(run.lora), frozen=run.freeze)
     if run.plan.sp:
         yield sequence_parallel.split_sequence
     if run.plan.sp and run.code.habits.gathered == "again":
