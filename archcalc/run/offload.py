@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from archcalc.core.errors import InputError
@@ -40,27 +39,10 @@ class Offload:
     def __bool__(self) -> bool:
         return self != Offload()
 
-    def estimates(self) -> Iterator[str]:
-        """What training takes for granted that was not compared with a real run."""
-        if self.optimizer:
-            yield (
-                "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block"
-            )
-        elif self.params:
-            yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"
-        if self.activations:
-            yield "offloaded activations: a block's leave while the next computes, and are back one block ahead"
-
     @property
     def updates(self) -> bool:
         """Whether the optimizer's step is computed by the CPU, where its states and the gradients are."""
         return self.optimizer or self.params
-
-    def check_code(self, name: str, *, keeps_gradients: bool) -> None:
-        """Refuse training code that keeps all gradients on the GPU, where it is not known what it offloads."""
-        if self.updates and keeps_gradients:
-            fact = f"archcalc does not know how {name} updates weights in host RAM"
-            raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
 
 
 def check_offload(asked: AllOptions) -> None:

@@ -70,12 +70,17 @@ class Options(AllOptions):
     def plan(self) -> Plan:
         """How the model is laid out over GPUs."""
         from archcalc.core.mesh import plan
-        from archcalc.run.code.zero import stage
 
         tp, dp, cp, pp, ep = (size or 1 for size in (self.tp, self.dp, self.cp, self.pp, self.ep))
         if "params" in (self.offload or ()):  # in shards, be it a single one
             return replace(plan(tp, dp, 0, bool(self.sp), cp, pp, ep), zero=3)
-        return plan(tp, dp, stage(self.zero or 0, dp * cp, self.code), bool(self.sp), cp, pp, ep)
+        zero = self.zero or 0
+        if zero == 1 and dp * cp == 1 and self.code:
+            from archcalc.run.code.library import code
+
+            # a distributed optimizer may be on while there is nobody to share with; then nothing is divided
+            zero = 0 if code(self.code).habits.sharding == "optimizer" else zero
+        return plan(tp, dp, zero, bool(self.sp), cp, pp, ep)
 
     def changed(self, **values: Any) -> Self:
         """A copy with some options changed, checked again."""

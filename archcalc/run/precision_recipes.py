@@ -49,12 +49,6 @@ class Recipe:
     estimate: str = ""
     word: str = ""  # that was asked for
 
-    def loaded_from(self, files: str | None) -> Recipe:
-        """With frozen weights in the number format of the model's files, where the recipe leaves them in that."""
-        if self.frozen != CHECKPOINT:
-            return self
-        return replace(self, frozen="fp32" if files in WIDE_FILES else "bf16")
-
     @property
     def of_frozen(self) -> str:
         """The number format of weights that are not trained."""

@@ -7,7 +7,6 @@ Every command asks here, so that the same question has the same run everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from archcalc.core.assumptions import Topic
@@ -32,16 +31,11 @@ def resolve(model: Network, asked: Options) -> Run:
         raise InputError("a CPU computes in host RAM, and has no GPU beside it", hint, field="--gpu")
     if "embedding" in filled.engine.rules.host and not on_cpu:
         offload = replace(offload, embedding=True)
-    choices = (*_plan(asked), *filled.choices)
-    made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
-    return replace(made, cards=asked.device.cards(asked.plan.gpus), devices=asked.device.kind) if asked.device else made
-
-
-def _plan(asked: Options) -> Iterator[Choice]:
-    """How the model is divided over GPUs, where it is."""
-    words = " · ".join(asked.plan.words())
+    choices, words = filled.choices, " · ".join(asked.plan.words())
     if asked.is_planned:
         text = f"{words}: no plan was given; --tp, --dp and --zero give one"
-        yield Choice("plan", words, words, Reason.ARCHCALC, text, Topic.PARALLELISM, is_fixed=True)
+        choices = (Choice("plan", words, words, Reason.ARCHCALC, text, Topic.PARALLELISM, is_fixed=True), *choices)
     elif words:
-        yield Choice("plan", words, words, Reason.ASKED)
+        choices = (Choice("plan", words, words, Reason.ASKED), *choices)
+    made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
+    return replace(made, cards=asked.device.cards(asked.plan.gpus), devices=asked.device.kind) if asked.device else made

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
 from archcalc.network import Network
 from archcalc.run import methods
-from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import Code, code, support, usual_code
-from archcalc.run.code.recipes import meant, recipe_defaults
+from archcalc.run.code.recipes import Default, meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
 from archcalc.run.device.training import training_refusal
 from archcalc.run.kernels import torch_kernel
@@ -18,50 +18,44 @@ from archcalc.run.offload import Offload
 from archcalc.run.optimizers import optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import WIDE_FILES
+from archcalc.run.precision_recipes import CHECKPOINT, WIDE_FILES, Recipe
 from archcalc.run.resolved import Run
-from archcalc.run.training_choices import (
-    Defaults,
-    code_choice,
-    method_choices,
-    precision_choice,
-    recipe_choices,
-)
+from archcalc.run.training_choices import NO_DEFAULT, Defaults, training_choices
 from archcalc.storage import named_formats
 
 
 def training_run(model: Network, asked: Options) -> Run:
-    """The options of a training step, with defaults filled in."""
-    used, of_code = _code(model, asked)
+    """The options of a training step, with defaults filled in: those of the code that was asked for, or of the one that
+    people train such a model with."""
+    named = code(asked.code, model.model_type, model.config) if asked.code else None
+    used = (named or usual_code(model.model_type, model.config)).with_habits(asked.habit or ())
     support.check(asked, used, model.spec.family)
-    usual = recipe_defaults(used, asked)
-    precision = asked.precision or _usual_precision(model, usual)
-    kept = meant(precision, used, asked).loaded_from(model.spec.precision)
+    usual, habits = recipe_defaults(used, asked), used.habits
+    kept = _recipe(model, asked, used, usual)
     device = asked.device.capabilities if asked.device else NOTHING_KNOWN
     if refused := training_refusal(device, kept):
         raise refused
     offload = Offload.of(asked)
-    offload.check_code(used.name, keeps_gradients=used.habits.gradients == "resident")
+    if offload.updates and habits.gradients == "resident":
+        fact = f"archcalc does not know how {used.name} updates weights in host RAM"
+        raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
-    recompute = asked.recompute or (str(usual["recompute"].value) if "recompute" in usual else "none")
-    chunks, plan = asked.loss_chunks or used.habits.chunks, asked.plan
-    if used.habits.vocabulary == "padded":
-        plan = replace(plan, padded_to=used.number("vocabulary_rows"))
+    chunks = asked.loss_chunks or habits.usual_chunks
     made = Run(
         mode="train",
-        plan=plan,
+        plan=replace(asked.plan, padded_to=habits.vocabulary_rows),
         format=named_formats.weight_format(asked.weights or kept.of_frozen),
         activations=kept.activations,
         attention=str(attention.value),
         recipe=kept,
         optimizer=optimizer(asked.optimizer or usual["optimizer"].value),
-        accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
-        recompute=RECOMPUTE[recompute],
+        accumulate=asked.accumulate or max(asked.plan.pp, habits.micro_batches),
+        recompute=RECOMPUTE[asked.recompute or str(usual.get("recompute", NO_DEFAULT).value)],
         loss_chunks=chunks,
-        compile=used.habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
-        reshard=asked.reshard_after_forward or used.habits.reshard,
+        compile=habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
+        reshard=asked.reshard_after_forward or habits.reshard,
         code=used,
-        allocator=asked.allocator or used.habits.allocator,
+        allocator=asked.allocator or habits.allocator,
         method=methods.method(asked),
         freeze=asked.freeze or (),
         lora=asked.lora,
@@ -69,30 +63,20 @@ def training_run(model: Network, asked: Options) -> Run:
         overhead=asked.overhead,
         offload=offload,
     )
-    choices = (
-        *method_choices(asked),
-        precision_choice(model, asked, kept, usual, device),
-        attention,
-        *recipe_choices(asked, made, usual),
-        of_code,
-    )
-    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.word, attention=made.attention))
-    return replace(made, choices=choices, assumptions=tuple(_notes(model, asked, made)), estimates=estimates)
+    choices = tuple(training_choices(model, asked, made, usual, attention, device))
+    notes, estimates = tuple(_notes(model, asked, made)), tuple(_estimates(asked, made))
+    return replace(made, choices=choices, assumptions=notes, estimates=estimates)
 
 
-def _code(model: Network, asked: Options) -> tuple[Code, Choice]:
-    """The one that was asked for, or the one that people train such a model with."""
-    chosen = code(asked.code, model.model_type, model.config) if asked.code else None
-    used = chosen or usual_code(model.model_type, model.config)
-    reason = Reason.ASKED if asked.code else Reason.ARCHCALC
-    return used.with_habits(asked.habit or ()), code_choice(used, reason)
-
-
-def _usual_precision(model: Network, usual: Defaults) -> str:
-    """That of the code's recipe, or mixed for a model whose files are in 16 bits."""
-    if "precision" in usual:
-        return str(usual["precision"].value)
-    return "fp32" if model.spec.precision in WIDE_FILES else "mixed"
+def _recipe(model: Network, asked: Options, used: Code, usual: Defaults) -> Recipe:
+    """Of the precision that is asked for, of the code's own, or mixed for a model whose files are in 16 bits; frozen
+    weights in the number format of the files, where the recipe leaves them in that."""
+    is_wide = model.spec.precision in WIDE_FILES
+    by_files = Default("fp32" if is_wide else "mixed", "", "")
+    kept = meant(asked.precision or str(usual.get("precision", by_files).value), used, asked)
+    if kept.frozen != CHECKPOINT:
+        return kept
+    return replace(kept, frozen="fp32" if is_wide else "bf16")
 
 
 # Notes
@@ -110,20 +94,28 @@ def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
         yield Assumption(Topic.WEIGHTS, text, made.recipe.weights)
 
 
-def _unverified(made: Run) -> list[str]:
+def _estimates(asked: Options, made: Run) -> Iterator[str]:
     """Assumptions that archcalc has not verified against a real run."""
-    found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    recipe, habits = made.recipe, made.code.habits
+    assert recipe
+    yield from (one.estimate for one in (recipe, made.optimizer) if one and one.estimate)
     if made.method.reads_tokens:
-        found.append(f"{made.method.name.upper()}: after TRL's source; no measured run is known to confirm it")
-    if made.plan.cp > 1 and made.code.habits.context == "gathered":
-        found.append("context parallelism: keys and values are all-gathered for attention")
+        yield f"{made.method.name.upper()}: after TRL's source; no measured run is known to confirm it"
+    if made.plan.cp > 1 and habits.context == "gathered":
+        yield "context parallelism: keys and values are all-gathered for attention"
     if made.compile != "none":
-        found.append("torch.compile: assumes elementwise ops are fused, and recomputed instead of saved")
-    if made.loss_chunks > 1 and made.code.habits.loss_chunks in ("freed", "packed", "backward"):
-        found.append("chunked cross-entropy: each chunk's logits are freed before the next")
-    found.extend(made.offload.estimates())
+        yield "torch.compile: assumes elementwise ops are fused, and recomputed instead of saved"
+    if made.loss_chunks > 1 and habits.loss_chunks in ("freed", "packed", "backward"):
+        yield "chunked cross-entropy: each chunk's logits are freed before the next"
+    if made.offload.optimizer:
+        yield "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block"
+    elif made.offload.params:
+        yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"
+    if made.offload.activations:
+        yield "offloaded activations: a block's leave while the next computes, and are back one block ahead"
     if made.format.is_quantised:
-        found.append("quantised training: weights are dequantised to 16 bits one layer at a time")
-    if made.format.is_quantised and made.recipe and made.recipe.products == "fp8":
-        found.append("fp8 with quantised weights: only the adapters' matrix products are computed in fp8")
-    return found
+        yield "quantised training: weights are dequantised to 16 bits one layer at a time"
+    if made.format.is_quantised and recipe.products == "fp8":
+        yield "fp8 with quantised weights: only the adapters' matrix products are computed in fp8"
+    known = support.said(asked, made.code) | {"precision": recipe.word, "attention": made.attention}
+    yield from (rule.about for rule in made.code.unmeasured if rule.holds(known))

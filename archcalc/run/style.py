@@ -8,7 +8,7 @@ from archcalc.core import style as plain
 from archcalc.core.precision import BYTES
 from archcalc.core.style import Gpus, Style
 from archcalc.run.resolved import Run
-from archcalc.styles import adapters, ends
+from archcalc.styles import ends
 from archcalc.styles.activations import WRITTEN
 from archcalc.styles.ways import WAYS
 
@@ -18,12 +18,24 @@ DIVIDED = {"wide": "wide_divided", "cast": "cast_divided"}  # routers, where a c
 
 
 def style_of(run: Run) -> Style:
-    """archcalc's own for an inference; else that of the run's code."""
+    """archcalc's own for an inference; else that of the run's code, given what decides logits, loss and adapters."""
     if run.recipe is None:
         return plain.PLAIN
-    narrow, gpus = is_narrow(run), Gpus(run.plan.tp, run.plan.cp, run.plan.ep, run.plan.sp)
-    chosen = _of_layers(run)
-    return Style(run.code.name, narrow, run.recompute == "block", gpus, **{**chosen, **_of_ends(run, chosen)})
+    gpus, chosen = Gpus(run.plan.tp, run.plan.cp, run.plan.ep, run.plan.sp), _of_layers(run)
+    returns_fp32 = run.code.model_casts_logits(run.loss_chunks) and not run.method.reads_tokens
+    is_capped = run.code.facts.caps_logits and run.compile == "none"
+    own_logits = ends.capped if is_capped else plain.as_they_are
+    adapters = dict(run.code.layers).get("adapters", "plain")
+    if adapters == "fp32" and (BYTES[run.recipe.weights] != BYTES["fp32"] or run.compile != "none"):
+        adapters = (
+            "plain"  # fp32 adapters only where they are kept so; peft's are elementwise code, which a compiler fuses
+        )
+    chosen |= {
+        "logits": ends.returned_in_fp32 if returns_fp32 else own_logits,
+        "loss": _loss(run, chosen),
+        "adapter": WAYS["adapters"][adapters].fields["adapter"],
+    }
+    return Style(run.code.name, is_narrow(run), run.recompute == "block", gpus, **chosen)
 
 
 def parameter_style(run: Run) -> Style:
@@ -64,23 +76,6 @@ def _of_layers(run: Run) -> dict[str, Any]:
     return found
 
 
-def _of_ends(run: Run, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Logits, loss and adapters, which depend on more than the code."""
-    names = dict(run.code.layers)
-    return {
-        "logits": _logits(run),
-        "loss": _loss(run, chosen),
-        "adapter": _adapter(run, names.get("adapters", "plain")),
-    }
-
-
-def _logits(run: Run) -> Any:
-    if run.code.model_casts_logits(run.loss_chunks) and not run.method.reads_tokens:
-        return ends.returned_in_fp32
-    is_capped = run.code.facts.caps_logits and run.compile == "none"
-    return ends.capped if is_capped else plain.as_they_are
-
-
 def _loss(run: Run, chosen: dict[str, Any]) -> Any:
     """One op for a method that has its own loss, for a compiler that takes the loss, and for one in chunks."""
     if not run.trains or run.method.reads_tokens:
@@ -91,12 +86,3 @@ def _loss(run: Run, chosen: dict[str, Any]) -> Any:
         run.loss_chunks > 1 and run.code.habits.loss_chunks in ("list", "views")
     )
     return ends.fp32 if in_chunks else chosen.get("loss", ends.fp32)
-
-
-def _adapter(run: Run, name: str) -> Any:
-    """fp32 adapters only where they are kept so; peft's are elementwise code, which a compiler fuses."""
-    assert run.recipe
-    is_wide = BYTES[run.recipe.weights] == BYTES["fp32"] and run.compile == "none"
-    if name == "fp32" and not is_wide:
-        return adapters.plain
-    return WAYS["adapters"][name].fields["adapter"]

@@ -10,7 +10,7 @@ from option_keywords import FILE, text
 
 import archcalc
 from archcalc import InputError
-from archcalc.run.code.recipes import words
+from archcalc.run.code import code
 from archcalc.run.commands import COMMANDS, WORK, Command
 from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
 from archcalc.run.option_words import MODES
@@ -173,7 +173,7 @@ def test_help_names_every_value_that_there_is_a_file_of(
 def test_help_of_precision_names_every_word_of_training() -> None:
     """They are in files that help does not read."""
     shown = dict(options_of("memory"))["precision"].help
-    assert shown.startswith(f"Training: {', '.join(words())}. ")
+    assert shown.startswith(f"Training: {', '.join(dict(code('plain').precisions))}. ")
 
 
 @pytest.mark.parametrize("incomplete", ["", "p"])

@@ -18,35 +18,29 @@ RECIPE = "recipe"  # what a rule says of a word of --precision
 EARLIER, BEFORE = "earlier", "before"  # changes, of which a version has the choice before, and their days
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 Words = dict[str, str]
+Habit = dict[str, str | int]
 
 
 def _rule(said: dict[str, Any]) -> dict[str, Any]:
-    """Its words are texts, its conditions names with values, and what else it says are options."""
+    """Its words are texts, its conditions names with values, and what else it says are options, each read as such."""
     for word in WORDS[1:]:
         if not isinstance(said.get(word, ""), str):
             raise mistake(f"expected text for {word}, found {shown(said[word])}")
     when = said.get("when", {})
-    if not isinstance(when, dict) or any(isinstance(each, dict) for one in when.values() for each in _listed(one)):
+    values = when.values() if isinstance(when, dict) else [{}]
+    if any(isinstance(each, dict) for one in values for each in (one if isinstance(one, list) else [one])):
         raise mistake("expected options and their values for when, such as `zero: [2, 3]`")
-    for name in said.keys() - set(WORDS):
-        _check_value(name, said[name])
+    known, recipes = dict(declared(AllOptions)), paths.shipped("recipes")
+    for name, value in said.items():
+        if name in WORDS or (name == RECIPE and isinstance(value, str) and value in recipes):
+            continue
+        if name not in known:
+            raise mistake(f"no option is called {name}")
+        try:
+            known[name].read(value, flag_of(name))
+        except InputError as error:
+            raise mistake(f"{name}: {error.fact}") from None
     return said
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _check_value(name: str, value: Any) -> None:
-    known = dict(declared(AllOptions))
-    if name == RECIPE and isinstance(value, str) and value in paths.shipped("recipes"):
-        return
-    if name not in known:
-        raise mistake(f"no option is called {name}")
-    try:
-        known[name].read(value, flag_of(name))
-    except InputError as error:
-        raise mistake(f"{name}: {error.fact}") from None
 
 
 def _conditional(said: dict[str, Any]) -> dict[str, Any]:
@@ -55,15 +49,15 @@ def _conditional(said: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _change(said: Words) -> Words:
-    if not DAY.fullmatch(said.get(BEFORE, "")):
+def _change(said: Habit) -> Habit:
+    if not DAY.fullmatch(str(said.get(BEFORE, ""))):
         raise mistake("a change says before which day the choice was another: `before: 2025-03-26`")
     return said
 
 
 Rule = Annotated[dict[str, Any], AfterValidator(_rule)]
 Conditional = Annotated[Rule, AfterValidator(_conditional)]
-Changes = list[Annotated[Words, AfterValidator(_change)]]
+Changes = list[Annotated[Habit, AfterValidator(_change)]]
 
 
 class CodeFile(Node):
@@ -76,7 +70,7 @@ class CodeFile(Node):
     since: str | None = None
     release: str | None = None
     layers: Words = Field(default_factory=dict)
-    habits: Words = Field(default_factory=dict)
+    habits: Habit = Field(default_factory=dict)
     earlier: Changes = Field(default_factory=list)
     tasks: dict[str, Words] = Field(default_factory=dict)
     numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)

@@ -11,8 +11,8 @@ from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.code.code_file import EARLIER, CodeFile
-from archcalc.run.code.habits import Habits
-from archcalc.run.code.model_types import NOTHING_SAID, Facts, code_of, described, facts, is_described, task_of
+from archcalc.run.code.habits import NAMES, Habits
+from archcalc.run.code.model_types import CODE, NOTHING_SAID, Facts, described, facts, task_of
 from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
 from archcalc.spec.data_files import document, node
@@ -20,6 +20,7 @@ from archcalc.styles.ways import WAYS, way
 
 PLAIN, TRANSFORMERS = "plain", "transformers"
 LIKE = "like"  # another library, whose layers it trains
+RULES = ("assumed", "unmeasured", "refused", "recipes")  # lists of rules in a file
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
 
@@ -52,19 +53,23 @@ class Code:
             raise InputError(f"the file of {self.name} has a habit that needs the number {name}", field="--code")
         return found[name]
 
-    @property
-    def is_plain(self) -> bool:
-        return self.name == PLAIN
-
     def ends_of_years(self) -> list[str]:
         """Of the years in which it changed or was there before: `2024-12`."""
         return [f"{year}-12" for year in dict.fromkeys(int(day[:4]) - 1 for day in self.changed)]
 
     def with_habits(self, choices: tuple[str, ...]) -> Code:
-        """The same with other choices, written as `loss=fp32`."""
-        chosen = dict(map(self._chosen, choices))
-        layers = {**dict(self.layers), **{name: value for name, value in chosen.items() if name in WAYS}}
-        habits = {name: value for name, value in chosen.items() if name in Habits.names()}
+        """The same with other choices that the library leaves, written as `loss=fp32`."""
+        known = [f"{habit}={choice}" for habit, choices in self.choices for choice in choices]
+        layers, habits = dict(self.layers), dict[str, Any]()
+        for written in choices:
+            if not known:
+                raise InputError(f"{self.name} code leaves no choice", "leave --habit out", field="--habit")
+            if written not in known:
+                fact = f"{self.name} code has no choice {written}"
+                raise InputError(fact, did_you_mean(written, known), field="--habit")
+            name, _, choice = written.partition("=")
+            layers |= {name: choice} if name in WAYS else {}
+            habits |= {name: choice} if name in NAMES else {}
         return replace(self, habits=replace(self.habits, **habits), layers=tuple(layers.items()))
 
     def layer(self, name: str) -> str:
@@ -77,104 +82,76 @@ class Code:
 
     def model_casts_logits(self, loss_chunks: int) -> bool:
         """Whether the model returns fp32 logits: not as a list of chunks."""
-        return self.layer("loss") == "model_fp32" and (loss_chunks == 1 or self.habits.loss_chunks != "list")
-
-    def _chosen(self, written: str) -> tuple[str, str]:
-        """One choice, if the library leaves it."""
-        known = [f"{habit}={choice}" for habit, choices in self.choices for choice in choices]
-        if not known:
-            raise InputError(f"{self.name} code leaves no choice", "leave --habit out", field="--habit")
-        if written not in known:
-            raise InputError(f"{self.name} code has no choice {written}", did_you_mean(written, known), field="--habit")
-        habit, _, choice = written.partition("=")
-        return habit, choice
+        return ("loss", "model_fp32") in self.layers and (loss_chunks == 1 or self.habits.loss_chunks != "list")
 
     @property
     def words(self) -> str:
         """`transformers 5.22`, `torchtitan of 2024-12`."""
-        if self.is_plain:
+        if self.name == PLAIN:
             return "plain PyTorch"
         return f"{self.name} of {self.version}" if self.version else f"{self.name} {self.release}".strip()
-
-
-OWN = Code(PLAIN, "its own modules, as its documentation uses them", Habits())
 
 
 def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
     """A library by its name, perhaps of a month: `torchtitan@2024-12`. `model_type` is a family of transformers, and
     `config` what its config.json says."""
     name, _, version = written.lower().partition("@")
-    data = _library(name)
-    if data.get(LIKE, name) == TRANSFORMERS and not is_described(model_type):
-        raise _no_family(model_type)
-    if version and not DATE.fullmatch(version):
-        raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
-    if version and _end_of(version) < str(data.get("since", "")):
-        since = f"archcalc knows {name} of {data['since']} and later, not of {version}"
-        raise InputError(since, f"leave @{version} out", field="--code")
+    data, about = _library(name), described(model_type)
     like = data.get(LIKE, name)
-    of_type = code_of(model_type, like)
-    own = {key: choice for key, choice in of_type.items() if key != EARLIER}
-    general = {**data.get("layers", {}), **data.get("habits", {}), **_of_version(data, version)}
-    said = {**general, **_of_class(data, like, model_type, config), **own, **_of_version(of_type, version)}
-    known = facts(model_type, config) if like == TRANSFORMERS else NOTHING_SAID
-    if "activation" in said:
-        known = replace(known, activation=said.pop("activation"))
-    habits = {key: said.pop(key) for key in Habits.names() & said.keys()}
+    if like == TRANSFORMERS and not about:
+        fact = "the spec names no family of transformers, such as `transformers: llama`"
+        fact = f"archcalc does not know how transformers computes {model_type}" if model_type else fact
+        raise InputError(fact, "leave --code out, or name another", field="--code")
+    day = _day(name, version, data)
+    of_type = about.get(CODE, {}).get(like, {})
+    said = {**data.get("layers", {}), **data.get("habits", {}), **_before(data, day)}
+    if like == TRANSFORMERS:  # whether a class calls a kernel for attention, and how it computes its loss
+        said |= {"attention": about["attention"], **data.get("tasks", {}).get(task_of(about, config), {})}
+    said |= {key: choice for key, choice in of_type.items() if key != EARLIER} | _before(of_type, day)
+    known = facts(about, config) if like == TRANSFORMERS else NOTHING_SAID
+    known = replace(known, activation=said.pop("activation", known.activation))
+    habits = Habits.of({key: said.pop(key) for key in NAMES & said.keys()}, f"code {name}")
     for layer, choice in said.items():
         way(layer, choice, f"code {name}")
+    changed = tuple(sorted(str(one["before"]) for part in (data, of_type) for one in part.get(EARLIER, ())))
+    made = _of_file(name, data)
+    return replace(made, habits=habits, layers=tuple(said.items()), version=version, facts=known, changed=changed)
+
+
+def _day(name: str, version: str, data: dict[str, Any]) -> str:
+    """The day of a version, or the last one of its month."""
+    if version and not DATE.fullmatch(version):
+        raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
+    day = f"{version}-31"[:10] if version else ""
+    if version and day < str(data.get("since", "")):
+        since = f"archcalc knows {name} of {data['since']} and later, not of {version}"
+        raise InputError(since, f"leave @{version} out", field="--code")
+    return day
+
+
+def _of_file(name: str, data: dict[str, Any]) -> Code:
+    """What a library's file says of every version and every family; words of --precision as `plain` means them, where
+    it says nothing of them."""
+    precisions = {**_library(PLAIN)["precisions"], **data.get("precisions", {})}
+    rules: dict[str, Any] = {kind: tuple(map(Rule.of, data.get(kind, ()))) for kind in RULES}
     return Code(
         name,
         data["about"],
-        Habits.of(habits, f"code {name}"),
-        tuple(said.items()),
-        data["source"],
-        version,
-        known,
-        tuple(data.get("numbers", {}).items()),
-        assumed=_rules(data, "assumed"),
-        unmeasured=_rules(data, "unmeasured"),
-        refused=_rules(data, "refused"),
-        recipes=_rules(data, "recipes"),
-        precisions=_precisions(data),
+        Habits(),
+        source=data["source"],
+        numbers=tuple(data.get("numbers", {}).items()),
+        **rules,
+        precisions=tuple((word, tuple(map(Rule.of, rules))) for word, rules in precisions.items()),
         choices=tuple((habit, tuple(names)) for habit, names in data.get("choices", {}).items()),
         architectures=tuple(data.get("architectures", ())),
         measured_kinds=tuple(data.get("measured_kinds", ())),
         release=str(data.get("release", "")),
-        changed=tuple(sorted(str(one["before"]) for part in (data, of_type) for one in part.get(EARLIER, ()))),
     )
-
-
-def _of_class(data: dict[str, Any], like: str, model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
-    """What follows from a class of transformers: if it calls a kernel for attention, and how it computes its loss."""
-    if like != TRANSFORMERS or not is_described(model_type):
-        return {}
-    of_task = data.get("tasks", {}).get(task_of(model_type, config), {})
-    return {"attention": described(model_type)["attention"], **of_task}
-
-
-def _rules(data: dict[str, Any], kind: str) -> tuple[Rule, ...]:
-    return tuple(map(Rule.of, data.get(kind, ())))
-
-
-def _precisions(data: dict[str, Any]) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
-    """Those of `plain`, where the library's file says nothing of a word."""
-    words = {**_library(PLAIN)["precisions"], **data.get("precisions", {})}
-    return tuple((word, tuple(map(Rule.of, rules))) for word, rules in words.items())
 
 
 def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code:
     """transformers for a model that it has, else PyTorch's own modules."""
-    return code(TRANSFORMERS, model_type, config) if is_described(model_type) else code(PLAIN)
-
-
-def _no_family(model_type: str) -> InputError:
-    hint = "leave --code out, or name another"
-    if model_type:
-        fact = f"archcalc does not know how transformers computes {model_type}"
-        return InputError(fact, hint, field="--code")
-    fact = "the spec names no family of transformers, such as `transformers: llama`"
-    return InputError(fact, hint, field="--code")
+    return code(TRANSFORMERS, model_type, config) if described(model_type) else code(PLAIN)
 
 
 def known() -> tuple[str, ...]:
@@ -183,15 +160,18 @@ def known() -> tuple[str, ...]:
 
 
 def _library(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The file's own words, and what it has of another library whose layers it trains."""
     files = paths.presets("code")
     if name not in files:
         raise InputError(f"no training code called {name}", did_you_mean(name, known()), field="--code")
-    data = _read(files[name])
-    if LIKE not in data:
-        return data
-    if data[LIKE] in (name, *above):
+    own = _read(files[name])
+    if LIKE not in own:
+        return own
+    if own[LIKE] in (name, *above):
         raise InputError(f"{name} is like itself", "name another library", field=str(files[name]))
-    return _added(_library(data[LIKE], (*above, name)), data)
+    other = _library(own[LIKE], (*above, name))
+    merged = {key: {**other.get(key, {}), **own.get(key, {})} for key in ("habits", "layers", "precisions")}
+    return {**other, **own, **merged, "recipes": [*own.get("recipes", ()), *other.get("recipes", ())]}
 
 
 @cache
@@ -201,21 +181,10 @@ def _read(file: Path) -> dict[str, Any]:
     return document(file).data
 
 
-def _added(other: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What a library has of another whose layers it trains, and what it does in its own way."""
-    merged = {key: {**other.get(key, {}), **own.get(key, {})} for key in ("habits", "layers", "precisions")}
-    return {**other, **own, **merged, "recipes": [*own.get("recipes", ()), *other.get("recipes", ())]}
-
-
-def _of_version(data: dict[str, Any], version: str) -> dict[str, str]:
-    """What held on that day, or at the end of that month: of each later change, the choice before it."""
-    found: dict[str, str] = {}
+def _before(data: dict[str, Any], day: str) -> dict[str, Any]:
+    """What held on that day: of each later change, the choice before it."""
+    found: dict[str, Any] = {}
     for change in sorted(data.get(EARLIER, []), key=lambda one: str(one["before"]), reverse=True):
-        if version and _end_of(version) < str(change["before"]):
+        if day and day < str(change["before"]):
             found |= {key: value for key, value in change.items() if key not in ("before", "source")}
     return found
-
-
-def _end_of(version: str) -> str:
-    """A day itself, or the last one of a month."""
-    return f"{version}-31"[:10]

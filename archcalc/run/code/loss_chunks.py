@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from archcalc.core.ir import Module, Op, Tensor, walk
 from archcalc.core.tree import ops_in
 from archcalc.run.code.chunks import Chunk, divided, head_and_loss, log_likelihood, sequence
+from archcalc.run.code.library import PLAIN
 from archcalc.run.resolved import Run
 from archcalc.run.style import is_narrow
 from archcalc.spec.traces import Change
@@ -24,7 +25,7 @@ from archcalc.styles.steps import WIDE
 def loss_in_chunks(run: Run) -> Iterator[Change]:
     """The change that the code's way of it makes to a traced model, if any."""
     way = run.code.habits.loss_chunks
-    if run.loss_chunks == 1 or run.code.is_plain:
+    if run.loss_chunks == 1 or run.code.name == PLAIN:
         return
     if way == "backward":
         yield CopiedHidden(is_narrow(run))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -33,18 +33,20 @@ class Facts:
 NOTHING_SAID = Facts()
 
 
-def is_described(model_type: str) -> bool:
-    """Whether transformers has such a type, and archcalc its config class."""
-    return bool(model_type) and (data_root() / "hf" / f"{model_type}.json").exists()
+@cache
+def described(model_type: str) -> dict[str, Any]:
+    """What the type's file says; nothing where transformers has no such type, or archcalc not its config class."""
+    file = data_root() / "hf" / f"{model_type}.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if model_type and file.exists() else {}
+    return found
 
 
-def facts(model_type: str, config: Mapping[str, Any] | None) -> Facts:
-    """By the keys that the type's file names; what a config leaves out has the default of its class."""
-    if not is_described(model_type):
-        return NOTHING_SAID
-    keys = described(model_type).get(CODE, {}).get(CONFIG, {})
-    said = _values(model_type, config or {})
-    experts = said.get(keys.get("experts", ""))
+def facts(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> Facts:
+    """By the keys that the type's file names; what a config leaves out has the default of its class, and a field may
+    have another name there."""
+    keys, aliases = about.get(CODE, {}).get(CONFIG, {}), about["aliases"]
+    said = {**about["defaults"], **{aliases.get(key, key): value for key, value in (config or {}).items()}}
+    experts, places = said.get(keys.get("experts", "")), keys.get("dropout")
     found = Facts(
         caps_logits=bool(said.get(keys.get("logits_cap", ""))),
         divides_chosen=bool(said.get(keys.get("divides_chosen", ""))),
@@ -53,34 +55,12 @@ def facts(model_type: str, config: Mapping[str, Any] | None) -> Facts:
     if not config:
         return found
     names = (said[key] for key in keys.get("activation", ()) if isinstance(said.get(key), str))
-    places = keys.get("dropout")
     dropped = None if places is None else tuple(place for place, key in places.items() if said.get(key))
-    return Facts(next(names, ""), found.caps_logits, found.divides_chosen, found.has_experts, dropped)
+    return replace(found, activation=next(names, ""), dropout=dropped)
 
 
-def code_of(model_type: str, library: str) -> dict[str, Any]:
-    """How a library computes the layers of a type, where that is not as it computes others."""
-    found: dict[str, Any] = described(model_type).get(CODE, {}).get(library, {}) if is_described(model_type) else {}
-    return found
-
-
-def task_of(model_type: str, config: Mapping[str, Any] | None) -> str:
+def task_of(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> str:
     """What the class is for that a config names, or the usual one of its type."""
-    about = described(model_type)
     named = [name for name in (config or {}).get("architectures") or () if name in about["classes"]]
     task: str = about["classes"][named[0]] if named else about["usual"]
     return task
-
-
-def _values(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """As the class sees them: its defaults, then the file, where a field may have another name."""
-    about = described(model_type)
-    aliases = about["aliases"]
-    named = {aliases.get(key, key): value for key, value in config.items()}
-    return {**about["defaults"], **named}
-
-
-@cache
-def described(model_type: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
-    return found

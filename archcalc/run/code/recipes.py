@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.code.library import PLAIN, Code, code
+from archcalc.run.code.library import Code
 from archcalc.run.code.support import said
 from archcalc.run.precision_recipes import Recipe, recipe
 
@@ -29,20 +29,16 @@ class Default:
 
 def recipe_defaults(used: Code, asked: Options) -> dict[str, Default]:
     """By the name of the option, of those that the code decides: the first rule of its file that holds."""
-    found = {"optimizer": _of_habit(used, used.habits.optimizer), "allocator": _of_habit(used, used.habits.allocator)}
-    if used.habits.chunks > 1:
-        found["loss_chunks"] = _of_habit(used, used.habits.chunks)
-    if used.habits.micro_batches > 1:
-        found["accumulate"] = _of_habit(used, used.habits.micro_batches)
+    habits = used.habits
+    values: dict[str, Any] = {"optimizer": habits.optimizer, "allocator": habits.allocator}
+    values |= {"loss_chunks": habits.usual_chunks} if habits.usual_chunks > 1 else {}
+    values |= {"accumulate": habits.micro_batches} if habits.micro_batches > 1 else {}
+    found = {name: Default(value, f"as {used.name} has it", used.source) for name, value in values.items()}
     options = said(asked, used)
     for rule in reversed(used.recipes):
         if rule.holds(options):
             found |= {name: Default(value, rule.about, rule.source) for name, value in rule.values}
     return found
-
-
-def _of_habit(used: Code, value: Any) -> Default:
-    return Default(value, f"as {used.name} has it", used.source)
 
 
 def meant(word: str, used: Code, asked: Options) -> Recipe:
@@ -59,16 +55,3 @@ def meant(word: str, used: Code, asked: Options) -> Recipe:
     if not found:
         raise InputError(rule.about, rule.hint, field="--precision")
     return replace(recipe(found), word=word)
-
-
-def words() -> tuple[str, ...]:
-    """What `--precision` takes when a model is trained."""
-    return tuple(dict(code(PLAIN).precisions))
-
-
-def activations_of(word: str) -> str:
-    """The number format of activations, which no code and no other option changes."""
-    rules = dict(code(PLAIN).precisions)
-    if word not in rules:
-        raise InputError(f"no training precision called {word}", did_you_mean(word, rules), field="--precision")
-    return next(recipe(name).activations for rule in rules[word] for _, name in rule.values)

@@ -41,11 +41,10 @@ class Rule:
         return self.when[0][0]
 
     def holds(self, said: Mapping[str, Any]) -> bool:
-        return all(_is_one(said.get(name), values) for name, values in self.when)
-
-
-def _is_one(value: Any, values: tuple[Any, ...]) -> bool:
-    """Of an option that takes several values, whether one of these is meant."""
-    if isinstance(value, tuple):
-        return any(_is_one(each, values) for each in value)
-    return value in values or (ANY in values and value not in OFF)
+        """Of an option that takes several values, one of those that are named is enough."""
+        for name, values in self.when:
+            given = said.get(name)
+            each = given if isinstance(given, tuple) else (given,)
+            if not any(one in values or (ANY in values and one not in OFF) for one in each):
+                return False
+        return True

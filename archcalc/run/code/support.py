@@ -48,12 +48,6 @@ def assumed(asked: Options, used: Code) -> Iterator[Assumption]:
             yield Assumption(Topic.CODE, f"{used.name}: {rule.first}={choice}, {rule.about}", choice, "--habit")
 
 
-def unmeasured(asked: Options, used: Code, **filled: str) -> list[str]:
-    """What no run is known to confirm, given the options and what was `filled` in for others."""
-    known = said(asked, used) | filled
-    return [rule.about for rule in used.unmeasured if rule.holds(known)]
-
-
 def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
     """What of the model no run has that the library was compared with."""
     kinds = dict.fromkeys(op.kind for op in ops_in(root) if op.traits.allocates)

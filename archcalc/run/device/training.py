@@ -14,20 +14,16 @@ def training_refusal(device: Capabilities, recipe: Recipe) -> InputError | None:
         return _lacks(device, "fp8", "choose --precision mixed")
     if recipe.states == "bf16" and device.bf16 is False:
         return _lacks(device, "bf16", "choose --precision mixed, in fp16 there, or fp32")
-    if _is_narrow(recipe) and device.bf16 is False and device.fp16 is False:
+    if "bf16" in (recipe.weights, recipe.activations) and device.bf16 is False and device.fp16 is False:
         return _lacks(device, "bf16 and no fp16", "choose --precision fp32")
     return None
 
 
 def training_replacement(device: Capabilities, recipe: Recipe) -> str:
     """The sentence where fp16 with a scaled loss, which takes the same memory, stands for bf16; else nothing."""
-    if not _is_narrow(recipe) or device.bf16 is not False:
+    if "bf16" not in (recipe.weights, recipe.activations) or device.bf16 is not False:
         return ""
     return f"fp16 with a scaled loss in place of bf16, which takes the same: {device.words} has no bf16"
-
-
-def _is_narrow(recipe: Recipe) -> bool:
-    return "bf16" in (recipe.weights, recipe.activations)
 
 
 def _lacks(device: Capabilities, what: str, hint: str) -> InputError:
