@@ -53,6 +53,32 @@ cast = partial(_routed, divided=False, cast=True)
 cast_divided = partial(_routed, divided=True, cast=True)
 
 
+def of_all(m: Module, x: Tensor, experts: Dim, top: Dim, bias: bool) -> Tensor:
+    """A weight for every expert, 0 for those that were not chosen. Source: transformers, Llama4Router.forward."""
+    weight, vector = parameters(m, x, (experts,), bias=bias, role=Role.ROUTER)
+    scores = m.style.affine(m, x, weight, vector, (experts,))
+    return cast_back(m, m.record("sigmoid", widened(m, scores)), x)
+
+
+def every(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: Shared) -> tuple[Tensor, Tensor | None]:
+    """Every expert computes all tokens, each of them times its weight. What those compute that were not chosen is no
+    FLOP of the model. Source: transformers, Llama4TextMoe.forward and Llama4TextExperts.forward."""
+    inner, *tokens, (width,) = m["experts"], *x.axes
+    copies = inner.record("repeat", x, to=((sizes.experts,), *x.axes))
+    routed = inner.record("multiply", copies, weights.seen_as((sizes.experts,), *tokens), name="routed")
+    hidden = _gated(inner, routed, partial(_batched, inner, sizes=sizes), sizes)
+    answers = _batched(inner, "down", hidden, width, Role.EXPERT_DOWN, sizes)
+    beside = shared()
+    return inner.record("sum", answers, to=x.axes, over=(sizes.experts,)), beside
+
+
+def _batched(m: Module, name: str, x: Tensor, out: Dim, role: Role, sizes: ExpertSizes) -> Tensor:
+    """A product for each expert, of as many rows as there are tokens."""
+    m, (into,) = m[name], x.axes[-1]
+    weight = expert_weight(m, into, out, role, sizes)
+    return m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(sizes.experts,))
+
+
 def grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: Shared) -> tuple[Tensor, Tensor | None]:
     """What the chosen experts compute, and then what the shared one does."""
     m.words.memory_notes.append(ASSUMED)

@@ -106,6 +106,7 @@ WAYS: dict[str, dict[str, Way]] = {
     "experts": {
         "plain": Way("tokens are sorted by expert, and answers are weighed by the router behind the last product"),
         "grouped": Way("one product for all experts, of rows sorted by them", GROUPED),
+        "every": Way("every expert computes all tokens", {"experts": experts.every, "adapts_router": False}),
         "weighed_inside": Way("by all-to-all, weights multiplied into the activation", {"experts": exchange.exchange}),
     },
     "router": {
@@ -115,6 +116,7 @@ WAYS: dict[str, dict[str, Way]] = {
         "wide_divided": Way("the same, divided by their sum", {"route": experts.wide_divided}),
         "cast": Way("probabilities in fp32, cast back", {"route": experts.cast}),
         "cast_divided": Way("the same, divided by their sum", {"route": experts.cast_divided}),
+        "of_all": Way("sigmoids in fp32, cast back, of all experts", {"route": experts.of_all}),
         "balanced": Way("in fp32, and once more for a loss that balances experts", {"route": exchange.route}),
     },
     "dropout": {

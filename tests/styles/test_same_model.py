@@ -29,10 +29,11 @@ LIBRARIES = {
     "megatron": {"qkv": "merged", "gate_up": "fused", "experts": "weighed_inside", "router": "balanced"},
     "of experts": {"experts": "grouped", "router": "cast", "core": "pytorch", "scores": "fp32", "loss": "in_steps"},
 }
+OF_LLAMA_4 = {"every expert": {"experts": "every", "router": "of_all"}}  # which chooses one expert for a token
 
 
 def style(name: str) -> Style:
-    chosen = [WAYS[layer][way].fields for layer, way in LIBRARIES[name].items()]
+    chosen = [WAYS[layer][way].fields for layer, way in (LIBRARIES | OF_LLAMA_4)[name].items()]
     return replace(PLAIN, name=name, narrow=True, **{field: value for one in chosen for field, value in one.items()})
 
 
@@ -88,3 +89,9 @@ def test_parameters_products_caches_and_shapes_are_those_of_every_style(name: st
 def test_they_are_in_eager_attention_too(library: str) -> None:
     for name in ("gpt2", "llama-3.2-1b", "gemma-2-2b", "t5-small"):
         check_equal(name, library, "train", "eager")
+
+
+@pytest.mark.parametrize("name", ["llama-4-scout", "llama-4-maverick"])
+def test_experts_that_were_not_chosen_compute_nothing_of_the_model(name: str) -> None:
+    """Llama 4's class lets all of them compute every token: more memory, and the same FLOPs of the model."""
+    check_equal(name, "every expert", "train", "flash")

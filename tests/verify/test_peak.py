@@ -59,6 +59,7 @@ RELATED: dict[str, dict[str, Any]] = {  # what differs from one of those in a fe
     "Gemma3ForCausalLM": {**GEMMA, "model_type": "gemma3_text", "sliding_window": 128},
     "Qwen3MoeForCausalLM": {**DECODER, "model_type": "qwen3_moe", "head_dim": 64, **MIXTURE},
     "OlmoeForCausalLM": {**DECODER, "model_type": "olmoe", **MIXTURE},
+    "Llama4ForCausalLM": {**DECODER, "model_type": "llama4_text", "num_local_experts": 5, "intermediate_size_mlp": 704},
     "untied BertForMaskedLM": {**DECODER, "model_type": "bert"},
 }
 CONFIGS = FAMILIES | RELATED
