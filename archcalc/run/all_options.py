@@ -11,7 +11,7 @@ from typing import Any
 
 from archcalc.run import option_words as words
 from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
-from archcalc.run.option_values import cache_formats, codes, engines, optimizers, parts, precisions, ram, weight_formats
+from archcalc.run.option_values import cache_formats, filed, parts, precisions, ram, weight_formats
 from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
@@ -89,7 +89,12 @@ class AllOptions:
     )
 
     optimizer: str | None = training_bytes(
-        "Optimizer: {values}.", word, metavar="NAME", values=optimizers, also=("optim",), example="sgd"
+        "Optimizer: {values}.",
+        word,
+        metavar="NAME",
+        values=partial(filed, "optimizers"),
+        also=("optim",),
+        example="sgd",
     )
     accumulate: int | None = training_bytes(
         "Gradient accumulation: micro-batches per optimizer step.",
@@ -135,7 +140,7 @@ class AllOptions:
         "Training code whose habits are assumed: {values}; of a date, torchtitan@2024-12.",
         word,
         metavar="NAME[@DATE]",
-        values=codes,
+        values=partial(filed, "code"),
         about=(BYTES, PARAMETERS),
         example="plain",
     )
@@ -190,7 +195,7 @@ class AllOptions:
         "Inference engine: {values}; of a version, vllm@0.11.",
         word,
         metavar="NAME[@VERSION]",
-        values=engines,
+        values=partial(filed, "engines"),
         example="vllm",
     )
     gpu_memory_utilization: float | None = serving(

@@ -40,11 +40,6 @@ class Choice:
     topic: Topic | None = None  # of the note, where it is not called as the option
     is_fixed: bool = False  # whether no option changes it
 
-    @property
-    def is_assumed(self) -> bool:
-        """Whether neither the user nor the model's files say so."""
-        return self.reason not in (Reason.ASKED, Reason.MODEL)
-
     def assumption(self) -> Assumption:
         """The note about it, with the option that changes it."""
         option = "" if self.is_fixed or self.reason is Reason.ASKED else flag_of(self.name)
@@ -63,8 +58,9 @@ def notes_of(choices: Iterable[Choice]) -> tuple[Assumption, ...]:
 def run_line(subject: Iterable[str], choices: Iterable[Choice], cards: str = "") -> str:
     """`Llama 3 8B · training · batch 4 · LoRA r16 · 1 × rtx-4090 · assumed: seq 2,048, bf16 autocast, …`."""
     shown = [each for each in choices if each.words]
-    known = [each.words for each in shown if not each.is_assumed]
-    assumed = ", ".join(each.words for each in shown if each.is_assumed)
+    said = (Reason.ASKED, Reason.MODEL)  # by the user, or by the model's files
+    known = [each.words for each in shown if each.reason in said]
+    assumed = ", ".join(each.words for each in shown if each.reason not in said)
     parts = (*subject, *known, cards, assumed and f"assumed: {assumed}")
     return " · ".join(filter(None, parts))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.spec.option import RUN, Option
+from archcalc.spec.option import RUN
 
 PARAMETERS = "parameters"  # which parameters there are, and which of them are trained
 WORK = "work"  # what is computed
@@ -25,9 +25,6 @@ class Command:
     name: str
     asks: tuple[str, ...]
     mode: str = ""
-
-    def takes(self, one: Option) -> bool:
-        return not set(self.asks).isdisjoint(one.about)
 
 
 PARAMS = Command("params", (PARAMETERS,), "train")

@@ -42,20 +42,16 @@ class States(Node):
     block: Number = 0
 
     def size(self, param: Param, elements: int, width: int) -> int:
-        """In bytes, of `elements` of the parameter; `width` is that of the recipe."""
-        scales = SCALE * -(-elements // self.block) if self.block else 0
-        each = elements * (self.bytes or width) + scales
-        return self.values * each + self._factors(param, elements) * (self.bytes or width)
-
-    def _factors(self, param: Param, elements: int) -> int:
-        """Over the last two axes, as PyTorch keeps the parameter; a shard has its share."""
-        if len(param.axes) < 2:
-            return 0
-        *_, rows, columns = param.shape
-        whole = math.prod(param.shape)
-        by_line = self.rows * (whole // columns) + self.columns * (whole // rows)
-        by_pair = self.row_squares * (whole // columns * rows) + self.column_squares * (whole // rows * columns)
-        return (by_line + by_pair) * elements // whole
+        """In bytes, of `elements` of the parameter; `width` is that of the recipe. Rows and columns are those of the
+        last two axes, as PyTorch keeps the parameter; a shard has its share."""
+        scales, factors = SCALE * -(-elements // self.block) if self.block else 0, 0
+        if len(param.axes) > 1:
+            *_, rows, columns = param.shape
+            whole = math.prod(param.shape)
+            by_line = self.rows * (whole // columns) + self.columns * (whole // rows)
+            by_pair = self.row_squares * (whole // columns * rows) + self.column_squares * (whole // rows * columns)
+            factors = (by_line + by_pair) * elements // whole
+        return self.values * (elements * (self.bytes or width) + scales) + factors * (self.bytes or width)
 
 
 class SmallStates(States):
@@ -83,22 +79,15 @@ class Optimizer(Node):
 
     def states(self, param: Param, elements: int, width: int) -> int:
         """What it keeps of a parameter of which `elements` are here, where a state has `width` bytes."""
-        return self._state(param, elements).size(param, elements, width)
-
-    def _state(self, param: Param, elements: int) -> States:
+        role, axes, found = param.weight_role, len(param.axes), self.state
+        is_hidden = param.owner.group != ModuleGroup.HEAD and not role.is_table and role not in (Role.NORM, Role.BIAS)
         if self.small and elements < self.small.below:
-            return self.small
-        if self.hidden_matrices and _is_hidden_matrix(param):
-            return self.hidden_matrices
-        if self.matrices and len(param.axes) > 1:
-            return self.matrices
-        return self.state
-
-
-def _is_hidden_matrix(param: Param) -> bool:
-    role = param.weight_role
-    is_matrix = len(param.axes) == 2 and not role.is_table and role not in (Role.NORM, Role.BIAS)
-    return is_matrix and param.owner.group != ModuleGroup.HEAD
+            found = self.small
+        elif self.hidden_matrices and axes == 2 and is_hidden:
+            found = self.hidden_matrices
+        elif self.matrices and axes > 1:
+            found = self.matrices
+        return found.size(param, elements, width)
 
 
 def optimizer(name: str) -> Optimizer:

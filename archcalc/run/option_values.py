@@ -21,16 +21,9 @@ OTHER_PARTS = {  # words of DeepSpeed, FSDP, torchtune and TRL
 }
 
 
-def engines() -> Iterable[str]:
-    return sorted(paths.presets("engines"))
-
-
-def codes() -> Iterable[str]:
-    return sorted(paths.presets("code"))
-
-
-def optimizers() -> Iterable[str]:
-    return sorted(paths.presets("optimizers"))
+def filed(kind: str) -> Iterable[str]:
+    """The names of its files: engines, code, optimizers."""
+    return sorted(paths.presets(kind))
 
 
 def weight_formats() -> Iterable[str]:

@@ -137,7 +137,8 @@ def options_of(command: str | Command, holder: type = AllOptions) -> tuple[tuple
     """The options that a command takes, in the order of its help; `holder` declares them."""
     asked = COMMANDS[command] if isinstance(command, str) else command
     mode, *own = declared(holder)
-    return tuple((name, one) for name, one in (mode, *declared(Sizes), *own) if asked.takes(one))
+    asks = set(asked.asks)
+    return tuple((name, one) for name, one in (mode, *declared(Sizes), *own) if not asks.isdisjoint(one.about))
 
 
 def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iterable[str]) -> Iterator[tuple[str, Any]]:

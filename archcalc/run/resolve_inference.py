@@ -34,11 +34,15 @@ def inference_run(model: Network, asked: Options) -> Run:
     if stored and asked.precision and not stored.is_quantised:
         stored = None  # unquantised weights are loaded in the given precision; quantised ones stay in their format
     used, of_engine = chosen_engine(model, asked, stored)
-    precision = _on_device(_precision(model, asked, stored), model, asked, used)
+    precision = _precision(model, asked, stored, used)
     computed = str(precision.value)
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
-    attention = _attention(model, asked, used, activations)
+    if used.rules.torch_attention or used.rules.name == PLAIN:  # PyTorch's kernels, or the engine's own
+        by = code(PLAIN) if used.rules.name == PLAIN else usual_code(model.model_type, model.config)
+        attention = torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations, by)
+    else:
+        attention = engine_kernel(asked.attention, used.rules)
     kept, usual = cache_types(asked), used.rules.cache.usual if used.rules.cache else activations
     made = Run(
         mode=asked.mode,
@@ -64,35 +68,26 @@ def inference_run(model: Network, asked: Options) -> Run:
 # Number formats
 
 
-def _precision(model: Network, asked: Options, stored: StoredWeights | None) -> Choice:
-    """The number format of activations, and of weights that are not quantised."""
-    if asked.precision:
-        _check_precision(asked.precision, asked.weights)
-        return Choice("precision", asked.precision, asked.precision, Reason.ASKED)
-    if model.spec.precision:
-        return Choice("precision", model.spec.precision, model.spec.precision, Reason.MODEL)
-    usual = "fp16" if stored else "fp32"
-    text = f"{usual}: the model's files name no number format"
-    return Choice("precision", usual, usual, Reason.ARCHCALC, text)
-
-
-def _on_device(found: Choice, model: Network, asked: Options, used: Running) -> Choice:
-    """Engines load fp32 checkpoints in 16 bits, and fp16 where a device has no bf16."""
-    if found.reason is Reason.ASKED:
-        return found
-    other = replacement(used.rules, asked.device or UNKNOWN, str(found.value), model.model_type)
-    if other is None:
-        return found
-    reason = Reason.CODE if found.value == "fp32" else Reason.DEVICE
-    return Choice("precision", other.value, other.value, reason, other.why)
-
-
-def _check_precision(asked: str, weights: str | None) -> None:
-    if asked not in BYTES:
-        raise InputError(f"no number format called {asked}", did_you_mean(asked, BYTES), field="--precision")
-    if asked == "fp8" and weights:
-        fact = f"in inference fp8 is a weight format, and --weights is already {weights}"
+def _precision(model: Network, asked: Options, stored: StoredWeights | None, used: Running) -> Choice:
+    """The number format of activations, and of weights that are not quantised. Engines load fp32 checkpoints in 16
+    bits, and fp16 where a device has no bf16."""
+    if asked.precision and asked.precision not in BYTES:
+        hint = did_you_mean(asked.precision, BYTES)
+        raise InputError(f"no number format called {asked.precision}", hint, field="--precision")
+    if asked.precision == "fp8" and asked.weights:
+        fact = f"in inference fp8 is a weight format, and --weights is already {asked.weights}"
         raise InputError(fact, "leave --precision out, or use bf16, fp16 or fp32", field="--precision")
+    if asked.precision:
+        return Choice("precision", asked.precision, asked.precision, Reason.ASKED)
+    found = model.spec.precision or ("fp16" if stored else "fp32")
+    other = replacement(used.rules, asked.device or UNKNOWN, found, model.model_type)
+    if other:
+        reason = Reason.CODE if found == "fp32" else Reason.DEVICE
+        return Choice("precision", other.value, other.value, reason, other.why)
+    if model.spec.precision:
+        return Choice("precision", found, found, Reason.MODEL)
+    text = f"{found}: the model's files name no number format"
+    return Choice("precision", found, found, Reason.ARCHCALC, text)
 
 
 def _weights(
@@ -104,7 +99,9 @@ def _weights(
         text = f"weights: {asked.typed.written} is {found.name}: {asked.typed.why}" if asked.typed else ""
         asked_for = Choice("weights", found.name, f"weights in {asked.weights_words}", Reason.ASKED, text)
         return found, (asked_for,) if asked.weights else ()
-    _check_known(stored)
+    if stored.unknown:
+        hint = "choose the format to count, such as --weights int4 or --weights bf16"
+        raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")
     layout = used.layout(stored)
     if layout:
         text = f"weights: {layout}, as the kernels of {used.device.name} want them"
@@ -113,12 +110,6 @@ def _weights(
     words = f"weights in {stored.name}" if stored.is_quantised else ""
     chosen = Choice("weights", stored.name, words, Reason.MODEL, f"weights: {stored.name}, from {stored.source}")
     return replace(stored, rest=activations), (chosen,)
-
-
-def _check_known(stored: StoredWeights) -> None:
-    if stored.unknown:
-        hint = "choose the format to count, such as --weights int4 or --weights bf16"
-        raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")
 
 
 def _states(asked: Options, used: Running, activations: str) -> Format:
@@ -133,38 +124,27 @@ def _states(asked: Options, used: Running, activations: str) -> Format:
     return own
 
 
-def _attention(model: Network, asked: Options, used: Running, activations: str) -> Choice:
-    """PyTorch's kernels, or the engine's own."""
-    if not used.rules.torch_attention and used.rules.name != PLAIN:
-        return engine_kernel(asked.attention, used.rules)
-    by = code(PLAIN) if used.rules.name == PLAIN else usual_code(model.model_type, model.config)
-    return torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations, by)
-
-
 # Notes
 
 
 def _notes(asked: Options, stored: StoredWeights | None, used: Running, weights: WeightStorage) -> Iterator[Assumption]:
-    """How weights are stored and divided, and what the engine chooses."""
+    """How weights are stored and divided, and what the engine chooses. One format is applied to every matrix, although
+    real files mix formats, and checkpoints keep some layers wider."""
     if asked.weights and not named_formats.is_file(asked.weights):
-        yield from _unmixed(asked.weights)
+        kept = named_formats.weight_format(asked.weights)
+        name = kept.name
+        if kept.is_quantised and kept.quantises == "linear":
+            text = (
+                f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
+            )
+            yield Assumption(Topic.WEIGHTS, text, name)
+        mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
+        if mixed:
+            text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
+            yield Assumption(Topic.WEIGHTS, text, name)
     if stored and asked.plan.tp > 1 and stored.estimate:  # how one GPU's share of a file's tensors is worked out
         yield Assumption(Topic.PARALLELISM, stored.estimate, asked.plan.tp)
     yield from used.assumptions()
     if weights.dequantised_copies:
         text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
         yield Assumption(Topic.WEIGHTS, text, weights.name)
-
-
-def _unmixed(weights: str) -> Iterator[Assumption]:
-    """Note that one format is applied to every matrix, although real files mix formats, and checkpoints keep some
-    layers wider."""
-    kept = named_formats.weight_format(weights)
-    name = kept.name
-    if kept.is_quantised and kept.quantises == "linear":
-        text = f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
-        yield Assumption(Topic.WEIGHTS, text, name)
-    mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
-    if mixed:
-        text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
-        yield Assumption(Topic.WEIGHTS, text, name)

@@ -9,11 +9,10 @@ from archcalc.core.ir import Module
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.autocast import Autocast
-from archcalc.run.code.head_chunks import HeadInChunks
-from archcalc.run.code.loss_chunks import loss_in_chunks
+from archcalc.run.code import PLAIN
+from archcalc.run.code.heads import gather_logits, untie_head
+from archcalc.run.code.loss_chunks import CopiedHidden, HeadInChunks, LossInChunks, PackedHidden
 from archcalc.run.code.shards import gather_again
-from archcalc.run.code.untied import untie_head
-from archcalc.run.code.whole_logits import gather_logits
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
@@ -43,13 +42,24 @@ def tree_changes(run: Run) -> Iterator[Change]:
         yield gather_logits
     if run.trains and run.code.habits.head == "chunks":
         yield HeadInChunks(is_narrow(run))
-    yield from loss_in_chunks(run)
+    if run.loss_chunks > 1 and run.code.name != PLAIN and run.code.habits.loss_chunks != "freed":
+        yield _loss_in_chunks(run)
     if run.recipe and run.recipe.autocast:
         yield Autocast(run.recipe, run.format, adapted=bool(run.lora), frozen=run.freeze)
     if run.plan.sp:
         yield sequence_parallel.split_sequence
     if run.plan.sp and run.code.habits.gathered == "again":
         yield gather_again
+
+
+def _loss_in_chunks(run: Run) -> Change:
+    """The change that the code's way of it makes to a traced model."""
+    way = run.code.habits.loss_chunks
+    if way == "backward":
+        return CopiedHidden(is_narrow(run))
+    if way == "packed":
+        return PackedHidden(is_narrow(run))
+    return LossInChunks(run.loss_chunks, by_head=way == "list", is_compiled=run.compile == "all")
 
 
 def parameter_changes(run: Run) -> Iterator[Change]:

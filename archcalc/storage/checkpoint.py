@@ -14,7 +14,7 @@ from functools import cached_property
 from archcalc.core.budget import Budget
 from archcalc.core.mesh import Plan
 from archcalc.core.roles import Role
-from archcalc.storage.format import Format, part_of, plain
+from archcalc.storage.format import Format, plain, shape_on
 from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.module_names import Names
 from archcalc.storage.places import Facts, Place
@@ -31,10 +31,6 @@ class Group:
     format: Format | None
     targets: Names = field(default_factory=lambda: Names((LINEAR,)))
     whole: int = 0  # matrices whose inputs are no multiple of it stay as they are; 0: all are quantised
-
-    @property
-    def all_linear(self) -> bool:
-        return LINEAR in self.targets.listed
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Checkpoint:
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies on one GPU; layers to which the same rules apply are computed once."""
-        shape = part_of(place.param).on(plan)
+        shape = shape_on(plan, place.param.axes)
         if not self._by_layer:
             return place.copies * self._format(place, 0).bytes(shape)
         numbers = place.layers or LayerNumbers.up_to(place.copies)
@@ -119,15 +115,12 @@ class Checkpoint:
         if named(self.skipped):
             return plain(self.rest)
         for group in self.groups:
-            if group.all_linear or named(group.targets):
-                return self._of_group(group, place)
+            if LINEAR in group.targets.listed or named(group.targets):
+                # unquantised if the group says so, or if its group size does not divide the inputs
+                columns = shape_on(Plan(), place.param.axes).columns
+                divides = not group.whole or columns % group.whole == 0
+                return (group.format if divides else None) or plain(self.rest)
         return plain(self.rest)
-
-    def _of_group(self, group: Group, place: Place) -> Format:
-        """Unquantised if the group says so, or if its group size does not divide the inputs."""
-        columns = part_of(place.param).on(Plan()).columns
-        divides = not group.whole or columns % group.whole == 0
-        return (group.format if divides else None) or plain(self.rest)
 
 
 def _modules(place: Place) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Axis, Dim, Param
+from archcalc.core.ir import Axes, Dim, Param
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
@@ -35,13 +35,10 @@ class Stored:
     def total(self, shape: Shape) -> int:
         """Size in bits; a partial group counts as a whole one."""
         if self.tile is None:
-            return -(-shape.elements // self.per) * self.bits
-        rows, columns = (-(-size // step) if step else 1 for size, step in zip(_sides(shape), self.tile, strict=True))
+            return -(-shape.stack * shape.rows * shape.columns // self.per) * self.bits
+        sides = zip((shape.rows, shape.columns), self.tile, strict=True)
+        rows, columns = (-(-size // step) if step else 1 for size, step in sides)
         return shape.stack * rows * columns * self.bits
-
-
-def _sides(shape: Shape) -> tuple[int, int]:
-    return shape.rows, shape.columns
 
 
 @dataclass(frozen=True)
@@ -68,30 +65,30 @@ class Format:
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes on one GPU of all copies of a parameter stored in this format."""
-        return sum(self._copies(part, place, model, plan) for part in self._parts(place))
+        role, param = place.role, place.param
+        parts: tuple[Part, ...] = ((param.axes, "head" if role.gives_scores else role.plain.value),)
+        if self.is_blocked and role in SPLIT:
+            parts = SPLIT[role](param)
+        return sum(self._copies(axes, called, place, model, plan) for axes, called in parts)
 
-    def _parts(self, place: Place) -> tuple[Part, ...]:
-        """The tensors that a file stores a matrix as: llama.cpp splits two kinds of matrices."""
-        if self.is_blocked and place.role is Role.ATTENTION_KV_UP:
-            return _lifting(place.param)
-        if self.is_blocked and place.role is Role.DELTA_IN:
-            return _entering(place.param)
-        return (part_of(place.param),)
-
-    def _copies(self, part: Part, place: Place, model: Facts, plan: Plan) -> int:
-        shape, columns = self._padded(part.on(plan), part.called), part.on(Plan()).columns
+    def _copies(self, axes: Axes, called: str, place: Place, model: Facts, plan: Plan) -> int:
+        shape, columns = shape_on(plan, axes), shape_on(Plan(), axes).columns
+        if self.pad:
+            out, into = (self.pad[name] for name in (("out", "ffn") if called == "ffn.down" else ("ffn", "in")))
+            shape = Shape(shape.stack, -(-shape.rows // out) * out, -(-shape.columns // into) * into)
         if not self.others:
             return place.copies * self._fitting(columns).bytes(shape)
-        called = _called(part.called, model)
+        if model.tied and called == "table.token":  # rules address a matrix that is shared, or stored fused with others
+            called = "head"
+        elif model.fused_qkv and called in ("attention.q", "attention.k", "attention.v"):
+            called = "attention.qkv"
         roles = {called, "experts"} if place.role.is_expert else {called}
-        layers = place.layers or LayerNumbers.up_to(place.copies)
-        groups = [(group.number, next(iter(group))) for group in alike(layers, self.others, place.depth)]
-        chosen = ((number, self._chosen(roles, layer, place.depth, model)) for number, layer in groups)
-        return sum(number * one._fitting(columns).bytes(shape) for number, one in chosen)
-
-    def _chosen(self, roles: set[str], layer: int, depth: int, model: Facts) -> Format:
-        """The first rule that applies decides."""
-        return next((other.format for other in self.others if other.holds(roles, layer, depth, model)), self)
+        found = 0
+        for group in alike(place.layers or LayerNumbers.up_to(place.copies), self.others, place.depth):
+            rules = (one for one in self.others if one.holds(roles, next(iter(group)), place.depth, model))
+            chosen = next((one.format for one in rules), self)  # the first rule that applies decides
+            found += group.number * chosen._fitting(columns).bytes(shape)
+        return found
 
     def _fitting(self, columns: int) -> Format:
         """If rows are not whole blocks, a fallback format; llama.cpp's last resort is fp16."""
@@ -103,15 +100,8 @@ class Format:
         return -(-sum(stored.total(shape) for stored in self.stores) // 8)
 
     def bytes_of(self, elements: int) -> int:
-        """Bits of that many weights in a row; a partial group counts as a whole one."""
-        return -(-sum(stored.total(Shape(1, 1, elements)) for stored in self.stores) // 8)
-
-    def _padded(self, shape: Shape, role: str) -> Shape:
-        if not self.pad:
-            return shape
-        steps = [self.pad[name] for name in (("out", "ffn") if role == "ffn.down" else ("ffn", "in"))]
-        rows, columns = (-(-size // step) * step for size, step in zip(_sides(shape), steps, strict=True))
-        return Shape(shape.stack, rows, columns)
+        """Those of that many weights in a row; a partial group counts as a whole one."""
+        return self.bytes(Shape(1, 1, elements))
 
     @property
     def block(self) -> int:
@@ -151,13 +141,6 @@ class Format:
         return place.role.is_linear
 
 
-def _called(role: str, model: Facts) -> str:
-    """The role under which rules address a matrix that is shared (tied) or stored fused with others."""
-    if model.tied and role == "table.token":
-        return "head"
-    return "attention.qkv" if model.fused_qkv and role in ("attention.q", "attention.k", "attention.v") else role
-
-
 def _bits(stored: Stored) -> Fraction:
     if stored.tile is None:
         return Fraction(stored.bits, stored.per)
@@ -165,34 +148,28 @@ def _bits(stored: Stored) -> Fraction:
     return Fraction(stored.bits, rows * columns) if rows and columns else Fraction(0)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Axes that are stored as one tensor."""
-
-    axes: Axes
-    called: str  # by the rules of mixtures
-
-    def on(self, plan: Plan) -> Shape:
-        """The matrix on one GPU; a vector counts as one row."""
-        sizes = [1, 1, 1]
-        for place, axis in enumerate(reversed(self.axes)):
-            for dim in axis:
-                sizes[min(place, 2)] *= plan.part(dim)
-        return Shape(sizes[2], sizes[1], sizes[0])
+Part = tuple[Axes, str]  # axes that are stored as one tensor, and what the rules of mixtures call it
 
 
-def part_of(param: Param) -> Part:
-    """A parameter that is stored as it is."""
-    role = param.weight_role
-    return Part(param.axes, "head" if role.gives_scores else role.plain.value)
+def shape_on(plan: Plan, axes: Axes) -> Shape:
+    """The matrix on one GPU; a vector counts as one row."""
+    sizes = [1, 1, 1]
+    for place, axis in enumerate(reversed(axes)):
+        for dim in axis:
+            sizes[min(place, 2)] *= plan.part(dim)
+    return Shape(sizes[2], sizes[1], sizes[0])
 
 
 def _lifting(param: Param) -> tuple[Part, ...]:
     """What lifts a latent vector to keys and to values: two stacks of matrices, one a head."""
     heads, both = param.axes[0]
-    rank, value = param.axes[1], _read_behind(param)[-1]
+    assert param.owner.parent
+    beside = [other for child in param.owner.parent.children for other in child.params.values()]
+    # what the matrix behind attention reads are the values of all heads
+    behind = next(other.axes[-1] for other in beside if other.weight_role is Role.ATTENTION_OUT)
+    rank, value = param.axes[1], behind[-1]
     key = Dim("key", Count(int(both.size) - int(value.size)))
-    return Part(((heads,), rank, (key,)), "other"), Part(((heads,), (value,), rank), "other")
+    return (((heads,), rank, (key,)), "other"), (((heads,), (value,), rank), "other")
 
 
 def _entering(param: Param) -> tuple[Part, ...]:
@@ -200,18 +177,14 @@ def _entering(param: Param) -> tuple[Part, ...]:
     (both,), into = param.axes
     assert both.split
     *rest, gate = both.split.pieces
-    return Part(((_dim_of(*rest),), into), "attention.qkv"), Part(((_dim_of(gate),), into), "other")
+    return (((_dim_of(*rest),), into), "attention.qkv"), (((_dim_of(gate),), into), "other")
 
 
 def _dim_of(*pieces: Piece) -> Dim:
     return Dim("rows", Count(sum(piece.size for piece in pieces)), split=joined(*pieces))
 
 
-def _read_behind(param: Param) -> Axis:
-    """What the matrix behind attention reads: the values of all heads."""
-    assert param.owner.parent
-    beside = [other for child in param.owner.parent.children for other in child.params.values()]
-    return next(other.axes[-1] for other in beside if other.weight_role is Role.ATTENTION_OUT)
+SPLIT = {Role.ATTENTION_KV_UP: _lifting, Role.DELTA_IN: _entering}  # kinds of matrices that llama.cpp stores in parts
 
 
 def plain(name: str) -> Format:

@@ -19,14 +19,7 @@ from archcalc.storage.format_file import FormatFile, OtherForm, StoredForm
 from archcalc.storage.ggml_types import types
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
-FIELDS = (
-    "name",
-    "source",
-    "quantises",
-    "rest",
-    "pad",
-    "dequantised_copies",
-)  # of `Format`, as files say them
+FIELDS = ("name", "source", "quantises", "rest", "pad", "dequantised_copies")  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
 LOGGED = {"small": "_s", "medium": "_m", "large": "_l"}  # llama_model_ftype_name in src/llama-model-loader.cpp
@@ -68,7 +61,7 @@ def spelled(name: str, engine: str = "", *, of: str = "weights") -> str:
 
 def typed_weights(name: str, engine: str = "") -> Meant | None:
     """What another name for a format means to an engine; None for a format's own name, and for what is unknown."""
-    found = None if _logged(name) in (*PLAIN, *names()) else meant(name, names(), engine)
+    found = None if _logged(name) in names() else meant(name, names(), engine)
     return found if found and found.why else None
 
 

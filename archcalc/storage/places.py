@@ -13,8 +13,6 @@ from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing
 from archcalc.storage.layer_numbers import LayerNumbers
 
-QUERIES, KEYS = (Role.ATTENTION_Q,), (Role.ATTENTION_K,)
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -23,10 +21,6 @@ class Shape:
     stack: int
     rows: int
     columns: int
-
-    @property
-    def elements(self) -> int:
-        return self.stack * self.rows * self.columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,9 @@ class Place:
     def depth(self) -> int:
         """How many layers the stack has."""
         block = enclosing(self.param.owner, Region.BLOCK)
-        return _blocks(_stack(block)) if block else 0
+        while block and block.parent and block.parent.parent:  # up to the top-level module that contains it
+            block = block.parent
+        return _blocks(block) if block else 0
 
     @property
     def role(self) -> Role:
@@ -75,23 +71,14 @@ class Facts:
 def facts(root: Module, *, fused_qkv: bool = False) -> Facts:
     params = [param for module, _ in walk(root) for param in module.params.values()]
     experts = max((int(param.dims[0].size) for param in params if param.weight_role.is_expert), default=0)
-    heads, kv_heads = (_heads(params, *roles) for roles in (QUERIES, KEYS))
+    heads = dict.fromkeys((Role.ATTENTION_Q, Role.ATTENTION_K), 0)  # the dim that tensor parallelism divides
+    for param in params:
+        if param.weight_role in heads:
+            sizes = (int(dim.size) for dim in param.axes[0] if dim.split)
+            heads[param.weight_role] = max((heads[param.weight_role], *sizes))
+    queries, keys = heads.values()
     tied = not any(param.weight_role.gives_scores for param in params)
-    return Facts(experts, heads // (kv_heads or heads or 1) or 1, tied, fused_qkv)
-
-
-def _heads(params: list[Param], *roles: Role) -> int:
-    """Of matrices with some roles, the dim that tensor parallelism divides: their heads."""
-    rows = [param.axes[0] for param in params if param.weight_role in roles]
-    return max((int(dim.size) for axis in rows for dim in axis if dim.split), default=0)
-
-
-def _stack(block: Module) -> Module:
-    """The top-level module that contains the block."""
-    above = block
-    while above.parent and above.parent.parent:
-        above = above.parent
-    return above
+    return Facts(experts, queries // (keys or queries or 1) or 1, tied, fused_qkv)
 
 
 def _blocks(module: Module) -> int:
@@ -106,17 +93,14 @@ def layer_numbers(block: Module) -> LayerNumbers:
     node = block
     while node.parent and node.parent.parent:
         above = node.parent
-        numbers = numbers.shifted(sum(_blocks(child) for child in _until(above, node)))
+        before = above.children[: above.children.index(node)]
+        numbers = numbers.shifted(sum(map(_blocks, before)))
         if above.repeat > 1 and above.parent and above.parent.parent:
             period = _blocks(above) // int(above.repeat)
             numbers = numbers.repeated(int(above.repeat), period)
         node = above
-    return _further(node) if _predicts_further(node) else numbers
-
-
-def _predicts_further(stack: Module) -> bool:
-    roles = {param.weight_role for child in stack.children for param in child.params.values()}
-    return Role.FURTHER_TOKENS in roles
+    roles = {param.weight_role for child in node.children for param in child.params.values()}
+    return _further(node) if Role.FURTHER_TOKENS in roles else numbers
 
 
 def _further(stack: Module) -> LayerNumbers:
@@ -124,7 +108,3 @@ def _further(stack: Module) -> LayerNumbers:
     assert stack.parent
     before = max(_blocks(earlier) for earlier in stack.parent.children if earlier is not stack)
     return LayerNumbers.up_to(int(stack.repeat)).shifted(before)
-
-
-def _until(module: Module, child: Module) -> tuple[Module, ...]:
-    return module.children[: module.children.index(child)]

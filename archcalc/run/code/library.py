@@ -78,7 +78,7 @@ class Code:
 
     @property
     def overwrites_logits(self) -> bool:
-        return self.layer("loss") in ("in_place", "in_place_fp32")
+        return dict(self.layers).get("loss") in ("in_place", "in_place_fp32")
 
     def model_casts_logits(self, loss_chunks: int) -> bool:
         """Whether the model returns fp32 logits: not as a list of chunks."""

@@ -7,7 +7,6 @@ A device of which neither generation nor target is known has unknown capabilitie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -100,40 +99,28 @@ class Capabilities:
 NOTHING_KNOWN = Capabilities()
 
 
+COLUMNS = [one.name for one in fields(Capabilities) if one.name in Generation.model_fields]
+
+
 def capabilities(device: Device) -> Capabilities:
     """What is known of the device's generation, narrowed by its target where its file names one; a format of which its
-    file has a peak is one that it computes in."""
-    found = list(_matching(device))
-    shared = {name: _agreed([getattr(one, name) for _, one in found]) for name in _columns()}
+    file has a peak is one that it computes in. Nothing where its file names neither generation nor target."""
+    found: list[tuple[Maker, Generation]] = []
+    for maker in map(_read, paths.presets(KIND).values()):
+        if (device.maker or maker.maker) == maker.maker and (device.generation or device.compute):
+            wanted = [one for one in maker.generations if one.name == (device.generation or one.name)]
+            found += ((maker, one) for one in wanted if one.compute == (device.compute or one.compute))
+    shared = {name: _agreed([getattr(one, name) for _, one in found]) for name in COLUMNS}
     shared |= {name: True for name in FORMATS if shared[name] is None and getattr(device.peak, name)}
     shared["compute"] = device.compute or shared["compute"]
-    maker = found[0][0] if found else Maker(maker="", sources={}, generations=[])
-    own: dict[str, Any] = {"kernel": maker.kernel, "sources": tuple(maker.sources.items())}
+    first = found[0][0] if found else Maker(maker="", sources={}, generations=[])
+    own: dict[str, Any] = {"kernel": first.kernel, "sources": tuple(first.sources.items())}
     return Capabilities(device.name, device.generation or _agreed([one.name for _, one in found]), **shared, **own)
-
-
-def _matching(device: Device) -> Iterator[tuple[Maker, Generation]]:
-    """Every row that may be the device's; none where its file names neither generation nor target."""
-    for maker in _makers():
-        is_other = device.maker is not None and device.maker != maker.maker
-        if is_other or not (device.generation or device.compute):
-            continue
-        for one in maker.generations:
-            if one.name == (device.generation or one.name) and one.compute == (device.compute or one.compute):
-                yield maker, one
-
-
-def _columns() -> list[str]:
-    return [one.name for one in fields(Capabilities) if one.name in Generation.model_fields]
 
 
 def _agreed(values: list[Any]) -> Any:
     """The value of all, or None where they differ or where there is none."""
     return values[0] if values and all(value == values[0] for value in values) else None
-
-
-def _makers() -> list[Maker]:
-    return [_read(file) for file in paths.presets(KIND).values()]
 
 
 @cache

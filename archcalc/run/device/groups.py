@@ -90,7 +90,13 @@ def group(name: str, field: str = "--gpu") -> DeviceGroup:
     counts = [count for _, count in asked]
     if min(counts) < 1 or sum(counts) > MOST:
         raise InputError(f"expected 1 to {MOST:,} devices, found {name.strip()}", "write 2x3090", field=field)
-    found = DeviceGroup(tuple(_member(text, count, field) for text, count in asked))
+    members = []
+    for text, count in asked:
+        known = _one(text, field)
+        if not known:
+            raise _unknown(text, field)
+        members.append(Member(count, *known))
+    found = DeviceGroup(tuple(members))
     if found.count > 1 and any(member.device.kind == CPU for member in found.members):
         hint = "name a CPU by all of its RAM, or keep layers there beside a GPU: --gpu rtx-3090 --ngl 20 --host 64GB"
         raise InputError(f"{name.strip()}: RAM is the memory of one machine, and no further device", hint, field=field)
@@ -100,13 +106,6 @@ def group(name: str, field: str = "--gpu") -> DeviceGroup:
 def parts(name: str, field: str = "--gpu") -> list[tuple[str, int]]:
     """What stands between plus signs, with its number; a name may have one of its own (Ryzen AI Max+ 395)."""
     return [(name.strip(), 1)] if _one(name, field) else [counted(part) for part in name.split("+")]
-
-
-def _member(text: str, count: int, field: str) -> Member:
-    known = _one(text, field)
-    if not known:
-        raise _unknown(text, field)
-    return Member(count, *known)
 
 
 def counted(part: str) -> tuple[str, int]:

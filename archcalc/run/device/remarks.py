@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.run.device import files, finding
-from archcalc.run.device.groups import device, parts
+from archcalc.run.device.groups import group, parts
 from archcalc.run.device.host import CPU, told
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device
@@ -15,16 +15,18 @@ _SHOWN = 4  # other variants that are named
 
 def remarks(text: str, field: str = "--gpu") -> list[str]:
     """Sentences on the devices that a text names."""
-    return [sentence for part, _ in parts(text, field) for sentence in _of_one(part, field)]
-
-
-def _of_one(text: str, field: str) -> list[str]:
-    if rated(text, field):
-        return _of_size(text)
-    name, each = device(text, field)
-    if each.kind == CPU:
-        return [sentence for sentence in (told(text, each),) if sentence]
-    return [sentence for sentence in (_variant(text, name, each), _shared(name, each)) if sentence]
+    found: list[str] = []
+    for (part, _), member in zip(parts(text, field), group(text, field).members, strict=True):
+        name, each, memory = member.name, member.device, member.device.memory
+        if rated(part, field):
+            found += _of_size(part)
+        elif each.kind == CPU:
+            found.append(told(part, each))
+        else:
+            found.append(_variant(part, name, each))
+            shared = memory.working_set if not memory.reported else None
+            found.append(f"{name}: {rule(shared).told(memory.bytes)}" if shared else "")
+    return [sentence for sentence in found if sentence]
 
 
 def _of_size(text: str) -> list[str]:
@@ -57,10 +59,3 @@ def _variant(text: str, name: str, each: Device) -> str:
     shown = ", ".join(f"{other} ({binary_bytes(sizes[other].bytes)})" for other in others[:_SHOWN])
     more = ", …" if len(others) > _SHOWN else ""
     return f"{text}: taken as {name}, {each.name}; others of that name: {shown}{more}"
-
-
-def _shared(name: str, each: Device) -> str:
-    memory = each.memory
-    if memory.reported or not memory.working_set:
-        return ""
-    return f"{name}: {rule(memory.working_set).told(memory.bytes)}"

@@ -13,12 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.engine.rules import EngineRules
 from archcalc.spec import paths
 from archcalc.spec.data_files import document
+from archcalc.spec.reading import read_node
 
 PLAIN = "plain"
 EARLIER = "earlier"
@@ -31,11 +30,13 @@ ALIASES |= {"hf": "transformers", "huggingface": "transformers", "mlx-lm": "mlx"
 
 def engine(written: str) -> EngineRules:
     """The rules of an engine, perhaps of a version: `vllm@0.11`."""
-    name, _, version = written.lower().partition("@")
-    file = _file(ALIASES.get(name, name))
+    asked, _, version = written.lower().partition("@")
+    name, files = ALIASES.get(asked, asked), paths.presets("engines")
+    if name not in files:
+        raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
     if version and not VERSION.fullmatch(version.lstrip(LETTERS)):
-        raise InputError(f"{version} is no version", f"write it as {name}@0.11", field="--engine")
-    return _read(file, version.removeprefix("v"))
+        raise InputError(f"{version} is no version", f"write it as {asked}@0.11", field="--engine")
+    return _read(files[name], version.removeprefix("v"))
 
 
 def known() -> tuple[str, ...]:
@@ -43,30 +44,23 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(paths.presets("engines")))
 
 
-def _file(name: str) -> Path:
-    files = paths.presets("engines")
-    if name not in files:
-        raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
-    return files[name]
-
-
 @cache
 def _read(file: Path, version: str) -> EngineRules:
     found = document(file)
     with found.locating():
-        return _checked(_of_version(found.data, version))
+        rules = {key: value for key, value in found.data.items() if key != EARLIER}
+        return read_node(EngineRules, _of_version(rules, _changes(found.data), version) if version else rules)
 
 
-def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
-    """The rules on top, and of each later change the rule before it."""
-    rules = {key: value for key, value in data.items() if key != EARLIER}
-    if not version:
-        return rules
-    for change in sorted(_changes(data), key=lambda one: _ordered(one["before"]), reverse=True):
+def _of_version(rules: dict[str, Any], changes: list[dict[str, Any]], version: str) -> dict[str, Any]:
+    """The rules on top, and of each later change the rule before it; of a table, entries that did not change stay."""
+    for change in sorted(changes, key=lambda one: _ordered(one["before"]), reverse=True):
         if _ordered(version) < _ordered(change["before"]):
-            rules |= {
-                key: _before(rules, key, value) for key, value in change.items() if key not in ("before", "source")
-            }
+            before = {key: value for key, value in change.items() if key not in ("before", "source")}
+            tables = [
+                key for key in TABLES if isinstance(before.get(key), dict) and isinstance(rules.get(key, {}), dict)
+            ]
+            rules = {**rules, **before, **{key: {**rules.get(key, {}), **before[key]} for key in tables}}
     return rules | {"version": version}
 
 
@@ -80,21 +74,6 @@ def _changes(data: dict[str, Any]) -> list[dict[str, Any]]:
     return list(found)
 
 
-def _before(rules: dict[str, Any], key: str, value: Any) -> Any:
-    """The rule before a change; of a table, entries that did not change stay."""
-    now = rules.get(key, {})
-    return {**now, **value} if key in TABLES and isinstance(now, dict) and isinstance(value, dict) else value
-
-
 def _ordered(version: object) -> tuple[int, ...]:
     """0.9 is before 0.20."""
     return tuple(int(part) for part in str(version).lstrip(LETTERS).split("."))
-
-
-def _checked(rules: dict[str, Any]) -> EngineRules:
-    try:
-        return EngineRules.model_validate(rules)
-    except ValidationError as error:
-        from archcalc.spec.mistakes import mistake_in
-
-        raise mistake_in(error, EngineRules, rules) from None

@@ -63,13 +63,12 @@ UNKNOWN = DeviceFacts("", USUAL_MEMORY)
 
 def step_on(rules: EngineRules, device: DeviceFacts) -> Step | None:
     """The first rule that holds for the device."""
-    return next((step for step in rules.steps if _holds(step, device)), None)
-
-
-def layout_on(rules: EngineRules, weights: str, device: DeviceFacts) -> str | None:
-    """How the kernels of that generation want a format laid out; None as it is stored."""
-    ways = rules.layouts.get(weights, {})
-    return ways.get(device.generation, ways.get("other")) if device.name else None
+    for step in rules.steps:
+        if step.except_named and step.except_named in device.name.lower():
+            continue
+        if device.memory >= (step.memory_from or 0):
+            return step
+    return None
 
 
 def headroom_on(rules: EngineRules, step: StepSize, memory: int, gpus: int) -> int:
@@ -80,9 +79,3 @@ def headroom_on(rules: EngineRules, step: StepSize, memory: int, gpus: int) -> i
     found = rule.base + rule.each_token * (step.tokens or 0) + rule.each_request * step.requests + rule.each_gpu * gpus
     floor = rule.least if rule.least and memory >= (rule.least_from or 0) else 0
     return max(found, floor)
-
-
-def _holds(step: Step, device: DeviceFacts) -> bool:
-    if step.except_named and step.except_named in device.name.lower():
-        return False
-    return step.memory_from is None or device.memory >= step.memory_from

@@ -9,8 +9,6 @@ from pydantic import BeforeValidator, Field
 from archcalc.run.device.capabilities import Capabilities
 from archcalc.spec.node import Node
 
-Version = tuple[int, ...]
-
 
 class Requirement(Node):
     """Nothing said: any device of the maker. Facts that are not known of a device rule nothing out."""
@@ -29,14 +27,7 @@ class Requirement(Node):
         """Whether nothing known of the device rules it out."""
         unlisted = bool(self.targets) and device.compute is not None and device.compute not in self.targets
         other = bool(self.generations) and device.generation is not None and device.generation not in self.generations
-        return not (_is_below(device, self.least) or unlisted or other or device.generation in self.without)
-
-    def is_native(self, device: Capabilities) -> bool:
-        return not _is_below(device, self.native)
-
-    def is_below(self, device: Capabilities) -> bool:
-        """Whether the device's compute capability is too low."""
-        return _is_below(device, self.least)
+        return not (is_below(device, self.least) or unlisted or other or device.generation in self.without)
 
 
 def _by_maker(value: Any) -> Any:
@@ -48,12 +39,9 @@ def _by_maker(value: Any) -> Any:
 ByMaker = Annotated[dict[str, Requirement], BeforeValidator(_by_maker)]
 
 
-def _is_below(device: Capabilities, least: str | None) -> bool:
+def is_below(device: Capabilities, least: str | None) -> bool:
+    """Whether the device's compute capability is known and lower; 10.0 comes behind 9.0."""
     if least is None or device.compute is None or not device.compute[0].isdigit():
         return False
-    return _ordered(device.compute) < _ordered(least)
-
-
-def _ordered(compute: str) -> Version:
-    """10.0 comes behind 9.0."""
-    return tuple(int(part) for part in compute.split("."))
+    has, needed = ([int(part) for part in version.split(".")] for version in (device.compute, least))
+    return has < needed

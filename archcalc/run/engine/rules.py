@@ -113,11 +113,6 @@ class EngineRules(Node):
     tensor_parallel: bool = True
 
     @property
-    def chooses_by_device(self) -> bool:
-        """Whether anything that it allocates depends on the device that it runs on."""
-        return bool(self.layouts) or self.pool != "none" or len(self.steps) > 1
-
-    @property
     def title(self) -> str:
         """`vLLM 0.28`."""
         return f"{self.name} {self.version}" if self.version else self.name

@@ -11,7 +11,7 @@ from archcalc.core.errors import InputError
 from archcalc.run.cache_types import cache_types, check_engine
 from archcalc.run.engine.catalog import PLAIN, engine
 from archcalc.run.engine.instead import remarks
-from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, layout_on, step_on
+from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, step_on
 from archcalc.run.engine.rules import EngineRules
 from archcalc.run.engine.supports import refusal
 from archcalc.spec.units import binary_bytes
@@ -49,8 +49,9 @@ class Running:
         return self.rules.pool != "none"
 
     def layout(self, stored: StoredWeights) -> str | None:
-        """The format in which its kernels want stored weights on this device."""
-        return layout_on(self.rules, stored.layout, self.device)
+        """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
+        ways = self.rules.layouts.get(stored.layout, {})
+        return ways.get(self.device.generation, ways.get("other")) if self.device.name else None
 
     def runtime(self, gpus: int) -> int | None:
         """Bytes outside of tensors; None where the engine's file does not say."""
@@ -64,16 +65,14 @@ class Running:
         rule = self.rules.graphs
         return rule.base + layers * rule.each_layer if rule and self.has_graphs else 0
 
-    @property
-    def words(self) -> str:
-        """`vLLM 0.28`."""
-        return self.rules.title
-
     def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it."""
         yield from all_on(Topic.WEIGHTS, remarks(self.rules, self.device, self.weights))
         if self.step and "prefill" not in self.chosen:
-            yield self._step_assumption()
+            on = "" if self.device.name or len(self.rules.steps) == 1 else ", as on a device of 80 GB"
+            many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
+            text = f"{self.rules.name} computes {many}"
+            yield Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
         if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
             of = "what is free once the model is loaded" if self.rules.pool == "free" else "the device"
             text = f"{self.rules.name} takes {self.share:.0%} of {of}"
@@ -86,12 +85,6 @@ class Running:
             text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate from start-up logs"
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
-    def _step_assumption(self) -> Assumption:
-        on = "" if self.device.name or len(self.rules.steps) == 1 else ", as on a device of 80 GB"
-        many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
-        text = f"{self.rules.name} computes {many}"
-        return Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
-
 
 PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
 
@@ -100,26 +93,20 @@ def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Runnin
     """The engine that was asked for, or none; refuses what it does not have, and what the device does not run. `stored`
     are the kinds of formats that the model's files have, where no other is asked for."""
     rules = engine(asked.engine or PLAIN)
-    weights = _kinds(asked, stored)
+    named = asked.weights or ("fp8" if asked.precision == "fp8" else "")  # in inference fp8 is a weight format
+    weights = tuple(filter(None, [kind_of_format(named)])) if named else stored
     _check(rules, asked, weights)
     if rules.families and family not in rules.families:
         fact = f"{rules.name} runs models of the family {rules.families[0]}, and this is one of {family}"
         raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
-    device = asked.device if asked.device and rules.chooses_by_device else UNKNOWN
+    chooses_by_device = rules.layouts or rules.pool != "none" or len(rules.steps) > 1
+    device = asked.device if asked.device and chooses_by_device else UNKNOWN
     step, size = step_on(rules, device), None
     if step:
         tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests
         size = StepSize(tokens, min(requests, tokens or requests))
     share = asked.gpu_memory_utilization or rules.share
     return Running(rules, device, size, share, not asked.enforce_eager, frozenset(asked.given), weights)
-
-
-def _kinds(asked: Options, stored: tuple[str, ...]) -> tuple[str, ...]:
-    """In inference a precision of fp8 is a weight format."""
-    named = asked.weights or ("fp8" if asked.precision == "fp8" else "")
-    if not named:
-        return stored
-    return tuple(kind for kind in (kind_of_format(named),) if kind)
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves
@@ -138,20 +125,16 @@ def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None
     if asked.enforce_eager and rules.graphs is None:
         fact = f"what {rules.name} takes without CUDA graphs is not known here"
         raise InputError(fact, "leave --enforce-eager out", field="--enforce-eager")
-    check_engine(rules, cache_types(asked), asked.attention)
+    caches = cache_types(asked)
+    check_engine(rules, caches, asked.attention)
     _check_files(rules, asked.weights, weights)
-    _check_device(rules, asked, weights)
+    precision, attention = (word or "" for word in (asked.precision, asked.attention))
+    device, kv = asked.device or UNKNOWN, tuple(one.format for one in caches)
+    if refused := refusal(rules, device, weights=weights, kv=kv, precision=precision, attention=attention):
+        raise refused
     if not rules.tensor_parallel and (asked.tp or 1) > 1:
         fact = f"{rules.name} splits layers between devices, and no matrices"
         raise InputError(fact, "leave --tp out, and name the devices together: --gpu 2xrtx-3090", field="--tp")
-
-
-def _check_device(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None:
-    precision, attention = (word or "" for word in (asked.precision, asked.attention))
-    device, kv = asked.device or UNKNOWN, tuple(one.format for one in cache_types(asked))
-    found = refusal(rules, device, weights=weights, kv=kv, precision=precision, attention=attention)
-    if found:
-        raise found
 
 
 def _check_files(rules: EngineRules, named: str | None, weights: tuple[str, ...]) -> None:

@@ -62,9 +62,5 @@ def _holds(rule: UsualRule, choice: Choice) -> bool:
         all(not wanted or set(wanted) & set(there) for wanted, there in listed)
         and all(wanted is None or wanted == there for wanted, there in facts)
         and choice.family not in rule.families_without
-        and (not rule.runs or _runs(rule.engine, choice))
+        and (not rule.runs or refusal(catalog.engine(rule.engine), device, weights=choice.weights) is None)
     )
-
-
-def _runs(name: str, choice: Choice) -> bool:
-    return refusal(catalog.engine(name), choice.device, weights=choice.weights) is None

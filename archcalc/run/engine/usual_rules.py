@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from pydantic import Field
 
@@ -37,10 +36,6 @@ class UsualEngines(Node):
     rules: list[UsualRule]
 
 
-def usual_engines() -> UsualEngines:
-    return _read(paths.shipped("usual")["engines"])
-
-
 @cache
-def _read(file: Path) -> UsualEngines:
-    return node(file, UsualEngines)
+def usual_engines() -> UsualEngines:
+    return node(paths.shipped("usual")["engines"], UsualEngines)

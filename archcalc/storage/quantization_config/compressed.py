@@ -8,7 +8,7 @@ from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, stored, words
+from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, words
 
 
 def compressed(config: Fields) -> Checkpoint:
@@ -45,10 +45,10 @@ def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str,
     """Packed into words below 8 bits, with the shape beside them; a zero for each scale unless symmetric."""
     tile = {"tensor": (0, 0), "channel": (1, 0), "group": (1, group)}[strategy]
     beside = 16 + (0 if asked.get("symmetric", True) else bits)
-    shape = (stored(128, "the shape", tile=(0, 0)),) if bits < 8 else ()
-    index = (stored(32, "the group of an input", tile=(0, 1)),) if asked.get("actorder") == "group" else ()
+    shape = (Stored(128, what="the shape", tile=(0, 0)),) if bits < 8 else ()
+    index = (Stored(32, what="the group of an input", tile=(0, 1)),) if asked.get("actorder") == "group" else ()
     told = {"tensor": "one scale per matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
-    stores = (stored(bits, "the weight"), stored(beside, "scale and zero", tile=tile), *shape, *index)
+    stores = (Stored(bits, what="the weight"), Stored(beside, what="scale and zero", tile=tile), *shape, *index)
     return f"int{bits}, {told}", stores
 
 
@@ -64,4 +64,4 @@ def _inputs(group: Fields) -> tuple[Stored, ...]:
     """The input (activation) scale, if static quantisation stores one."""
     asked: Any = group.get("input_activations")
     fixed = isinstance(asked, dict) and asked.get("dynamic") is not True
-    return (stored(32, "a scale of the inputs", tile=(0, 0)),) if fixed else ()
+    return (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if fixed else ()

@@ -25,17 +25,13 @@ def layout(*stores: Stored | tuple[Stored, ...]) -> Format:
     return Format("stored", tuple(flat), "linear")
 
 
-def stored(bits: int, what: str, *, tile: tuple[int, int] | None = None) -> Stored:
-    return Stored(bits, what=what, tile=tile)
-
-
 def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
     """Packed weights, and a number of bits for each group of inputs; without a group size, all inputs are one group."""
     if not 1 <= bits <= PACKED:
         raise ValueError(f"{bits} bits, where packed integers have 1 to {PACKED}")
     if group > 0 and group % GROUP:
         raise ValueError(f"groups of {group}, where kernels read whole groups of {GROUP}")
-    return stored(bits, "the weight"), stored(beside, "scale and zero", tile=(1, max(group, 0)))
+    return Stored(bits, what="the weight"), Stored(beside, what="scale and zero", tile=(1, max(group, 0)))
 
 
 def grouped(group: int) -> str:
@@ -49,7 +45,7 @@ def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, .
         raise ValueError(f"blocks of {rows} × {columns}")
     tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
     told = {"tensor": "one scale per matrix", "channel": "one scale per row", "block": f"blocks of {rows} × {columns}"}
-    return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
+    return (Stored(8, what="the weight"), Stored(bits, what="a scale", tile=tiles[strategy])), told[strategy]
 
 
 WIDEST = 64  # bits of one number

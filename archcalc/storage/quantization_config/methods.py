@@ -12,6 +12,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.storage.checkpoint import LINEAR, Checkpoint, Group
+from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
 from archcalc.storage.quantization_config.compressed import compressed
@@ -22,7 +23,6 @@ from archcalc.storage.quantization_config.layouts import (
     made,
     number,
     skipped,
-    stored,
     tiled,
     words,
 )
@@ -137,7 +137,9 @@ def _fp8(config: Fields) -> Checkpoint:
         return _over(modelopt(config), _fp8({**config, "quantized_layers": None}))
     block = config.get("weight_block_size")
     layout, scales = float8("block" if block else "tensor", 32, block)
-    fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if config.get("activation_scheme") == "static" else ()
+    fixed = (
+        (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if config.get("activation_scheme") == "static" else ()
+    )
     return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(config))
 
 
@@ -155,7 +157,7 @@ def _fbgemm(config: Fields) -> Checkpoint:
 
 
 def _eetq(config: Fields) -> Checkpoint:
-    layout = (stored(8, "the weight"), stored(16, "an fp16 scale of the row", tile=(1, 0)))
+    layout = (Stored(8, what="the weight"), Stored(16, what="an fp16 scale of the row", tile=(1, 0)))
     return replace(made("eetq int8, one scale per row", *layout), skipped=skipped(config))
 
 
@@ -166,7 +168,7 @@ def _mxfp4(config: Fields) -> Checkpoint:
 
 
 def _mxfp8(config: Fields) -> Checkpoint:
-    layout = (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
+    layout = (Stored(8, what="the weight"), Stored(8, what="a shared exponent", tile=(1, 32)))
     return replace(made("mxfp8, group 32", *layout), skipped=skipped(config))
 
 
@@ -189,8 +191,8 @@ def _quanto(config: Fields) -> Checkpoint:
     """Rows of int8 and float8 have a scale; groups of 128 of int4 and int2 a scale and a shift."""
     kind = str(config.get("weights", "int8")).removeprefix("q")
     layouts = {
-        "int8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
-        "float8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
+        "int8": (Stored(8, what="the weight"), Stored(16, what="a scale of the row", tile=(1, 0))),
+        "float8": (Stored(8, what="the weight"), Stored(16, what="a scale of the row", tile=(1, 0))),
         "int4": tiled(4, 128, 32),
         "int2": tiled(2, 128, 32),
     }
@@ -211,7 +213,7 @@ def _torchao(config: Fields) -> Checkpoint:
         return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=left)
     if "int8" in kind or "float8" in kind:
         name = "int8" if "int8" in kind else "float8"
-        layout = (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)))
+        layout = (Stored(8, what="the weight"), Stored(32, what="a scale of the row", tile=(1, 0)))
         return replace(made(f"torchao {name}, one scale per row", *layout), skipped=left)
     return Checkpoint(f"torchao {asked}", unknown=f"archcalc does not know how torchao stores {kind or 'them'}")
 
@@ -222,16 +224,16 @@ def _aqlm(config: Fields) -> Checkpoint:
     into, out = number(config, "in_group_size", 8, least=1), number(config, "out_group_size", 1, least=1)
     code = 8 * -(-bits // 8)
     layout = (
-        stored(books * code, "codes", tile=(out, into)),
-        stored(16 * books * 2**bits * into * out, "the books", tile=(0, 0)),
-        stored(16, "an fp16 scale", tile=(out, 0)),
+        Stored(books * code, what="codes", tile=(out, into)),
+        Stored(16 * books * 2**bits * into * out, what="the books", tile=(0, 0)),
+        Stored(16, what="an fp16 scale", tile=(out, 0)),
     )
     found = made(f"aqlm, {books} × {bits} bits for {into * out} weights", *layout)
     return replace(found, skipped=Names(words(config.get("linear_weights_not_to_quantize"))))
 
 
 def _bitnet(config: Fields) -> Checkpoint:
-    layout = (stored(2, "a ternary weight"), stored(16, "a scale of the matrix", tile=(0, 0)))
+    layout = (Stored(2, what="a ternary weight"), Stored(16, what="a scale of the matrix", tile=(0, 0)))
     return replace(made("bitnet, 2 bits", *layout), skipped=skipped(config))
 
 

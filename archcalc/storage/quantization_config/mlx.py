@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from archcalc.storage.checkpoint import Checkpoint, Group
-from archcalc.storage.format import Format
+from archcalc.storage.format import Format, Stored
 from archcalc.storage.module_names import Names
-from archcalc.storage.quantization_config.layouts import Fields, grouped, number, stored
+from archcalc.storage.quantization_config.layouts import Fields, grouped, number
 from archcalc.storage.quantization_config.rules import told
 
 SETTINGS = ("bits", "group_size", "mode", "quant_method", "linear_class", "quantize_input")
@@ -54,5 +54,5 @@ def _group(config: Fields, asked: Fields, name: str = "") -> Group | None:
 
 def _format(mode: str, bits: int, size: int) -> Format:
     label = f"int{bits}, {grouped(size)}" if mode == "affine" else f"{mode}, {grouped(size)}"
-    scales = stored(_SCALES[mode], "scale and bias", tile=(1, size))
-    return Format(label, (stored(bits, "the weight"), scales), "linear")
+    scales = Stored(_SCALES[mode], what="scale and bias", tile=(1, size))
+    return Format(label, (Stored(bits, what="the weight"), scales), "linear")

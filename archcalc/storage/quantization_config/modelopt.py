@@ -12,11 +12,11 @@ from archcalc.storage.checkpoint import HEAD, Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped, stored
+from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped
 
 MIXED = "MIXED_PRECISION"
-_INPUTS = stored(32, "a scale of the inputs", tile=(0, 0))
-_SMOOTHING = stored(16, "a factor of each input", tile=(0, 1))  # AWQ's pre_quant_scale
+_INPUTS = Stored(32, what="a scale of the inputs", tile=(0, 0))
+_SMOOTHING = Stored(16, what="a factor of each input", tile=(0, 1))  # AWQ's pre_quant_scale
 Layout = tuple[str, tuple[Stored, ...]]
 
 
@@ -68,7 +68,7 @@ def _layout(asked: Fields, algorithm: str) -> Layout:
     if "MXFP4" in algorithm:
         return "mxfp4, group 32", weight_format("mxfp4").stores
     if algorithm == "MXFP8":
-        return "mxfp8, group 32", (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
+        return "mxfp8, group 32", (Stored(8, what="the weight"), Stored(8, what="a shared exponent", tile=(1, 32)))
     if algorithm.startswith("FP8"):
         return _fp8(algorithm, number(asked, "group_size", 128, least=1))
     if algorithm in ("W4A16_AWQ", "W4A8_AWQ"):
@@ -97,16 +97,16 @@ def _fp8(algorithm: str, block: int) -> Layout:
 
 
 def _awq(algorithm: str, group: int) -> Layout:
-    more: tuple[Any, ...] = (_INPUTS, stored(32, "a scale of the scales", tile=(0, 0)))
-    scales = stored(16, "a scale", tile=(1, group))
-    stores = (stored(4, "the weight"), scales, _SMOOTHING, *(more if algorithm == "W4A8_AWQ" else ()))
+    more: tuple[Any, ...] = (_INPUTS, Stored(32, what="a scale of the scales", tile=(0, 0)))
+    scales = Stored(16, what="a scale", tile=(1, group))
+    stores = (Stored(4, what="the weight"), scales, _SMOOTHING, *(more if algorithm == "W4A8_AWQ" else ()))
     return f"int4, group {group}", stores
 
 
 def _int8(algorithm: str) -> Layout:
     smoothing = (_SMOOTHING, _INPUTS) if "SQ" in algorithm else ()
     return "int8, one scale per row", (
-        stored(8, "the weight"),
-        stored(32, "a scale of the row", tile=(1, 0)),
+        Stored(8, what="the weight"),
+        Stored(32, what="a scale of the row", tile=(1, 0)),
         *smoothing,
     )

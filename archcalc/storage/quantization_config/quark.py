@@ -8,7 +8,7 @@ from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped, stored, tiled
+from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped, tiled
 
 _STRATEGIES = {"per_tensor": "tensor", "per_channel": "channel"}
 _INTEGERS = {"int4": 4, "uint4": 4, "int8": 8, "uint8": 8}
@@ -47,11 +47,11 @@ def _weights(asked: Any) -> tuple[str, tuple[Stored, ...]]:
         return f"int{bits}, group {group}", tiled(bits, group, 16 + (0 if asked.get("symmetric") else bits))
     if kind in _INTEGERS and scheme in _STRATEGIES:
         tile = (0, 0) if scheme == "per_tensor" else (1, 0)
-        return f"{kind}, {scheme}", (stored(_INTEGERS[kind], "the weight"), stored(32, "a scale", tile=tile))
+        return f"{kind}, {scheme}", (Stored(_INTEGERS[kind], what="the weight"), Stored(32, what="a scale", tile=tile))
     return f"{kind} {scheme}", ()
 
 
 def _inputs(asked: Any) -> tuple[Stored, ...]:
     """The input (activation) scale, if static quantisation stores one."""
     fixed = isinstance(asked, dict) and asked.get("is_dynamic") is False
-    return (stored(32, "a scale of the inputs", tile=(0, 0)),) if fixed else ()
+    return (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if fixed else ()

@@ -9,7 +9,7 @@ from typing import Any
 from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Format, Stored
 from archcalc.storage.module_names import Names
-from archcalc.storage.quantization_config.layouts import Fields, grouped, layout, number, stored, tiled
+from archcalc.storage.quantization_config.layouts import Fields, grouped, layout, number, tiled
 
 UNQUANTISED = 16  # bits of a width that is none
 
@@ -25,7 +25,7 @@ def told(*groups: Group) -> str:
 
 
 def gptq_layout(bits: int, group: int) -> Format:
-    return packed(bits, group, 16 + bits, stored(32, "the group of an input", tile=(0, 1)))
+    return packed(bits, group, 16 + bits, Stored(32, what="the group of an input", tile=(0, 1)))
 
 
 def gptq_rules(dynamic: Fields, bits: int, group: int) -> tuple[Group, ...]:
