@@ -10,6 +10,7 @@ from archcalc.reference.cache import Cache
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, attended, dropped, make_norm, masked, plus, run, weight_if
 from archcalc.reference.positions import differences, rotate
+from archcalc.reference.scan import known
 from archcalc.reference.sight import hidden_from
 
 ON_SCORES = ("relative", "disentangled", "shaw", "transformer-xl")  # what they add is learned
@@ -19,6 +20,11 @@ def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     """No flash kernel adds a learned table to the scores: relative positions are computed eagerly."""
     table = any(settings["kind"] in ON_SCORES for settings in part["positions"])
     return options["attention"] == "flash" and part["feature"] == "softmax" and not table
+
+
+def said_of(part: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The settings of a kind of positions that an attention has."""
+    return next(settings for settings in part["positions"] if settings["kind"] == kind)
 
 
 def softmax(scores: Tensor, part: dict[str, Any]) -> Tensor:
@@ -134,7 +140,10 @@ class Attention(nn.Module):
         self.out = nn.Linear(self.heads * self.value_dim, d_model, bias="o" in bias)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
-        q, gate = self._queries(x)
+        q, gate = self.q(x), None
+        if self.part["gate"] == "query":  # copied apart, or what is kept would depend on sizes
+            halves = q.unflatten(-1, (self.heads, 2 * self.head_dim)).chunk(2, dim=-1)
+            q, gate = (half.clone().flatten(2) for half in halves)
         q = self._rotated(self._normed("q_norm", q), given).transpose(1, 2)
         k, v = self._keys_and_values(x, given, cache)
         if hasattr(self, "gate"):
@@ -149,13 +158,6 @@ class Attention(nn.Module):
         if self.part["gate"] != "head":
             return found * gate
         return (split_heads(found, self.value_dim) * gate[..., None]).flatten(2)
-
-    def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Queries, and what opens or shuts each of them; copied apart, or what is kept would depend on sizes."""
-        if self.part["gate"] != "query":
-            return self.q(x), None
-        q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
-        return q.clone().flatten(2), gate.clone().flatten(2)
 
     def _normed(self, name: str, x: Tensor) -> Tensor:
         """Split into heads, and normed before or after that."""
@@ -180,39 +182,25 @@ class Attention(nn.Module):
         return rotate(x, cosines[:, None], sines[:, None])
 
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
-        """Of this sequence behind what is cached; of the encoder's output once for all tokens."""
-        cached = self._cached(cache)
-        if self.part["cross"] and cached:
-            return cached
+        """Of this sequence behind what is cached: of a first call all, of later ones what was kept. Of the encoder's
+        output once for all tokens."""
+        names = f"{self.path}.keys", f"{self.path}.values"
+        before = [one for one in (known(cache, name) for name in names) if one is not None]
+        if self.part["cross"] and before:
+            return before[0], before[1]
         if self.part["cross"]:
             x = given["memory"]
-        k, v = self._normed("k_norm", self.k(x)), split_heads(self.v(x), self.value_dim)
-        k, v = self._rotated(k, given).transpose(1, 2), v.transpose(1, 2)
+        k = self._rotated(self._normed("k_norm", self.k(x)), given).transpose(1, 2)
+        v = split_heads(self.v(x), self.value_dim).transpose(1, 2)
         if cache is None:
             return k, v
-        return self._appended(cached, (k, v), cache)
-
-    def _cached(self, cache: Cache | None) -> tuple[Tensor, Tensor] | None:
-        if cache is None:
-            return None
-        keys, values = cache.get(f"{self.path}.keys"), cache.get(f"{self.path}.values")
-        if keys is None or values is None:
-            return None
-        return keys, values
-
-    def _appended(
-        self, cached: tuple[Tensor, Tensor] | None, new: tuple[Tensor, Tensor], cache: Cache
-    ) -> tuple[Tensor, Tensor]:
-        """Behind what is cached. Of a first call all is seen, of later ones what was kept."""
-        whole = new
-        if cached is not None:
-            whole = torch.cat((cached[0], new[0]), dim=2), torch.cat((cached[1], new[1]), dim=2)
-        k, v = map(self._in_window, whole)
-        cache.keep(f"{self.path}.keys", k)
-        cache.keep(f"{self.path}.values", v)
-        if cached is None:
-            return new
-        return k, v
+        whole = (k, v)
+        if before:
+            whole = torch.cat((before[0], k), dim=2), torch.cat((before[1], v), dim=2)
+        kept = self._in_window(whole[0]), self._in_window(whole[1])
+        for name, tensor in zip(names, kept, strict=True):
+            cache.keep(name, tensor)
+        return kept if before else (k, v)
 
     def _in_window(self, whole: Tensor) -> Tensor:
         """A sliding-window layer caches only its window."""

@@ -14,8 +14,8 @@ class Block(nn.Module):
 
     def __init__(self, parts: list[Config], stack: Config, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
-        d_model, self.parallel, self.options = stack["d_model"], stack["parallel"], options
-        parallel = self.parallel
+        d_model, parallel = stack["d_model"], stack["parallel"]
+        self.parallel, self.options = parallel, options
         self.steps: list[tuple[str, str]] = []
         for index, part in enumerate(parts):
             earlier = sum(other["name"] == part["name"] for other in parts[:index])
@@ -37,8 +37,11 @@ class Block(nn.Module):
 
     def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
         given = dict(zip(names, tensors, strict=True))
-        if self.parallel:
-            return self._beside_each_other(x, given, cache)
+        if self.parallel:  # every part reads the same x, through one norm for all or one each
+            shared = run(self, "norm", x)
+            return x + sum(
+                self._branch(name, run(self, f"{name}_norm", shared), given, cache) for name, _ in self.steps
+            )
         for name, place in self.steps:
             branch = x
             if place in ("pre", "sandwich"):
@@ -47,11 +50,6 @@ class Block(nn.Module):
             if place == "post":
                 x = run(self, f"{name}_norm", x)
         return x
-
-    def _beside_each_other(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
-        """Every part reads the same x, through one norm for all or one each."""
-        shared = run(self, "norm", x)
-        return x + sum(self._branch(name, run(self, f"{name}_norm", shared), given, cache) for name, _ in self.steps)
 
     def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
         branch = run(self, f"{name}_scale", self.get_submodule(name)(x, given, cache))

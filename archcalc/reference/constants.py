@@ -17,9 +17,7 @@ class Constants:
     def __init__(self, stack: nn.Module, x: Tensor, start: int, options: dict[str, str], made: Any = None) -> None:
         self.stack, self.x, self.start, self.length, self.options = stack, x, start, x.shape[1], options
         self.given: dict[str, Tensor] = {}
-        self.made: dict[Any, Any] = made
-        if made is None:
-            self.made = {}
+        self.made: dict[Any, Any] = {} if made is None else made
 
     def add(self, part: Config) -> None:
         """A mask, and what each of its position encodings needs."""
@@ -43,12 +41,11 @@ class Constants:
 
     def _rope(self, part: Config, settings: Config) -> None:
         width, theta = part["rotated"], settings["theta"]
-        make = {True: self._looked_up, False: partial(self._computed, width, theta)}
-        both = self._once((theta, width), make[bool(settings["stored"])])
+        make: Any = partial(positions.rotations, self.start, self.length, width, theta, self.x)
+        if settings["stored"]:
+            make = self._looked_up
+        both = self._once((theta, width), make)
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
-
-    def _computed(self, width: int, theta: float) -> tuple[Tensor, Tensor]:
-        return positions.rotations(self.start, self.length, width, theta, self.x)
 
     def _looked_up(self) -> tuple[Tensor, Tensor]:
         """Both halves of a head alike."""

@@ -1,4 +1,4 @@
-"""The short causal depthwise convolution before a recurrent state."""
+"""Convolutions along the sequence: short causal ones before a recurrent state or between gates, and DeBERTa-v2's."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
 from torch import Tensor, nn
 
-from archcalc.reference.layers import weight_if
+from archcalc.reference import Config
+from archcalc.reference.layers import ACTIVATIONS, run, side_by_side, weight_if
 from archcalc.reference.scan import keep, known
 
 
@@ -58,3 +59,40 @@ class CausalConv(nn.Module):
             keep(cache, name, torch.cat((before, x.transpose(1, 2)), dim=2)[:, :, x.shape[1] :])
         found: Tensor = ByChannel.apply(x, self.weight, self.bias, before)
         return found
+
+
+class GatedConv(nn.Module):
+    """LFM2's: one projection for both gates and what is convolved."""
+
+    def __init__(self, layer: Config, d_model: int) -> None:
+        super().__init__()
+        self.path = ""
+        self.add_module("in", nn.Linear(d_model, 3 * d_model, bias=layer["bias"]))
+        self.conv = CausalConv(d_model, layer["kernel"], layer["bias"])
+        self.out = nn.Linear(d_model, d_model, bias=layer["bias"])
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        b, c, v = run(self, "in", x).chunk(3, dim=-1)
+        return self.out(c * self.conv(b * v, cache, self.path))
+
+
+class Convolution(nn.Module):
+    """DeBERTa-v2's: act(conv(x)) over a position and as many before it as behind it; padding counts as zeros.
+
+    Bundles of channels are convolved one by one: FlopCounterMode counts too much in the backward pass of `groups`.
+    """
+
+    def __init__(self, layer: Config, d_model: int) -> None:
+        super().__init__()
+        self.kernel, self.groups, self.act = layer["kernel"], layer["groups"], ACTIVATIONS[layer["act"]]
+        into = d_model // self.groups
+        self.weight = nn.Parameter(torch.empty(d_model, into, self.kernel).normal_(std=(into * self.kernel) ** -0.5))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        padding = given.get("own padding")
+        if padding is not None:
+            x = x.masked_fill(padding[:, 0].mT, 0.0)
+        bundles = x.mT.chunk(self.groups, dim=1), self.weight.chunk(self.groups), self.bias.chunk(self.groups)
+        found = [nn.functional.conv1d(*bundle, padding=self.kernel // 2) for bundle in zip(*bundles, strict=True)]
+        return self.act(side_by_side(found, dim=1)).mT

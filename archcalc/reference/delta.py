@@ -1,7 +1,5 @@
 """Gated DeltaNet in plain PyTorch: a state matrix per head, updated by the gated delta rule."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -9,10 +7,19 @@ import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write 
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.layers import run
-from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
+from archcalc.reference.scan import (
+    Found,
+    as_kernel,
+    by_length,
+    chunked,
+    decays_between,
+    joined,
+    keep,
+    known,
+    passed_within,
+)
 
 NEVER_ZERO = 1e-6  # the squared length of a key or a query
 
@@ -39,29 +46,17 @@ class DeltaNet(nn.Module):
         q, k, v = F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1)
         q, k, v = (one.unflatten(-1, (n, -1)) for one, n in ((q, self.heads), (k, self.heads), (v, self.v_heads)))
         start = known(cache, f"{self.path}.state")
-        inside = partial(_looked_up, by_length(x, start, in_chunks, one_step), self.chunk)
-        found, last = as_kernel(inside, q, k, v, rate, decay, self.dt_bias, self.A_log, start)
+        found, last = as_kernel(self._looked_up, q, k, v, rate, decay, start)
         keep(cache, f"{self.path}.state", last)
         gated = self.norm(found) * F.silu(gate.unflatten(-1, (self.v_heads, -1)))
         return self.out(gated.flatten(2))
 
-
-def _looked_up(
-    look_up: Callable[..., Found],
-    chunk: int,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    rate: Tensor,
-    decay: Tensor,
-    bias: Tensor,
-    slowness: Tensor,
-    start: Tensor | None,
-) -> Found:
-    """Queries and keys of one length, shown to all value heads of their group; the decay as a logarithm."""
-    q, k = (unit(one).repeat_interleave(v.shape[2] // one.shape[2], dim=2) for one in (q, k))
-    decay = -torch.exp(slowness) * F.softplus(decay + bias)
-    return look_up(q * q.shape[-1] ** -0.5, k, v, torch.sigmoid(rate), decay, start, chunk)
+    def _looked_up(self, q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None) -> Found:
+        """Queries and keys of one length, shown to all value heads of their group; the decay as a logarithm."""
+        q, k = (unit(one).repeat_interleave(self.v_heads // self.heads, dim=2) for one in (q, k))
+        decay = -torch.exp(self.A_log) * F.softplus(decay + self.dt_bias)
+        look_up = by_length(v, start, in_chunks, one_step)
+        return look_up(q * q.shape[-1] ** -0.5, k, v, torch.sigmoid(rate), decay, start, self.chunk)
 
 
 def unit(x: Tensor) -> Tensor:

@@ -7,13 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention, split_heads
+from archcalc.reference.attention import Attention, said_of, split_heads
 from archcalc.reference.layers import Dropout, run
-
-
-def disentangled(part: Config) -> Config | None:
-    """What is said of such positions, if there are any."""
-    return next((settings for settings in part["positions"] if settings["kind"] == "disentangled"), None)
 
 
 class Distances(nn.Module):
@@ -46,8 +41,7 @@ class DisentangledAttention(Attention):
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__(part, d_model, memory_width, options)
-        settings = disentangled(part)
-        assert settings is not None
+        settings = said_of(part, "disentangled")
         self.terms = settings["terms"]
         self.scale = math.sqrt((1 + len(self.terms)) * self.head_dim)
         self.table_dropout = Dropout(part["dropout"])

@@ -78,37 +78,29 @@ class Embedding(nn.Module):
             self.where = tables["project"]
             self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
         width = {"tokens": d_model}.get(self.where, tables["width"])
-        self._add_types(settings["types"] or 0, width)
+        rows = settings["types"] or 0  # of a table of token types, or of several
+        types = [nn.Embedding(number, width) for number in (rows if isinstance(rows, list) else [rows]) if number]
+        self.kinds = ["types", *(f"types_{index + 2}" for index in range(len(types)))][: len(types)]
+        for name, table in zip(self.kinds, types, strict=True):
+            self.add_module(name, table)
         if found := placed(stack):
             self.positions = Positions(found, width)
         if settings["norm"]:
             add(self, "norm", make_norm(stack["norm"], {"sum": d_model}.get(self.where, width)))
         self.dropout = Dropout(stack["dropout"])
 
-    def _add_types(self, rows: int | list[int], width: int) -> None:
-        """A table of token types, or several."""
-        if not isinstance(rows, list):
-            rows = [rows]
-        tables = [nn.Embedding(number, width) for number in rows if number]
-        self.kinds = ["types", *(f"types_{index + 2}" for index in range(len(tables)))][: len(tables)]
-        for name, table in zip(self.kinds, tables, strict=True):
-            self.add_module(name, table)
-
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        x = self._projected(self._joined(self.tokens(ids), ids), "tokens")
+        x = self.tokens(ids)
+        if self.beside:  # rows of other tables beside it, projected together
+            others = [self.get_submodule(name)(torch.zeros_like(ids)) for name in self.beside]
+            x = self.joined(torch.cat((x, *others), dim=-1))
+        x = self._projected(x, "tokens")
         for name in self.kinds:
             x = x + self.get_submodule(name)(torch.zeros_like(ids))
         if hasattr(self, "positions"):
             x = self.positions(x, start)
         x = run(self, "norm", self._projected(x, "sum"))
         return self.dropout(self._projected(x, "norm"))
-
-    def _joined(self, x: Tensor, ids: Tensor) -> Tensor:
-        """Rows of other tables beside it, projected together."""
-        if not self.beside:
-            return x
-        others = [self.get_submodule(name)(torch.zeros_like(ids)) for name in self.beside]
-        return self.joined(torch.cat((x, *others), dim=-1))
 
     def _projected(self, x: Tensor, where: str) -> Tensor:
         """From the tables' width to the model's, at the one place that is said."""

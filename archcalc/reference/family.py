@@ -75,3 +75,15 @@ def cross_entropy(head: Config, output: Tensor) -> Tensor:
         return output.sum()
     targets = torch.randint(output.shape[-1], output.shape[:-1], device=output.device)
     return nn.functional.cross_entropy(output.flatten(0, -2), targets.flatten())
+
+
+def is_causal(model: Callable[..., Tensor], given: list[Tensor], output: Tensor) -> bool:
+    """Another last token changes no output before it."""
+    other = given[-1].clone()
+    other[:, -1] = (other[:, -1] + 1) % (int(other.max()) + 1)
+    return bool(torch.allclose(model(*given[:-1], other)[:, :-1], output[:, :-1]))
+
+
+def decodes_alike(last: Tensor, output: Tensor) -> bool:
+    """The last token behind what was kept of those before it gives what it gives behind them all."""
+    return bool(torch.allclose(last[:, 0], output[:, -1]))

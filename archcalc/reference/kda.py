@@ -1,7 +1,5 @@
 """Kimi Delta Attention in plain PyTorch: Gated DeltaNet with a separate decay for every key channel."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -9,11 +7,10 @@ import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write 
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.chunks import chunked, joined
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.delta import handed_on, one_step, solved, unit
 from archcalc.reference.layers import run
-from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
+from archcalc.reference.scan import Found, as_kernel, by_length, chunked, joined, keep, known
 
 
 class KimiDelta(nn.Module):
@@ -31,8 +28,9 @@ class KimiDelta(nn.Module):
         self.dt_bias, self.A_log = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(self.heads))
         self.norm = nn.RMSNorm(layer["v_dim"])
         if layer["squeeze"]:
-            self.forget_in, self.forget_out = _squeezed(d_model, narrow, keys)
-            self.gate_in, self.gate_out = _squeezed(d_model, narrow, values)
+            for name, width in (("forget", keys), ("gate", values)):
+                self.add_module(f"{name}_in", nn.Linear(d_model, narrow, bias=False))
+                self.add_module(f"{name}_out", nn.Linear(narrow, width, bias=False))
         else:
             self.forget, self.gate = (nn.Linear(d_model, width, bias=False) for width in (keys, values))
         self.out = nn.Linear(values, d_model, bias=False)
@@ -40,10 +38,8 @@ class KimiDelta(nn.Module):
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         mixed = torch.cat((self.q(x), self.k(x), self.v(x)), dim=-1)
         q, k, v = (self._split(one) for one in F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1))
-        forget, rate = self._made("forget", x), self.rate(x)
         start = known(cache, f"{self.path}.state")
-        inside = partial(_looked_up, by_length(x, start, in_chunks, one_step), self.chunk)
-        found, last = as_kernel(inside, q, k, v, forget, rate, self.dt_bias, self.A_log, start)
+        found, last = as_kernel(self._looked_up, q, k, v, self._made("forget", x), self.rate(x), start)
         keep(cache, f"{self.path}.state", last)
         gated = self.norm(found) * torch.sigmoid(self._split(self._made("gate", x)))
         return self.out(gated.flatten(2))
@@ -55,26 +51,11 @@ class KimiDelta(nn.Module):
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1))
 
-
-def _squeezed(into: int, narrow: int, out: int) -> tuple[nn.Linear, nn.Linear]:
-    return nn.Linear(into, narrow, bias=False), nn.Linear(narrow, out, bias=False)
-
-
-def _looked_up(
-    look_up: Callable[..., Found],
-    chunk: int,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    forget: Tensor,
-    rate: Tensor,
-    bias: Tensor,
-    slowness: Tensor,
-    start: Tensor | None,
-) -> Found:
-    """Queries and keys of one length; the decay of every channel as a logarithm."""
-    decay = F.softplus(forget + bias).unflatten(-1, (q.shape[2], -1)) * -torch.exp(slowness)[:, None]
-    return look_up(unit(q) * q.shape[-1] ** -0.5, unit(k), v, torch.sigmoid(rate), decay, start, chunk)
+    def _looked_up(self, q: Tensor, k: Tensor, v: Tensor, forget: Tensor, rate: Tensor, start: Tensor | None) -> Found:
+        """Queries and keys of one length; the decay of every channel as a logarithm."""
+        decay = self._split(F.softplus(forget + self.dt_bias)) * -torch.exp(self.A_log)[:, None]
+        look_up = by_length(q, start, in_chunks, one_step)
+        return look_up(unit(q) * q.shape[-1] ** -0.5, unit(k), v, torch.sigmoid(rate), decay, start, self.chunk)
 
 
 def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:

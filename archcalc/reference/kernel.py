@@ -12,7 +12,7 @@ from archcalc.reference.attention import Attention, split_heads
 from archcalc.reference.cache import Cache
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
-from archcalc.reference.scan import as_kernel
+from archcalc.reference.scan import as_kernel, known
 
 NOT_HERE = {"gate": "", "out_norm": "", "qk_norm": None, "sinks": False}  # what softmax attention alone may have
 NEVER_ZERO = 1e-6  # where no feature of any key answers a query
@@ -25,7 +25,9 @@ class Poly2(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return _poly2(x)
+        rows, columns = torch.triu_indices(x.shape[-1], x.shape[-1], 1, device=x.device)
+        pairs = math.sqrt(2) * x[..., rows] * x[..., columns]
+        return torch.cat((torch.ones_like(x[..., :1]), math.sqrt(2) * x, x * x, pairs), dim=-1)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
@@ -36,12 +38,6 @@ class Poly2(torch.autograd.Function):
         found = math.sqrt(2) * linear + 2 * x * squares
         found = found.index_add(-1, rows, math.sqrt(2) * pairs * x[..., columns])
         return found.index_add(-1, columns, math.sqrt(2) * pairs * x[..., rows])
-
-
-def _poly2(x: Tensor) -> Tensor:
-    rows, columns = torch.triu_indices(x.shape[-1], x.shape[-1], 1, device=x.device)
-    pairs = math.sqrt(2) * x[..., rows] * x[..., columns]
-    return torch.cat((torch.ones_like(x[..., :1]), math.sqrt(2) * x, x * x, pairs), dim=-1)
 
 
 FEATURES = {"poly2": Poly2.apply, "elu": lambda x: nn.functional.elu(x) + 1, "relu": nn.functional.relu}
@@ -62,60 +58,41 @@ class KernelAttention(Attention):
         looked_at, padding = given.get("memory"), given.get("memory padding")
         if not self.part["cross"]:
             looked_at, padding = x, given.get("own padding")
-        before = self._before(cache)
+        total, state = known(cache, f"{self.path}.sum"), known(cache, f"{self.path}.state")
+        before = None if total is None or state is None else (total, state)
         q = split_heads(self.q(x), self.head_dim).transpose(1, 2)
         k = v = None
         if before is None or not self.part["cross"]:  # the encoder's output is summed up once for all tokens
             projected = (self.k, self.head_dim), (self.v, self.value_dim)
             k, v = (split_heads(layer(looked_at), width).transpose(1, 2) for layer, width in projected)
         rotation = [given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rotated"]]
-        found = self._summed_up(q, k, v, rotation, padding, before, cache)
-        return self.out(found.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
-
-    def _before(self, cache: Cache | None) -> Sums | None:
-        if cache is None:
-            return None
-        summed, state = cache.get(f"{self.path}.sum"), cache.get(f"{self.path}.state")
-        if summed is None or state is None:
-            return None
-        return summed, state
-
-    def _summed_up(
-        self,
-        q: Tensor,
-        k: Tensor | None,
-        v: Tensor | None,
-        rotation: list[Tensor],
-        padding: Tensor | None,
-        before: Sums | None,
-        cache: Cache | None,
-    ) -> Tensor:
+        core = partial(self._core_of, before)
         if self.options["recompute"] == "core" and not is_state(self.part):  # a kernel keeps no more anyway
-            core = lambda *tensors: self._core_of(*tensors, before=before)[0]  # noqa: E731
-            return recomputed(core, q, k, v, padding, *rotation)
-        found, sums = self._core_of(q, k, v, padding, *rotation, before=before)
-        if cache is not None:
-            cache.keep(f"{self.path}.sum", sums[0])
-            cache.keep(f"{self.path}.state", sums[1])
-        return found
+            found = recomputed(lambda *tensors: core(*tensors)[0], q, k, v, padding, *rotation)
+        else:
+            found, sums = core(q, k, v, padding, *rotation)
+            if cache is not None:
+                cache.keep(f"{self.path}.sum", sums[0])
+                cache.keep(f"{self.path}.state", sums[1])
+        return self.out(found.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
 
     def _core_of(
         self,
+        before: Sums | None,
         q: Tensor,
         k: Tensor | None,
         v: Tensor | None,
-        padding: Tensor | None,
+        hidden: Tensor | None,
         *rotation: Tensor,
-        before: Sums | None,
     ) -> tuple[Tensor, Sums]:
         if is_state(self.part):
-            found, total, state = as_kernel(partial(self._one_by_one, before), q, k, v, padding, *rotation)
+            found, total, state = as_kernel(partial(self._one_by_one, before), q, k, v, hidden, *rotation)
             return found, (total, state)
         plain, turned = self._features(q, rotation)
         if k is None or v is None:
             assert before is not None
             return self._asked(plain, turned, before), before
-        keys, turned_keys = self._of_keys(k, padding, rotation)
+        keys, turned_keys = self._of_keys(k, hidden, rotation)
         sums = keys.sum(dim=2), turned_keys.mT @ v.contiguous()
         return self._asked(plain, turned, sums), sums
 
@@ -129,14 +106,10 @@ class KernelAttention(Attention):
     def _features(self, x: Tensor, rotation: tuple[Tensor, ...]) -> Sums:
         """For the normaliser and for the numerator: (q·k + 1)² sees a rotation itself, other features are turned."""
         x, made = x.contiguous(), FEATURES[self.part["feature"]]
-        if not rotation:
-            features = made(x)
-            return features, features
-        if self.part["feature"] == "poly2":
-            features = made(rotate(x, *rotation))
-            return features, features
+        if rotation and self.part["feature"] == "poly2":
+            x, rotation = rotate(x, *rotation), ()
         features = made(x)
-        return features, rotate(features, *rotation)
+        return features, rotate(features, *rotation) if rotation else features
 
     def _asked(self, plain: Tensor, turned: Tensor, sums: Sums) -> Tensor:
         total, state = sums

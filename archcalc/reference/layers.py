@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from archcalc.reference.selective import contexts
-from archcalc.reference.xielu import Xielu
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -29,6 +28,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "hardswish": F.hardswish,
     "hardsigmoid": F.hardsigmoid,
 }
+XIELU = 0.5  # the share of x on both sides of 0
 FFN_NAMES = {True: ("gate", "up", "down"), False: ("in", "out")}  # of matrices, by whether there is a gate
 
 
@@ -131,6 +131,43 @@ class Dropout(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return dropped(x, self.rate, self.training)
+
+
+class Xielu(nn.Module):
+    """Above 0 a share of x², below 0 one of eˣ − 1 − x (Huang and Schlag 2024, arXiv:2411.13010)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alpha_p, self.alpha_n = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = XieluKernel.apply(x, self.alpha_p, self.alpha_n)
+        return found
+
+
+class XieluKernel(torch.autograd.Function):
+    """Only the input is saved for backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, alpha_p: Tensor, alpha_n: Tensor) -> Tensor:
+        ctx.save_for_backward(x, alpha_p, alpha_n)
+        above, below = _sides(x)
+        return F.softplus(alpha_p) * above + (XIELU + F.softplus(alpha_n)) * below + XIELU * x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        (x, alpha_p, alpha_n), (gradient,) = ctx.saved_tensors, gradients
+        above, below = _sides(x)
+        steep = 2 * F.softplus(alpha_p) * x.clamp(min=0) + (XIELU + F.softplus(alpha_n)) * x.clamp(max=0).expm1()
+        to_numbers = [(gradient * side).sum().view(1) for side in (above, below)]
+        shares = alpha_p.sigmoid(), alpha_n.sigmoid()
+        return gradient * (steep + XIELU), to_numbers[0] * shares[0], to_numbers[1] * shares[1]
+
+
+def _sides(x: Tensor) -> tuple[Tensor, Tensor]:
+    """x² above 0, and eˣ − 1 − x below it."""
+    negative = x.clamp(max=0)
+    return x.clamp(min=0).square(), negative.expm1() - negative
 
 
 class FeedForward(nn.Module):

@@ -58,8 +58,11 @@ def in_chunks(chunk: int, q: Tensor, k: Tensor, v: Tensor, start: Tensor | None)
         for left in (aged.mT @ v).unbind(2):
             states.append(states[-1] * _decays(q, k.shape[3])[:, 0] + left)
     before = torch.stack(states, dim=2)[:, :, :-1].split([k.shape[2] for _, k, _ in pieces], dim=2)
-    found = [_looked_up(q, k, v, known) for (q, k, v), known in zip(pieces, before, strict=True)]
-    found = [one.flatten(2, 3).transpose(1, 2) for one in found]
+    found = []
+    for (q, k, v), earlier in zip(pieces, before, strict=True):
+        place = _places(q)
+        within = q @ k.mT * _decays(q, place - place.mT).tril() @ v
+        found.append(((q * _decays(q, place)) @ earlier + within).flatten(2, 3).transpose(1, 2))
     return torch.cat(found, dim=1).transpose(1, 2), states[-1]
 
 
@@ -82,9 +85,3 @@ def _places(x: Tensor) -> Tensor:
 def _decays(x: Tensor, passed: Any) -> Tensor:
     """The decay factor after that many positions, for each head and all chunks."""
     return torch.exp(-rates(x)[:, None] * passed)
-
-
-def _looked_up(q: Tensor, k: Tensor, v: Tensor, known: Tensor) -> Tensor:
-    place = _places(q)
-    within = q @ k.mT * _decays(q, place - place.mT).tril() @ v
-    return (q * _decays(q, place)) @ known + within

@@ -1,7 +1,5 @@
 """Mamba-2 (SSD) in plain PyTorch: one decay per head, so that chunks are computed by matrix products."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -9,10 +7,19 @@ import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write 
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
 from archcalc.reference.conv import CausalConv
-from archcalc.reference.layers import add, run
-from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
+from archcalc.reference.layers import run
+from archcalc.reference.scan import (
+    Found,
+    as_kernel,
+    by_length,
+    chunked,
+    decays_between,
+    joined,
+    keep,
+    known,
+    passed_within,
+)
 
 
 class Mamba2(nn.Module):
@@ -29,7 +36,10 @@ class Mamba2(nn.Module):
         self.conv = CausalConv(sum(self.mixed), layer["conv"], layer["conv_bias"])
         self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
         self.D = nn.Parameter(torch.ones(heads))
-        add(self, "norm", _norm(inner, layer["norm_groups"]))
+        if layer["norm_groups"] == 1:
+            self.norm: nn.Module = nn.RMSNorm(inner)
+        elif layer["norm_groups"]:
+            self.norm = GroupedNorm(inner, layer["norm_groups"])
         self.out = nn.Linear(inner, d_model, bias=layer["out_bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
@@ -38,19 +48,17 @@ class Mamba2(nn.Module):
         values = values.unflatten(-1, (self.heads, -1))
         b, c = (one.unflatten(-1, (self.groups, -1)) for one in (b, c))
         start = known(cache, f"{self.path}.state")
-        inside = partial(_mixed, by_length(x, start, in_chunks, one_step), self.chunk)
-        y, last = as_kernel(inside, values, b, c, step, self.dt_bias, self.A_log, start)
+        y, last = as_kernel(self._mixed, values, b, c, step, start)
         keep(cache, f"{self.path}.state", last)
         y = (y + self.D[:, None] * values).flatten(2)
         return self.out(run(self, "norm", y * F.silu(gate)))
 
-
-def _norm(width: int, groups: int) -> nn.Module | None:
-    if groups == 0:
-        return None
-    if groups == 1:
-        return nn.RMSNorm(width)
-    return GroupedNorm(width, groups)
+    def _mixed(self, values: Tensor, b: Tensor, c: Tensor, step: Tensor, start: Tensor | None) -> Found:
+        """Groups of heads share B and C; a step Δ scales what a position adds, and how much it forgets."""
+        b, c = (one.repeat_interleave(self.heads // self.groups, dim=2) for one in (b, c))
+        step = F.softplus(step + self.dt_bias)
+        mix = by_length(values, start, in_chunks, one_step)
+        return mix(values * step[..., None], b, c, step * -torch.exp(self.A_log), start, self.chunk)
 
 
 class GroupedNorm(nn.Module):
@@ -64,23 +72,6 @@ class GroupedNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         grouped = x.unflatten(-1, (self.groups, -1))
         return F.rms_norm(grouped, grouped.shape[-1:]).flatten(2) * self.weight
-
-
-def _mixed(
-    mix: Callable[..., Found],
-    chunk: int,
-    values: Tensor,
-    b: Tensor,
-    c: Tensor,
-    step: Tensor,
-    bias: Tensor,
-    rate: Tensor,
-    start: Tensor | None,
-) -> Found:
-    """Groups of heads share B and C; a step Δ scales what a position adds, and how much it forgets."""
-    b, c = (one.repeat_interleave(values.shape[2] // one.shape[2], dim=2) for one in (b, c))
-    step = F.softplus(step + bias)
-    return mix(values * step[..., None], b, c, step * -torch.exp(rate), start, chunk)
 
 
 def one_step(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
@@ -100,14 +91,10 @@ def in_chunks(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor
     if start is None:
         start = torch.zeros_like(left[:, :, 0])
     left = torch.cat((start[:, :, None], left), dim=2)
-    states = _handed_on(left, passed[..., -1])
+    between = decays_between(F.pad(passed[..., -1], (1, 0)).cumsum(-1))
+    # before each chunk and after the last: all that was left before, each decayed by what lies between
+    states = (between @ left.flatten(3)).unflatten(-1, left.shape[3:])
     across = c @ states[:, :, :-1].mT * torch.exp(passed)[..., None]
     scores = c @ b.mT * decays_between(passed)
     found = across + scores @ values
     return joined(found, length), states[:, :, -1]
-
-
-def _handed_on(left: Tensor, passed: Tensor) -> Tensor:
-    """The state before each chunk and after the last: all that was left before, each decayed by what lies between."""
-    between = decays_between(F.pad(passed, (1, 0)).cumsum(-1))
-    return (between @ left.flatten(3)).unflatten(-1, left.shape[3:])

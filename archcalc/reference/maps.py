@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS, weight_if
 from archcalc.reference.layers import Dropout as NativeDropout
-from archcalc.reference.zeros import padded, same_zeros
 
 Signals = dict[str, Tensor]
 Build = Callable[[Config], nn.Module]
@@ -32,6 +31,19 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "log_softmax": lambda x: x.log_softmax(1),
     "": lambda x: x,
 }
+
+
+def padded(x: Tensor, padding: list[list[int]]) -> Tensor:
+    """F.pad counts sides from the last one."""
+    return F.pad(x, [zeros for ends in reversed(padding) for zeros in ends])
+
+
+def same_zeros(size: int, kernel: int, stride: int, dilation: int) -> list[int]:
+    """Keras' `same`: the fewest zeros with which a window starts at every `stride`-th place, an odd one behind."""
+    reach, zeros = dilation * (kernel - 1) + 1, 0
+    while len(range(0, size + zeros - reach + 1, stride)) < len(range(0, size, stride)):
+        zeros += 1
+    return [zeros // 2, zeros - zeros // 2]
 
 
 class Activation(nn.Module):
@@ -60,15 +72,14 @@ class Norm(nn.Module):
         self.bias = weight_if(config["affine"], *shape)
         self.running_mean: Tensor | None
         self.running_var: Tensor | None
-        running: dict[str, Tensor | None] = {"running_mean": None, "running_var": None}
-        if config["running"]:
-            running = {"running_mean": torch.zeros(shape[0]), "running_var": torch.ones(shape[0])}
-        for name, values in running.items():
-            self.register_buffer(name, values)
+        for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
+            self.register_buffer(name, start(shape[0]) if config["running"] else None)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        if self.kind == "layer" and self.whole:
+            return F.layer_norm(x, x.shape[1:], self.weight, self.bias)
         if self.kind == "layer":
-            return self._layer_norm(x)
+            return F.layer_norm(x.movedim(1, -1), x.shape[1:2], self.weight, self.bias).movedim(-1, 1)
         if self.kind == "group":
             return F.group_norm(x, self.groups, self.weight, self.bias)
         of_batch = self.training or self.running_mean is None
@@ -76,11 +87,6 @@ class Norm(nn.Module):
             given = (self.weight, self.bias, self.running_mean, self.running_var)
             return torch.batch_norm(x, *given, of_batch, 0.1, 1e-5, False)  # F.batch_norm refuses a single number
         return F.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, of_batch)
-
-    def _layer_norm(self, x: Tensor) -> Tensor:
-        if self.whole:
-            return F.layer_norm(x, x.shape[1:], self.weight, self.bias)
-        return F.layer_norm(x.movedim(1, -1), x.shape[1:2], self.weight, self.bias).movedim(-1, 1)
 
 
 class Behind(nn.Module):
@@ -161,12 +167,6 @@ def _pool(c: Config, x: Tensor) -> Tensor:
     return found
 
 
-def _reshape(c: Config, x: Tensor) -> Tensor:
-    if c["to"] == [None]:
-        return x.flatten(1)
-    return x.reshape(x.shape[0], *c["to"])
-
-
 def _upsample(c: Config, x: Tensor) -> Tensor:
     mode = {"linear": LINEAR[x.dim() - 2]}.get(c["mode"], "nearest")
     return F.interpolate(x, scale_factor=c["times"], mode=mode)
@@ -175,7 +175,7 @@ def _upsample(c: Config, x: Tensor) -> Tensor:
 WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
     "pool": _pool,
     "pool_to": lambda c, x: POOL_TO[c["kind"]][len(c["to"])](x, c["to"]),
-    "reshape": _reshape,
+    "reshape": lambda c, x: x.flatten(1) if c["to"] == [None] else x.reshape(x.shape[0], *c["to"]),
     "upsample": _upsample,
     "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
     "pad": lambda c, x: padded(x, c["padding"]),
@@ -236,19 +236,15 @@ class Join(nn.Module):
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         read = {**signals, "": x}
-        found = [self._branch(name, read[signal or ""], signals) for name, signal in self.branches]
+        found = []
+        for name, signal in self.branches:
+            branch, layers = read[signal or ""], self._modules.get(name)
+            found.append(branch if layers is None else layers(branch, signals))
         if self.how == "concat":
             return torch.cat(_cropped(found), dim=1)
         if self.how == "multiply":
             return reduce(torch.mul, found)
         return reduce({"subtract": torch.sub}.get(self.how, torch.add), _cropped(found))
-
-    def _branch(self, name: str, x: Tensor, signals: Signals) -> Tensor:
-        layers = self._modules.get(name)
-        if layers is None:
-            return x
-        found: Tensor = layers(x, signals)
-        return found
 
 
 def _cropped(maps: list[Tensor]) -> list[Tensor]:

@@ -73,13 +73,9 @@ class LatentAttention(nn.Module):
             found = self._core(q, key, value, given, self._chosen(x, squeezed, given, cache))
         found = found.transpose(1, 2).reshape(batch, seq, -1)
         if self.part["gate"]:
-            found = self._opened(found, torch.sigmoid(self.gate(x)))
+            gate = torch.sigmoid(self.gate(x)).unflatten(-1, (self.heads, -1))  # a number for each value, or each head
+            found = (found.unflatten(-1, (self.heads, -1)) * gate).flatten(2)
         return self.out(found)
-
-    def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
-        if self.part["gate"] == "own":
-            return found * gate
-        return (found.unflatten(-1, (self.heads, -1)) * gate[..., None]).flatten(2)
 
     @torch.no_grad()
     def _chosen(self, x: Tensor, squeezed: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor | None:
@@ -119,16 +115,11 @@ class LatentAttention(nn.Module):
     def _core(self, q: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor], chosen: Tensor | None) -> Tensor:
         if self.options["attention"] == "flash":
             return attended(self.options, self._flash, q, key, value, chosen)
-        return attended(self.options, self._eager, q, key, value, self._hidden(given, key, chosen))
-
-    def _hidden(self, given: dict[str, Tensor], key: Tensor, chosen: Tensor | None) -> Tensor | None:
         hidden = hidden_from(self.part, given)
-        if chosen is None:
-            return hidden
-        others = unchosen(chosen, key.shape[2])
-        if hidden is None:
-            return others
-        return others | hidden
+        if chosen is not None:
+            others = unchosen(chosen, key.shape[2])
+            hidden = others if hidden is None else others | hidden
+        return attended(self.options, self._eager, q, key, value, hidden)
 
     def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
         scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)

@@ -37,22 +37,16 @@ class ModulePaths:
         call: Any = nn.Module.__call__
 
         def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            self._enter(self.names.get(id(module), type(module).__name__))
+            self.inside.append(self.names.get(id(module), type(module).__name__))
+            self._mark()
             try:
                 return call(module, *args, **kwargs)
             finally:
-                self._leave()
+                self.inside.pop()
+                self._mark()
 
         with patch.object(nn.Module, "__call__", noted):
             yield
-
-    def _enter(self, path: str) -> None:
-        self.inside.append(path)
-        self._mark()
-
-    def _leave(self) -> None:
-        self.inside.pop()
-        self._mark()
 
     def _mark(self) -> None:
         self.starts.append(torch._C._autograd._get_sequence_nr())

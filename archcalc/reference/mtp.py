@@ -42,15 +42,11 @@ class Further(nn.Module):
         for part in self.attentions:
             constants.add(part)
         x = run(self, "norm", run_block(self.block, list(constants.given), None, x, list(constants.given.values())))
-        return x, self._logits(x, head)
-
-    def _logits(self, x: Tensor, head: Tensor) -> Tensor:
-        """By the model's own matrix, or the embedding's, unless there are tables of its own."""
         if hasattr(self, "head"):
-            return self.head(x)
+            return x, self.head(x)
         if hasattr(self, "tokens"):
             head = self.tokens.weight
-        return nn.functional.linear(x, head)
+        return x, nn.functional.linear(x, head)
 
 
 def make_further(config: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:

@@ -26,18 +26,12 @@ class Sequence(nn.Module):
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         known = dict(signals)
         for step in self.steps:
-            for one in listed(self._modules[step["name"]]):
-                x = self._run(one, x, known, step)
+            again = self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled()
+            for one in listed(self._modules[step["name"]]):  # a block may be computed again in the backward pass
+                x = recomputed(one, x, known) if again else one(x, known)
             if step["signal"]:
                 known[step["signal"]] = x
         return x
-
-    def _run(self, one: nn.Module, x: Tensor, known: Signals, step: Config) -> Tensor:
-        """A block may be computed again in the backward pass."""
-        if self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled():
-            return recomputed(one, x, known)
-        made: Tensor = one(x, known)
-        return made
 
 
 def layer(config: Config, recompute: str) -> nn.Module:

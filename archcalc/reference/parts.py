@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
-from archcalc.reference.convolution import Convolution
+from archcalc.reference.conv import Convolution, GatedConv
 from archcalc.reference.delta import DeltaNet
-from archcalc.reference.disentangled import DisentangledAttention, disentangled
-from archcalc.reference.gated_conv import GatedConv
+from archcalc.reference.disentangled import DisentangledAttention
 from archcalc.reference.kda import KimiDelta
 from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import FeedForward
@@ -22,8 +21,8 @@ from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
-from archcalc.reference.shaw import ShawAttention, shaw
-from archcalc.reference.transformer_xl import SegmentAttention, segments
+from archcalc.reference.shaw import ShawAttention
+from archcalc.reference.transformer_xl import SegmentAttention
 from archcalc.reference.unsaid import ATTENTIONS
 
 LAYERS: dict[str, type[nn.Module]] = {
@@ -37,6 +36,11 @@ LAYERS: dict[str, type[nn.Module]] = {
     "kda": KimiDelta,
     "rglru": RecurrentUnit,
     "lightning": Lightning,
+}
+BY_POSITION: dict[str, type[nn.Module]] = {
+    "shaw": ShawAttention,
+    "transformer-xl": SegmentAttention,
+    "disentangled": DisentangledAttention,
 }
 
 
@@ -68,13 +72,8 @@ def _attention(part: Config) -> type[nn.Module]:
         return KernelAttention
     if part["routed"]:
         return RoutedAttention
-    if shaw(part):
-        return ShawAttention
-    if segments(part):
-        return SegmentAttention
-    if disentangled(part):
-        return DisentangledAttention
-    return Attention
+    kinds = {settings["kind"] for settings in part["positions"]}
+    return next((made for kind, made in BY_POSITION.items() if kind in kinds), Attention)
 
 
 def parts_of(config: Config) -> list[Config]:

@@ -8,12 +8,10 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.embeddings import Tokens
-from archcalc.reference.family import Family, cross_entropy
-from archcalc.reference.layers import weight_if
-from archcalc.reference.properties import decodes_alike, is_causal
+from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
+from archcalc.reference.layers import side_by_side, weight_if
 from archcalc.reference.recurrent_decoder import AttendingDecoder
 from archcalc.reference.recurrent_layers import Layers, Made
-from archcalc.reference.recurrent_pool import AttentionPooling, attention_in, pooled, width_of
 
 ALONE = "layers"
 
@@ -48,13 +46,16 @@ class Recurrent(nn.Module):
         known = kept is not None and "states" in kept
         made = None
         for index, (stack, given) in enumerate(zip(self.stacks, inputs, strict=True)):
-            if known and index < len(self.stacks) - 1:
+            is_last = index == len(self.stacks) - 1
+            if known and not is_last:
                 continue
             layers = self._modules.get(stack["name"]) or self.alone[0]
-            held = [None] * (len(self.stacks) - 1) + [kept]
-            made = layers(self._embedded(index, given), made, held[index])
+            made = layers(self._embedded(index, given), made, kept if is_last else None)
         assert made is not None
-        return self._head(made)
+        if not hasattr(self, "head"):
+            return made.outputs
+        table = self._modules.get(self.embeddings[-1])
+        return self.head(made, None if table is None else table.get_parameter("tokens.weight"))
 
     def _embedded(self, index: int, given: Tensor) -> Tensor:
         embedding, stack = self._modules.get(self.embeddings[index]), self.stacks[index]
@@ -66,14 +67,6 @@ class Recurrent(nn.Module):
             return given
         found: Tensor = embedding(given)
         return found
-
-    def _head(self, made: Made) -> Tensor:
-        if not hasattr(self, "head"):
-            return made.outputs
-        table = self._modules.get(self.embeddings[-1])
-        if table is None:
-            return self.head(made, None)
-        return self.head(made, table.get_parameter("tokens.weight"))
 
 
 class Embedding(nn.Module):
@@ -93,13 +86,13 @@ class Head(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.settings, top = config["head"], config["stacks"][-1]["layers"][-1]["layer"]
-        state, attention = (top["projection"] or top["hidden"]) * top["directions"], attention_in(self.settings["pool"])
-        self.pool = None
-        if attention:
+        state, pools = (top["projection"] or top["hidden"]) * top["directions"], self.settings["pool"]
+        for attention in [pool for pool in pools if pool["kind"] == "attention"][:1]:
             self.pool = AttentionPooling(attention, state)
         if self.settings["kind"] == "none":
             return
-        width = width_of(self.settings["pool"], state)
+        # of all that is pooled, side by side; without pooling, of one position's output
+        width = state * (sum({"attention": pool["heads"]}.get(pool["kind"], 1) for pool in pools) or 1)
         outputs = config["head_vocab"] or config["stacks"][-1]["vocab"]
         if self.settings["kind"] == "classifier":
             outputs = self.settings["classes"]
@@ -108,14 +101,41 @@ class Head(nn.Module):
         self.bias = weight_if(self.settings["bias"], outputs)
 
     def forward(self, made: Made, table: Tensor | None) -> Tensor:
-        x = made.outputs
-        if self.settings["pool"]:
-            x = pooled(made, self.settings["pool"], self.pool)
+        x, pools = made.outputs, self.settings["pool"]
+        if pools:
+            ways = POOLS | {"attention": lambda made: self.pool(made.outputs)}
+            x = side_by_side([ways[pool["kind"]](made) for pool in pools])
         if self.settings["kind"] == "none":
             return x
         if table is None or self.settings["kind"] != "tied":
             table = self.weight
         return nn.functional.linear(x, table, self.bias)
+
+
+POOLS: dict[str, Callable[[Made], Tensor]] = {
+    "max": lambda made: made.outputs.max(dim=1).values,
+    "mean": lambda made: made.outputs.mean(dim=1),
+    "sum": lambda made: made.outputs.sum(dim=1),
+    "last": lambda made: made.top,
+}
+
+
+class AttentionPooling(nn.Module):
+    """Σ α·h with α = softmax over the positions of vᵀh, or of vᵀtanh(W·h + b); a v for each head."""
+
+    def __init__(self, settings: Config, width: int) -> None:
+        super().__init__()
+        within = settings["width"]
+        if within:
+            self.inner = nn.Linear(width, within, bias=settings["bias"])
+        self.scores = nn.Linear(within or width, settings["heads"], bias=False)
+
+    def forward(self, states: Tensor) -> Tensor:
+        keys = states
+        if hasattr(self, "inner"):
+            keys = torch.tanh(self.inner(states))
+        weights = self.scores(keys).softmax(dim=1)
+        return (weights.transpose(1, 2) @ states).flatten(1)
 
 
 class RecurrentNets(Family):
@@ -126,7 +146,12 @@ class RecurrentNets(Family):
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         sizes = zip(self.config["stacks"], lengths.values(), strict=True)
-        return [_random_input(stack, batch, length, device) for stack, length in sizes]
+        return [
+            torch.randint(stack["vocab"], (batch, length), device=device)
+            if _reads_tokens(stack)
+            else torch.rand(batch, length, stack["input"], device=device)
+            for stack, length in sizes
+        ]
 
     def loss(self, output: Tensor, given: list[Tensor]) -> Tensor:
         return cross_entropy(self.config["head"], output)
@@ -155,12 +180,6 @@ class RecurrentNets(Family):
                 found["a later token changes no earlier output"] = is_causal(model, given, output)
                 found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0](), output)
         return found
-
-
-def _random_input(stack: Config, batch: int, length: int, device: torch.device) -> Tensor:
-    if _reads_tokens(stack):
-        return torch.randint(stack["vocab"], (batch, length), device=device)
-    return torch.rand(batch, length, stack["input"], device=device)
 
 
 def _reads_tokens(stack: Config) -> bool:

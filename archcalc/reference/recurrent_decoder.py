@@ -1,4 +1,4 @@
-"""A recurrent decoder with attention to the encoder's outputs at every step."""
+"""A recurrent decoder with attention to the encoder's outputs at every step, by any of Luong's or Bahdanau's scores."""
 
 from typing import Any
 
@@ -7,9 +7,8 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.cells import State, make_cell, zeros
-from archcalc.reference.layers import Dropout, run
+from archcalc.reference.layers import Dropout, run, weight_if
 from archcalc.reference.recurrent_layers import Made, alike
-from archcalc.reference.recurrent_scores import Scores
 
 
 class AttendingDecoder(nn.Module):
@@ -29,7 +28,10 @@ class AttendingDecoder(nn.Module):
             assert start is not None
             states = start.outputs
             keys, fed = run(self, "keys", states), None
-            before = [self._first(index, layer, x, start) for index, layer in enumerate(self.step.layers)]
+            before = [zeros(self.stack, layer, x.shape[0], x) for layer in self.step.layers]
+            if self.handed_over:
+                layers = enumerate(self.step.layers)
+                before = [start.state_of(index, start.directions_for(layer)) for index, layer in layers]
             if self.settings["feed"]:
                 fed = x.new_zeros(x.shape[0], self.settings["query"])
         outputs = []
@@ -45,11 +47,6 @@ class AttendingDecoder(nn.Module):
             held = [tensor for tensor in (states, keys, fed) if tensor is not None]
             kept["tensors"] = [*held, *(tensor for _, stacked in made.states for tensor in stacked)]
         return made
-
-    def _first(self, index: int, layer: Config, x: Tensor, start: Made) -> State:
-        if not self.handed_over:
-            return zeros(self.stack, layer, x.shape[0], x)
-        return start.state_of(index, start.directions_for(layer))
 
 
 class DecoderStep(nn.Module):
@@ -87,3 +84,51 @@ class DecoderStep(nn.Module):
         if when == "after":
             out = torch.tanh(self.combine(torch.cat((self.attention(out, keys, states), out), dim=1)))
         return out, after
+
+
+class Scores(nn.Module):
+    """Attention scores of the decoder's state with the encoder's states, and the context vector."""
+
+    def __init__(self, settings: Config) -> None:
+        super().__init__()
+        self.settings = settings
+        widths = {"general": settings["key"], "additive": settings["width"]}
+        if settings["score"] in widths:
+            self.query = nn.Linear(settings["query"], widths[settings["score"]], bias=settings["bias"])
+        if settings["score"] == "concat":
+            self.pair = nn.Linear(settings["key"] + settings["query"], settings["width"], bias=settings["bias"])
+        if settings["score"] in ("additive", "concat"):
+            self.scores: nn.Module = Weighing(settings)
+        if settings["score"] == "location":
+            self.scores = nn.Linear(settings["query"], settings["length"], bias=settings["bias"])
+
+    def forward(self, query: Tensor, keys: Tensor, states: Tensor) -> Tensor:
+        weights = self._scores(query, keys).softmax(dim=-1)
+        return (weights[:, None] @ states)[:, 0]
+
+    def _scores(self, query: Tensor, keys: Tensor) -> Tensor:
+        if self.settings["score"] == "additive":
+            return self.scores(keys + self.query(query)[:, None])
+        if self.settings["score"] == "concat":
+            return self.scores(self.pair(torch.cat((keys, query[:, None].expand(-1, keys.shape[1], -1)), dim=-1)))
+        if self.settings["score"] == "location":
+            return self.scores(query)
+        return (keys @ run(self, "query", query)[:, :, None])[..., 0]
+
+
+class Weighing(nn.Module):
+    """vᵀtanh(…), where v may be kept at the length of a gain."""
+
+    def __init__(self, settings: Config) -> None:
+        super().__init__()
+        self.v = nn.Parameter(torch.zeros(settings["width"]))
+        self.bias = weight_if(settings["normed"], settings["width"])
+        self.gain = weight_if(settings["normed"], 1, start=torch.ones)
+        self.offset = weight_if(settings["bias"], 1)
+
+    def forward(self, inner: Tensor) -> Tensor:
+        v: Tensor = self.v
+        if self.gain is not None:
+            inner = inner + self.bias
+            v = v / v.square().sum().sqrt() * self.gain
+        return nn.functional.linear(torch.tanh(inner), v[None], self.offset)[..., 0]

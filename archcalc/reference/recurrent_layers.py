@@ -72,18 +72,15 @@ class Layer(nn.Module):
             self.ways = both
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, list[State]]:
-        out, last = self._read(self.dropout(x), state)
+        read = self.dropout(x)
+        if self.layer["directions"] == 1:
+            out, *ends = self.ways[0](read, state)
+        else:
+            (one, last), (other, first) = self.direction[0](read, None), self.direction[1](read, None, True)
+            out, ends = torch.cat((one, other), dim=-1), [last, first]
         if self.layer["residual"]:
             out = out + x
-        return out, last
-
-    def _read(self, x: Tensor, state: State | None) -> tuple[Tensor, list[State]]:
-        if self.layer["directions"] == 1:
-            out, last = self.ways[0](x, state)
-            return out, [last]
-        forth, back = self.direction
-        (one, last), (other, first) = forth(x, None), back(x, None, True)
-        return torch.cat((one, other), dim=-1), [last, first]
+        return out, ends
 
 
 class Layers(nn.Module):
@@ -99,28 +96,19 @@ class Layers(nn.Module):
 
     def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
         ends: list[tuple[Config, State]] = []
-        before = _before(kept, len(self.each))
+        before = (kept or {}).get("states") or [None] * len(self.each)
         for index, layer in enumerate(self.each):
             state = before[index]
             if state is None and start is not None:
                 state = start.state_of(index, start.directions_for(layer.layer))
             x, last = layer(x, state)
             ends += [(layer.layer, one) for one in last]
-        made = Made(x, _top(ends), alike(ends))
+        top = [state[0] for _, state in ends[-self.each[-1].layer["directions"] :]]  # of both directions side by side
+        made = Made(x, side_by_side(top), alike(ends))
         if kept is not None:
             kept["states"] = [state for _, state in ends]
             kept["tensors"] = [tensor for _, stacked in made.states for tensor in stacked]
         return made
-
-
-def _before(kept: dict[str, Any] | None, number: int) -> list[State | None]:
-    return (kept or {}).get("states") or [None] * number
-
-
-def _top(ends: list[tuple[Config, State]]) -> Tensor:
-    """The last h of the top layer, of both directions side by side."""
-    directions = ends[-1][0]["directions"]
-    return side_by_side([state[0] for _, state in ends[-directions:]])
 
 
 def alike(ends: list[tuple[Config, State]]) -> list[list[tuple[Config, State]]]:

@@ -4,14 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention
+from archcalc.reference.attention import Attention, said_of
 from archcalc.reference.layers import attended
 from archcalc.reference.sight import hidden_from
-
-
-def shaw(part: Config) -> Config | None:
-    """What is said of such positions, if there are any."""
-    return next((settings for settings in part["positions"] if settings["kind"] == "shaw"), None)
 
 
 class ShawAttention(Attention):
@@ -19,8 +14,7 @@ class ShawAttention(Attention):
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__(part, d_model, memory_width, options)
-        settings = shaw(part)
-        assert settings is not None
+        settings = said_of(part, "shaw")
         rows = 2 * settings["distance"] + 1
         self.relative_keys = nn.Embedding(rows, self.head_dim)
         if settings["values"]:

@@ -28,10 +28,9 @@ class Stack(nn.Module):
             words = [stack["parts"][word] for word in stack["once"]]
             self.once = Block(words, {**stack, "parallel": None}, memory_width, options)
         _add_items(self, stack["items"], stack, memory_width, options)
-        place = stack["norm"]["place"]
         final = stack["norm"]["final"]
         if final is None:
-            final = place != "post"
+            final = stack["norm"]["place"] != "post"
         if final:
             add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
         self.dropout = Dropout(stack["dropout"] * bool(final))
@@ -47,7 +46,10 @@ class Stack(nn.Module):
     ) -> tuple[Tensor, list[Tensor]]:
         """What comes out, and what entered every block."""
         read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
-        given = {name: tensor for name, tensor in read.items() if tensor is not None} | self._constants(x, start)
+        constants = Constants(self, x, start, self.options)  # made once for all blocks
+        for part in self.attentions:
+            constants.add(part)
+        given = {name: tensor for name, tensor in read.items() if tensor is not None} | constants.given
         names, tensors = list(given), list(given.values())
         if hasattr(self, "once"):
             x = self.once(names, cache, x, *tensors)
@@ -58,13 +60,6 @@ class Stack(nn.Module):
                 cache.run = index
             x = run_block(block, names, cache, x, tensors)
         return self.dropout(run(self, "norm", x)), entered
-
-    def _constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
-        """Made once for all blocks."""
-        made = Constants(self, x, start, self.options)
-        for part in self.attentions:
-            made.add(part)
-        return made.given
 
 
 def add_position_table(parent: nn.Module, attentions: list[Config], width: int) -> None:

@@ -14,13 +14,12 @@ from archcalc.reference import Config
 from archcalc.reference.attention import is_flash, misfit
 from archcalc.reference.cache import Cache
 from archcalc.reference.embeddings import make_embedding
-from archcalc.reference.family import Family, cross_entropy
+from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
 from archcalc.reference.heads import Head
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
 from archcalc.reference.parts import attentions_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
-from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
 from archcalc.reference.unsaid import worked_out
 
@@ -46,7 +45,12 @@ class Transformer(nn.Module):
         tables = self.stacks[-1]["tables"]
         if tables["projects"] and tables["project"] == "tokens":
             self.projection = nn.Linear(self.stacks[-1]["d_model"], tables["width"], bias=tables["project_bias"])
-        self._add_heads(config, self.stacks[-1], options)
+        first, second = config["head"], config["head"]["beside"]
+        pools = second if second and second["kind"] == "none" else first  # a second head may be a pooler alone
+        add(self, "pooler", make_pooler(pools, self.stacks[-1], options))
+        for name, settings in (("head", first), ("second_head", second)):
+            if settings and settings["kind"] != "none":
+                self.add_module(name, Head(settings, self.stacks[-1], config["head_vocab"]))
         add(self, "mtp", make_further(config, self.stacks[-1], options))
         if config["spare"]:
             self.spare = nn.ParameterDict({name: torch.zeros(sizes) for name, sizes in config["spare"].items()})
@@ -54,26 +58,13 @@ class Transformer(nn.Module):
             if hasattr(module, "path"):
                 module.path = path
 
-    def _add_heads(self, config: Config, stack: Config, options: dict[str, str]) -> None:
-        """What pools, and what answers; perhaps a second one beside it, which may be a pooler alone."""
-        first, second = config["head"], config["head"]["beside"]
-        pools = first
-        if second and second["kind"] == "none":
-            pools = second
-        add(self, "pooler", make_pooler(pools, stack, options))
-        for name, settings in (("head", first), ("second_head", second)):
-            if settings and settings["kind"] != "none":
-                self.add_module(name, Head(settings, stack, config["head_vocab"]))
-
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Any:
         """Logits, of each head where there are two, in training those of tokens further ahead too.
 
         `padding` marks the keys of the first input that are none; `cache` holds what earlier calls kept. A memory that
         is no encoder's stands in front of the inputs.
         """
-        start = 0
-        if cache is not None:
-            start = cache.length
+        start = cache.length if cache is not None else 0
         x, entered = self._through_stacks(inputs, padding, cache, start)
         if cache is not None:
             cache.length = start + inputs[-1].shape[1]
@@ -101,11 +92,8 @@ class Transformer(nn.Module):
             if start and not decodes:
                 continue
             x = self.get_submodule(name)(given, start * decodes)
-            own = kept = None
-            if stack is self.stacks[0]:
-                own = padding
-            if decodes:
-                kept = cache
+            own = padding if stack is self.stacks[0] else None
+            kept = cache if decodes else None
             x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
             memory = x
         return x, entered
@@ -191,8 +179,7 @@ class Transformers(Family):
                 found["a later token changes no earlier output"] = causal
                 found["one token at a time gives the same"] = decodes_alike(_together(step(), places), whole)
             if places := [place for place, head in enumerate(self.heads) if self._takes_padding(head)]:
-                deaf = (ignores_padding(_one(model, place), given, _each(output)[place]) for place in places)
-                found["padding changes nothing"] = all(deaf)
+                found["padding changes nothing"] = _ignores_padding(model, given, _each(output), places)
         return found
 
     @property
@@ -226,9 +213,16 @@ def _each(output: Any) -> tuple[Tensor, ...]:
     return (output,)
 
 
-def _one(model: nn.Module, place: int) -> Callable[..., Tensor]:
-    """The answer of one head."""
-    return lambda *inputs, **how: _each(model(*inputs, **how))[place]
+def _ignores_padding(model: nn.Module, given: list[Tensor], outputs: tuple[Tensor, ...], places: list[int]) -> bool:
+    """Whether these answers stay, with two more tokens behind the first sequence, marked as none."""
+    padded = torch.cat((given[0], given[0][:, :2]), dim=1)
+    hidden = torch.zeros(padded.shape[0], 1, 1, padded.shape[1], dtype=torch.bool)
+    hidden[..., given[0].shape[1] :] = True
+    answers = _each(model(padded, *given[1:], padding=hidden))
+    for found, output in ((answers[place], outputs[place]) for place in places):
+        if not torch.allclose(found[:, : output.shape[1]] if found.shape != output.shape else found, output):
+            return False
+    return True
 
 
 def _together(output: Any, places: list[int]) -> Tensor:

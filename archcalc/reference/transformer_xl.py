@@ -4,16 +4,11 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention, split_heads
+from archcalc.reference.attention import Attention, said_of, split_heads
 from archcalc.reference.cache import Cache
 from archcalc.reference.layers import attended
 from archcalc.reference.scan import known
 from archcalc.reference.sight import hidden_from
-
-
-def segments(part: Config) -> Config | None:
-    """What is said of such positions, if there are any."""
-    return next((settings for settings in part["positions"] if settings["kind"] == "transformer-xl"), None)
 
 
 class HeadBiases(nn.Module):
@@ -30,30 +25,24 @@ class SegmentAttention(Attention):
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__(part, d_model, memory_width, options)
-        settings = segments(part)
-        assert settings is not None
+        settings = said_of(part, "transformer-xl")
         self.longest: int = settings["memory"]
         self.position_k = nn.Linear(d_model, self.heads * self.head_dim, bias=False)
-        if not settings["shared"]:
-            self.content_bias = nn.Parameter(torch.zeros(self.heads, self.head_dim))
-            self.position_bias = nn.Parameter(torch.zeros(self.heads, self.head_dim))
+        for which in () if settings["shared"] else ("content", "position"):
+            self.register_parameter(f"{which}_bias", nn.Parameter(torch.zeros(self.heads, self.head_dim)))
 
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         """Of memory and segment, the last of which are the memory of the next segment."""
-        both = torch.cat((self._memory(x, cache), x), dim=1)
+        kept = known(cache, f"{self.path}.memory")
+        if kept is None:  # zeros before the first segment, as in the authors' TensorFlow code
+            kept = x.new_zeros(x.shape[0], self.longest, x.shape[2])
+        both = torch.cat((kept.detach(), x), dim=1)
         if cache is not None and cache.forgets:
             cache.keep(f"{self.path}.memory", both[:, -self.longest :].clone())
         elif cache is not None:
             cache.keep(f"{self.path}.memory", both)
         k, v = self._normed("k_norm", self.k(both)), split_heads(self.v(both), self.value_dim)
         return k.transpose(1, 2), v.transpose(1, 2)
-
-    def _memory(self, x: Tensor, cache: Cache | None) -> Tensor:
-        """Zeros before the first segment, as in the authors' TensorFlow code."""
-        kept = known(cache, f"{self.path}.memory")
-        if kept is None:
-            return x.new_zeros(x.shape[0], self.longest, x.shape[2])
-        return kept.detach()
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         name = self.part["name"]

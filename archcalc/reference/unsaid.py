@@ -41,18 +41,13 @@ def worked_out(config: Config) -> Config:
 
 
 def _stack(stack: Config) -> Config:
-    made = _filled(stack, stack["d_model"])
-    made["tables"] = {**stack["tables"], "width": stack["tables"]["width"] or stack["d_model"]}
-    if stack["patches"]:
-        made["positions"] = [_on_image(each, stack["patches"]) for each in stack["positions"]]
+    made: Config = _filled(stack, stack["d_model"])
+    made["tables"]["width"] = stack["tables"]["width"] or stack["d_model"]
+    patches = stack["patches"]
+    for settings in made["positions"] if patches else ():
+        if settings["kind"] == "learned" or settings.get("stored"):  # a row for each patch and for each token in front
+            settings["length"] = settings["length"] or math.prod(grid(patches)) + patches["tokens"]
     return made
-
-
-def _on_image(settings: Config, patches: Config) -> Config:
-    """A table has a row for each patch and for each token in front."""
-    if settings["kind"] != "learned" and not settings.get("stored"):
-        return settings
-    return {**settings, "length": settings["length"] or math.prod(grid(patches)) + patches["tokens"]}
 
 
 def _filled(value: Any, d_model: int) -> Any:

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import flop_registry
 
-from archcalc.reference.grouped_flops import grouped_backward
 from archcalc.reference.lifetimes import Lifetimes, tensors
 
 META = torch.device("meta")
+GROUPS = 9  # the place of that number among the arguments of aten::convolution_backward
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,30 @@ def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
     if func._overloadpacket is torch.ops.aten.convolution_backward:
         return grouped_backward(count, args, out)
     return int(count(*args, **kwargs, out_val=out))
+
+
+def grouped_backward(count: Any, given: Any, out: Any) -> int:
+    """PyTorch's count for one group, times the number of groups.
+
+    FlopCounterMode's formula counts the gradient of the weights as if every output channel met every input channel:
+    `groups` times too much. Each group is a convolution of its own, so the formula is asked for one group.
+    """
+    groups = given[GROUPS]
+    if groups == 1:
+        return int(count(*given, out_val=out))
+    gradient, x, weight, *others = given
+    one = (_share(gradient, 1, groups), _share(x, 1, groups), _share(weight, 0, groups), *others)
+    made = [_share(each, axis, groups) for each, axis in zip(out, (1, 0, 0), strict=True)]
+    return int(count(*one, out_val=made)) * groups
+
+
+def _share(tensor: Tensor | None, axis: int, groups: int) -> Tensor | None:
+    """The shape of one group's part."""
+    if tensor is None:
+        return None
+    sizes = list(tensor.shape)
+    sizes[axis] //= groups
+    return torch.empty(sizes, device="meta")
 
 
 def _addresses(values: Any) -> set[int]:

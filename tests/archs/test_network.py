@@ -135,7 +135,7 @@ def test_all_layers_that_cannot_be_read_are_named_at_once() -> None:
 def test_same_padding_is_pytorchs(kernel: int, dilation: int) -> None:
     torch = pytest.importorskip("torch")
     from archcalc.archs.network.sizes import same_padding
-    from archcalc.reference.zeros import same_zeros
+    from archcalc.reference.maps import same_zeros
 
     x, weight = torch.rand(1, 1, 11), torch.rand(1, 1, kernel)
     expected = torch.nn.functional.conv1d(x, weight, padding="same", dilation=dilation)

@@ -32,7 +32,7 @@ def drawn(heads: int) -> Tensor:
 
 
 def looked_up(made: KernelAttention, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return made._core_of(q, k, v, None, before=None)[0]
+    return made._core_of(None, q, k, v, None)[0]
 
 
 @pytest.mark.parametrize("feature", ["poly2", "elu", "relu"])
