@@ -7,6 +7,7 @@ on real data, by the model itself below 1 GiB, else by its small twin.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -120,7 +121,10 @@ def verify(
     """
     need_torch()
     _check_trainable(model, work)
-    whole = _twin(model, work) if scale_down else Subject(model, work)
+    whole = Subject(model, work)
+    if scale_down:  # inputs fit the small model: its image, audio and position tables are small too
+        small = twin(model)
+        whole = Subject(small, within(small, work))
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     broken = subject.reference.broken()
     steps = list(_steps(whole, subject, way))[: 1 if broken else None]
@@ -130,9 +134,8 @@ def verify(
         rows.extend(step())
     progress(len(steps), len(steps), "")
     left_out = {"all but the parameters": broken} if broken else {}
-    return VerifyReport(
-        model.name, tuple(_assumptions(whole, subject, scale_down)), _setting(whole.work), tuple(rows), left_out
-    )
+    setting = ", ".join(f"{name} {size:,}" for name, size in {"batch": whole.work.batch, **whole.work.lengths}.items())
+    return VerifyReport(model.name, tuple(_assumptions(whole, subject, scale_down)), setting, tuple(rows), left_out)
 
 
 def _check_trainable(model: Model, work: Workload) -> None:
@@ -142,17 +145,6 @@ def _check_trainable(model: Model, work: Workload) -> None:
     if work.batch < smallest:
         fact = "PyTorch refuses to train a batch norm on a single number per channel"
         raise InputError(fact, f"use --batch {smallest} or more", field="--batch")
-
-
-def _twin(model: Model, work: Workload) -> Subject:
-    """The small model, with inputs that fit it: its image, audio and position tables are small too."""
-    small = twin(model)
-    return Subject(small, within(small, work))
-
-
-def _setting(work: Workload) -> str:
-    sizes = {"batch": work.batch, **work.lengths}
-    return ", ".join(f"{name} {size:,}" for name, size in sizes.items())
 
 
 def _assumptions(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[Assumption]:
@@ -200,19 +192,12 @@ def _parameters(subject: Subject) -> list[Row]:
 
     root = subject.model.build(subject.work)
     ours, theirs = names.parameters(root), measure.parameters(subject.built())
-    counted, count = int(one_copy(root)), sum(_product(shape) for shape in theirs.values())
+    counted, count = int(one_copy(root)), sum(map(math.prod, theirs.values()))
     first = _first_difference(ours, theirs)
     return [
         Row("parameters", counted, count, first=first if counted != count else ""),
         Row("parameter tensors, by name and shape", len(ours), len(theirs), first=first),
     ]
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    number = 1
-    for size in shape:
-        number *= size
-    return number
 
 
 def _first_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
@@ -226,22 +211,18 @@ def _first_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 def _shapes(subject: Subject) -> list[Row]:
     """Container modules are never called, so hooks do not see them."""
+    from torch import nn
+
     from archcalc.reference import measure
 
     built = subject.built()
     given = subject.inputs(built)
     called = measure.shapes(built.eval(), lambda: built(*given))
     ours = names.shapes(subject.model.build(replace(subject.work, mode="forward")))
-    ours = {name: shape for name, shape in ours.items() if name in called or not _is_container(name, built)}
+    containers = {name for name, module in built.named_modules() if type(module) in (nn.Module, nn.ModuleList)}
+    ours = {name: shape for name, shape in ours.items() if name in called or name not in containers}
     theirs = {name: shape for name, shape in called.items() if name in ours}
     return [Row("module shapes", len(ours), len(theirs), first=_first_difference(ours, theirs))]
-
-
-def _is_container(name: str, built: Any) -> bool:
-    from torch import nn
-
-    module = dict(built.named_modules()).get(name)
-    return type(module) in (nn.Module, nn.ModuleList)
 
 
 def _training(subject: Subject, attention: str, recompute: str) -> list[Row]:

@@ -78,12 +78,10 @@ class VerifyReport(Report):
         (first, number), *others = numbers.items()
         every = "all " if not others else ""
         rest = "".join(f"; {number} equal {against}" for against, number in others)
-        return f"{every}{number} quantities equal {first}{rest}{self._checks()}"
-
-    def _checks(self) -> str:
-        number = sum(row.is_check for row in self.rows)
-        told = "1 check on real data passes" if number == 1 else f"{number} checks on real data pass"
-        return f"; {told}" if number else ""
+        told, checks = f"{every}{number} quantities equal {first}{rest}", sum(row.is_check for row in self.rows)
+        if not checks:
+            return told
+        return f"{told}; {'1 check on real data passes' if checks == 1 else f'{checks} checks on real data pass'}"
 
     def columns(self) -> tuple[Column[Row], ...]:
         return COLUMNS

@@ -89,7 +89,7 @@ def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, pr
 
     need_torch()
     if model.document.config and not (model.edited or scale_down):
-        from archcalc.verify.hf.report import verify_config
+        from archcalc.verify.hf.rows import verify_config
 
         return verify_config(model, work, quick=quick, progress=progress)
     report = verify_plain(model, work, quick=quick, scale_down=scale_down, progress=progress)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
+from torch import nn
 
-from archcalc.importers.hf import translator
+from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers.reading import described
+from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
-from archcalc.verify.hf.batch import main_input, sizes_read
 
 PLAIN = {  # how a class is run, whatever the file says: attention step by step, nothing beside the answer
     "_attn_implementation": "eager",
@@ -44,14 +46,9 @@ class Built:
         """Built on the meta device: shapes without memory."""
         kept, transformers = cleaned(self.config), needed("transformers")
         made = build.built(kept, torch=torch, transformers=transformers, name=self.name, prepare=_as_run)
-        return self._as_loaded(made).eval().requires_grad_(False)
-
-    def _as_loaded(self, module: Any) -> Any:
-        """Adds the untied head that a checkpoint would load into a class that starts tied."""
         if self.model.document.head_in_checkpoint:
-            head = module.get_output_embeddings()
-            head.weight = torch.nn.Parameter(torch.empty_like(head.weight))
-        return module
+            untie(made)
+        return made.eval().requires_grad_(False)
 
     @cached_property
     def main_input(self) -> str:
@@ -68,17 +65,13 @@ class Built:
         if others and "decoder_input_ids" in takes:
             given["decoder_input_ids"] = self._ids(work.batch, others[0], device)
         memory = memory_width(self.model)
-        if memory:
-            read = torch.zeros(work.batch, first, memory, device=device)
-            given |= self._read(read, takes)
-        return given
-
-    def _read(self, memory: Any, takes: Any) -> dict[str, Any]:
-        """The encoder states for cross-attention, if the class has no encoder."""
+        if not memory:
+            return given
+        read = torch.zeros(work.batch, first, memory, device=device)  # for cross-attention of a class without encoder
         if "encoder_hidden_states" in takes:
-            return {"encoder_hidden_states": memory}
+            return {**given, "encoder_hidden_states": read}
         if "encoder_outputs" in takes:
-            return {"encoder_outputs": (memory,)}
+            return {**given, "encoder_outputs": (read,)}
         raise ValueError(f"{self.name} does not accept encoder states for its cross-attention")
 
     def _main(self, batch: int, length: int, device: str) -> Any:
@@ -99,6 +92,38 @@ class Built:
         return ids
 
 
+def main_input(model: Any) -> str:
+    """What a class reads first; some inherit a name that they do not take."""
+    takes = list(inspect.signature(model.forward).parameters)
+    return next((name for name in takes if name == model.main_input_name), takes[0])
+
+
+def sizes_read(model: Any, length: int) -> tuple[int, ...]:
+    """Sizes of an image, or of a recording with frames for that many positions; none where a class reads tokens."""
+    config, reads = getattr(model.config, "encoder", model.config), main_input(model)
+    if reads == "input_features":
+        convolutions = [inner for inner in model.modules() if isinstance(inner, nn.Conv1d)]
+        return config.num_mel_bins, length * math.prod(inner.stride[0] for inner in convolutions)
+    if reads != "pixel_values":
+        return ()
+    sides = config.image_size
+    if not isinstance(sides, list | tuple):
+        sides = (sides, sides)
+    return config.num_channels, *sides
+
+
+def families(module: Any) -> list[Family]:
+    """The translators of a class and of the models inside it, such as an encoder before a decoder."""
+    configs = (getattr(inner, "config", None) for inner in module.modules())
+    types = {str(getattr(config, "model_type", "")) for config in configs}
+    return [family for model_type in sorted(types) if (family := translator(model_type))]
+
+
+def weights_of(module: Any) -> list[Weights]:
+    """How its weights are kept, where families say something about that."""
+    return [family.weights for family in families(module) if family.weights]
+
+
 def memory_width(model: Model) -> int | None:
     """The width of the encoder states that a decoder without an encoder attends to."""
     decoder, encoder = (getattr(model.resolved, name, None) for name in ("decoder", "encoder"))
@@ -116,6 +141,12 @@ def class_named(config: dict[str, Any]) -> str:
     named = [str(name) for name in config.get("architectures") or () if name in classes]
     usual = [name for name, task in classes.items() if family and task == family.usual]
     return (*named, *usual)[0]
+
+
+def untie(module: Any) -> None:
+    """The head that a checkpoint would load into a class that starts tied."""
+    head = module.get_output_embeddings()
+    head.weight = nn.Parameter(torch.empty_like(head.weight))
 
 
 def _as_run(config: Any) -> None:

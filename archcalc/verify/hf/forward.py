@@ -20,8 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from archcalc.importers.meta.contained import contained
 from archcalc.spec.workload import Workload
-from archcalc.verify.hf.adapters import families
-from archcalc.verify.hf.built import Built, needed
+from archcalc.verify.hf.built import Built, families, needed
 
 Shape = tuple[int, ...]
 

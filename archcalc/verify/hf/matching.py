@@ -66,12 +66,8 @@ def _unmatched(ours: Iterable[Item], theirs: Iterable[Item]) -> tuple[list[Item]
     waiting: dict[Hashable, list[Item]] = {}
     for item in theirs:
         waiting.setdefault(item[1], []).append(item)
-    alone = [item for item in ours if not _taken(waiting.get(item[1]))]
+    alone = [item for item in ours if not (waiting.get(item[1]) and waiting[item[1]].pop(0))]
     return alone, [item for items in waiting.values() for item in items]
-
-
-def _taken(items: list[Item] | None) -> bool:
-    return bool(items and items.pop(0))
 
 
 def _told(ours: list[Item], theirs: list[Item]) -> str:

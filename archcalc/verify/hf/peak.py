@@ -30,6 +30,7 @@ DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers", "e
 LISTS = ("layer_types", "mlp_layer_types")  # with an entry for each layer
 OPTIMIZERS = {"adamw": "adamw-foreach", "adamw-fused": "adamw-fused", "adamw-for-loop": "adamw", "sgd": "sgd"}
 ADAPTED = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"), ("c_attn",), ("query_key_value",))  # or one matrix
+PASSES = {"forward": "forward pass", "backward": "backward pass", "step": "optimizer step"}
 SECOND = 1  # the step that is compared: the first has no optimizer states yet
 TOLERANCE = 0.003  # of a peak: lifetimes of Python's variables, tables and ids stay below it
 WITHIN = Assumption(
@@ -98,17 +99,14 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
                 f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
             )
             continue
-        ours = played(small, asked, batch, seq)
-        rows.extend(_rows(ours, config, asked, _traced(small, config, _setting(asked, batch, seq, targets))))
+        ours, setting = played(small, asked, batch, seq), _setting(asked, batch, seq, targets)
+        rows.extend(_rows(ours, config, asked, _traced(small, config, setting)))
         assumed.extend(ours.notes)
     progress(len(ways), len(ways), "")
+    number = f"{len(ways)} ways of training" if len(ways) > 1 else ways[0].words
     version = needed("transformers").__version__
-    setting = f"memory of a training step, {_number(ways)}, batch {batch}, seq {seq}, transformers {version}"
-    return VerifyReport(model.name, tuple(dict.fromkeys(assumed)), setting, tuple(rows), left_out)
-
-
-def _number(ways: tuple[Asked, ...]) -> str:
-    return f"{len(ways)} ways of training" if len(ways) > 1 else ways[0].words
+    said = f"memory of a training step, {number}, batch {batch}, seq {seq}, transformers {version}"
+    return VerifyReport(model.name, tuple(dict.fromkeys(assumed)), said, tuple(rows), left_out)
 
 
 def _config(model: Model) -> dict[str, Any]:
@@ -151,19 +149,16 @@ def _rows(ours: Played, config: dict[str, Any], asked: Asked, there: Trace) -> l
     total = sum(one.bytes for one in kept)
     large = [one for one in kept if one.bytes > TOLERANCE * total]
     here = Counter({size: number for size, number in ours.kept.items() if size > TOLERANCE * total})
+    peaks = {name: there.peaks[Phase(name, SECOND)].bytes for name in PASSES}
     rows = [
         Row("large tensors kept for the backward pass", here.total(), len(large), group, _differing(here, large)),
         Row("bytes of all of them", ours.kept_bytes, total, group, tolerance=TOLERANCE),
         *(
-            Row(f"peak of the {phase}", ours.peaks[name], _peak(there, name), group, tolerance=TOLERANCE)
-            for name, phase in (("forward", "forward pass"), ("backward", "backward pass"), ("step", "optimizer step"))
+            Row(f"peak of the {phase}", ours.peaks[name], peaks[name], group, tolerance=TOLERANCE)
+            for name, phase in PASSES.items()
         ),
     ]
     return [replace(row, against=f"transformers' {class_named(config)}") for row in rows]
-
-
-def _peak(there: Trace, name: str) -> int:
-    return there.peaks[Phase(name, SECOND)].bytes
 
 
 def _setting(asked: Asked, batch: int, seq: int, targets: tuple[str, ...]) -> Setting:

@@ -50,12 +50,12 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
         "lora": asked.lora or None,
     }
     ours = deploy(model, Options.of("memory", options))
-    root, step, _ = played_by(ours, _sizes(model, batch, seq))
+    root, step, _ = played_by(ours, free_sizes(model, batch, seq))
     changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
     return Played(*_played(changes, sum(step.start.values())), memory_notes_of(root))
 
 
-def _sizes(model: Model, batch: int, seq: int) -> Sizes:
+def free_sizes(model: Model, batch: int, seq: int) -> Sizes:
     """Every length that the model lets one choose."""
     free = {name: seq for name, limit in model.resolved.lengths.items() if not limit.fixed}
     return Sizes(batch, **free)

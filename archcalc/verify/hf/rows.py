@@ -1,4 +1,4 @@
-"""Rows of the report that compare a config's model with its transformers class."""
+"""`archcalc verify config.json`: transformers' class first, then the same spec in plain PyTorch, in one table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from archcalc.core.assumptions import Topic, all_on
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
+from archcalc.verify.check import Progress, verify
 from archcalc.verify.hf import theirs
 from archcalc.verify.hf.built import Built, needed
 from archcalc.verify.hf.forward import Forward, forward
@@ -23,10 +25,11 @@ from archcalc.verify.hf.matching import (
 )
 from archcalc.verify.hf.ours import Block, as_one, blocks_of
 from archcalc.verify.hf.scores import scores_rows
-from archcalc.verify.report import Row
+from archcalc.verify.report import Row, VerifyReport
 
 ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
 MOST_ON_CPU = 2**30  # parameters: some seconds
+PLAIN = "the same spec in plain PyTorch"
 NOTES = (
     "tensors that transformers fuses are split; a matrix counts as its transpose",
     "layers: all modules with a weight that transformers calls, by weight shape and output size",
@@ -49,6 +52,21 @@ class Compared:
     left_out: dict[str, str]
 
 
+def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progress) -> VerifyReport:
+    """Both comparisons; what is said of how much was compared concerns the second, as the first is always complete."""
+    progress(0, 1, "transformers")
+    first = compared(model, work)
+    second = verify(model, work, quick=quick, progress=progress)
+    under_heading = (row if row.group else replace(row, group=PLAIN) for row in second.rows)
+    rows = (*(replace(row, against=first.against) for row in first.rows), *under_heading)
+    notes = [*all_on(Topic.SOURCE, model.document.notes), *all_on(Topic.REFERENCE, first.notes)]
+    for each in second.assumptions:
+        is_scope = each.topic is Topic.SCOPE
+        notes.append(replace(each, text=f"in plain PyTorch {each.text}") if is_scope else each)
+    left_out = {**first.left_out, **second.left_out}
+    return VerifyReport(model.name, tuple(notes), second.setting, rows, left_out)
+
+
 def compared(model: Model, work: Workload) -> Compared:
     """Parameters, then what a forward pass shows."""
     built = Built(model, model.document.config)
@@ -57,7 +75,7 @@ def compared(model: Model, work: Workload) -> Compared:
     group += ", given a head of its own" if model.document.head_in_checkpoint else ""
     work = _as_the_class_wants(built, replace(work, mode="forward"))
     ours = blocks_of(model.build(work))
-    one_table = _one_table(ours)
+    one_table = any(name.endswith(".position.weight") for name in ours[-1].tensors)  # of positions, for all blocks
     there = theirs.blocks_of(built, one_table=one_table)
     whole = len(ours) != len(there) or not model.resolved.lengths  # the blocks of a network are those of its spec
     if whole:
@@ -74,7 +92,8 @@ def compared(model: Model, work: Workload) -> Compared:
     theirs.note_forward(there, built, seen, one_table=one_table)
     notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
     if ran is not work:
-        group += f", on the CPU, {', '.join(f'{name} {size}' for name, size in _sizes(ran).items())}"
+        sizes = {"batch": ran.batch, **ran.lengths}
+        group += f", on the CPU, {', '.join(f'{name} {size}' for name, size in sizes.items())}"
         notes = (*notes, f"{built.name} asks tensors for their values, which none has on the meta device")
         ours = blocks_of(model.build(ran))
         ours = as_one(ours) if whole else ours
@@ -89,10 +108,6 @@ def _scores(built: Built, work: Workload, group: str) -> tuple[list[Row], dict[s
     except Exception as reason:  # a class raises whatever it likes
         why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
         return [], {f"scores that {built.name} saves": f"it cannot be run on the meta device: {why}"}
-
-
-def _sizes(work: Workload) -> dict[str, int]:
-    return {"batch": work.batch, **work.lengths}
 
 
 def _as_the_class_wants(built: Built, work: Workload) -> Workload:
@@ -122,11 +137,6 @@ def _short(built: Built, work: Workload) -> Workload:
     limits, most = built.model.resolved.lengths, ON_CPU["positions"]
     lengths = {name: size if limits[name].fixed else min(size, most) for name, size in work.lengths.items()}
     return _as_the_class_wants(built, replace(work, batch=min(work.batch, ON_CPU["batch"]), lengths=lengths))
-
-
-def _one_table(blocks: list[Block]) -> bool:
-    """Whether a table of relative positions serves all blocks."""
-    return any(name.endswith(".position.weight") for name in blocks[-1].tensors)
 
 
 def _parameters(ours: list[Block], there: list[Block], built: Built, group: str) -> Iterator[Row]:

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
-from archcalc.verify.hf.adapters import weights_of
+from archcalc.verify.hf.built import weights_of
 
 _QKV = re.compile(r"(.*)\.(qkv_proj|query_key_value|c_attn|Wqkv|qkv)\.(weight|bias)")
 _OUT = ("o_proj", "dense", "c_proj", "Wo", "out_proj")

@@ -7,8 +7,7 @@ from typing import Any
 from torch import nn
 
 from archcalc.importers.hf._helpers.weights import Shape, Weights
-from archcalc.verify.hf.adapters import weights_of
-from archcalc.verify.hf.built import Built, needed
+from archcalc.verify.hf.built import Built, needed, weights_of
 from archcalc.verify.hf.forward import Forward
 from archcalc.verify.hf.ours import Block, Layer
 from archcalc.verify.hf.tensors import DELTA, joined_by_number, joined_name, pieces, taken_apart
@@ -61,9 +60,12 @@ def _around(name: str, blocks: list[Block], one_table: bool) -> Block:
 def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape], kept: list[Weights]) -> list[Layer]:
     """A module with a weight of its own that was called; one that fuses several as so many."""
     key = f"{name}.weight"
-    if name not in seen.outputs or joined_by_number(key, kept) or _is_expert(name, module):
+    is_expert = type(module).__name__.endswith("Experts") or ".experts." in name
+    if name not in seen.outputs or joined_by_number(key, kept) or is_expert:
         return []
-    output = _channels_last(seen.outputs[name], module)
+    output = seen.outputs[name]
+    if isinstance(module, nn.Conv1d | nn.Conv2d):  # channels last
+        output = (output[0], *output[2:], output[1])
     numbered = [inner for inner in named if joined_by_number(inner, kept) == name]
     if numbered:
         return [Layer(name, (len(numbered), *named[numbered[0]]), output)]
@@ -87,14 +89,6 @@ def _delta(key: str, output: Shape, named: dict[str, Shape]) -> list[Layer]:
     return [Layer(matches[key], (width, named[key][1]), (*output[:-1], width))] if key == same[0] else []
 
 
-def _is_expert(name: str, module: Any) -> bool:
-    return type(module).__name__.endswith("Experts") or ".experts." in name
-
-
 def _width(part: Shape, whole: Shape) -> int:
     """The axis along which it was cut is the one that comes out."""
     return next(size for size, full in zip(part, whole, strict=True) if size != full)
-
-
-def _channels_last(shape: Shape, module: Any) -> Shape:
-    return (shape[0], *shape[2:], shape[1]) if isinstance(module, nn.Conv1d | nn.Conv2d) else shape

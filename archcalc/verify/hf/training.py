@@ -16,8 +16,7 @@ from archcalc.importers.hf._helpers.reading import described
 from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.verify.hf.as_on_a_gpu import FUSED, as_on_a_gpu
-from archcalc.verify.hf.batch import WITHOUT_LABELS, Batch
-from archcalc.verify.hf.built import PLAIN, class_named, needed
+from archcalc.verify.hf.built import PLAIN, class_named, main_input, needed, sizes_read, untie
 from archcalc.verify.hf.setting import TYPES, Setting
 
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -34,6 +33,10 @@ OPTIMIZERS = {
     if made is not torch.optim.SGD or variant != "-fused"  # which the meta device does not know
 }
 STEPS = 2
+FOR_EACH_TOKEN = ("causal", "masked", "token", "pixels")  # tasks by where their labels stand
+FOR_THE_WHOLE = ("sequence", "image", "audio")
+FOR_EACH_TARGET = ("seq2seq", "speech")
+WITHOUT_LABELS = ("base", "encoder", "projection")  # classes whose output a loss of one's own reads
 EVERY_LINEAR = "all-linear"  # peft's word for all but the head
 
 
@@ -48,8 +51,12 @@ class Training:
 
     @cached_property
     def model(self) -> Any:
-        plain = self._loaded(self._built()).train()
-        made = self._adapted(plain)
+        plain = self._built()
+        if self.device != "meta":
+            _move(plain, self.device)
+        if self.own_head:
+            untie(plain)
+        made = self._adapted(plain.train())
         if self.setting.recompute:  # last, as transformers' Trainer does
             plain.gradient_checkpointing_enable({"use_reentrant": False})
         return made
@@ -87,14 +94,6 @@ class Training:
             return FUSED
         raise InputError(f"{made.__name__} calls no fused attention kernel that can be traced", "use eager attention")
 
-    def _loaded(self, model: Any) -> Any:
-        if self.device != "meta":
-            _move(model, self.device)
-        if self.own_head:
-            head = model.get_output_embeddings()
-            head.weight = nn.Parameter(torch.empty_like(head.weight))
-        return model
-
     def _adapted(self, model: Any) -> Any:
         if not self.setting.lora:
             return model
@@ -112,9 +111,35 @@ class Training:
 
     @cached_property
     def inputs(self) -> dict[str, Tensor]:
-        """What the class reads first, and labels."""
-        model = self.model.get_base_model() if self.setting.lora else self.model
-        return Batch(model, self._task, self.setting, self.device).inputs()
+        """What the class reads first, and labels: zeros, since their values change nothing."""
+        model, setting = self.model.get_base_model() if self.setting.lora else self.model, self.setting
+        sizes = setting.shape or sizes_read(model, setting.seq)
+        read = self._numbers(*sizes) if sizes else self._ids(setting.seq)
+        given = {main_input(model): read, **self._labels(type(model).__name__)}
+        if setting.memory:  # what a decoder without an encoder of its own attends to
+            given["encoder_hidden_states"] = self._numbers(setting.seq, setting.memory)
+        return given
+
+    def _labels(self, name: str) -> dict[str, Tensor]:
+        setting = self.setting
+        if self._task in WITHOUT_LABELS:
+            return {}
+        if self._task in FOR_THE_WHOLE:
+            return {"labels": self._ids()}
+        if self._task in FOR_EACH_TOKEN:
+            return {"labels": self._ids(setting.seq)}
+        if self._task in FOR_EACH_TARGET:
+            return {"labels": self._ids(setting.target_seq or setting.seq)}
+        if self._task == "answer":
+            return {"start_positions": self._ids(), "end_positions": self._ids()}
+        fact = f"{name} computes no loss that archcalc knows the labels of"
+        raise InputError(fact, "name a class with a head in architectures")
+
+    def _numbers(self, *shape: int) -> Tensor:
+        return torch.zeros(self.setting.batch, *shape, dtype=TYPES[self.setting.precision], device=self.device)
+
+    def _ids(self, *length: int) -> Tensor:
+        return torch.zeros(self.setting.batch, *length, dtype=torch.long, device=self.device)
 
     @property
     def _task(self) -> str:
@@ -126,7 +151,7 @@ class Training:
         held: Any = None
         for step in range(STEPS):
             begin("forward", step)
-            held = self._forward()
+            held = self._forward()  # the loss alone, unless a loop keeps what the model gives out
             begin("backward", step)
             (held.loss if self.setting.keep_outputs else held).backward()
             begin("step", step)
