@@ -39,40 +39,25 @@ HOW = (
 def written(sheet: Sheet, *, solved: bool = False) -> str:
     """The file for a student to fill in; with the answers themselves if it is `solved`."""
     model = to_yaml(sheet.model.spec, order=sheet.model.document.data)
-    asked = [f"questions: [{', '.join(sheet.questions)}]", "model:", *_indented(model.splitlines())]
+    asked = [f"questions: [{', '.join(sheet.questions)}]", "model:", *(f"  {line}" for line in model.splitlines())]
     if sheet.depth:
         asked.insert(1, f"depth: {sheet.depth}")
     mark = fingerprint(read_yaml("\n".join(asked).encode(), "").data)
     head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}"]
     if sheet.seed is not None:
         head.append(f"seed: {sheet.seed}")
-    return (
-        "\n".join([*head, "student:", f"{FIELD}: '{mark}'", *asked, "answers:", *_indented(_answers(sheet, solved))])
-        + "\n"
-    )
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return [f"  {line}" for line in lines]
-
-
-def _answers(sheet: Sheet, solved: bool) -> list[str]:
-    lines: list[str] = []
+    answers: list[str] = []
     for section in sheet.sections:
-        lines.append(f"{section.question}:")
-        lines += [f"  {_line(blank, solved)}" for blank in section.blanks]
-    return lines
+        answers.append(f"  {section.question}:")
+        answers += [f"    {_line(blank, solved)}" for blank in section.blanks]
+    return "\n".join([*head, "student:", f"{FIELD}: '{mark}'", *asked, "answers:", *answers, ""])
 
 
 def _line(blank: Blank, solved: bool) -> str:
     name = blank.name if _PLAIN.fullmatch(blank.name) else json.dumps(blank.name, ensure_ascii=False)
-    return f"{name}:{_solution(blank) if solved else ''}  # {visible(f'{blank.number} {blank.label}')}"
-
-
-def _solution(blank: Blank) -> str:
-    if isinstance(blank.answer, int):
-        return f" {blank.answer}"
-    return f" {' x '.join(map(str, blank.answer))}"
+    sizes = (blank.answer,) if isinstance(blank.answer, int) else blank.answer
+    solution = f" {' x '.join(map(str, sizes))}" if solved else ""
+    return f"{name}:{solution}  # {visible(f'{blank.number} {blank.label}')}"
 
 
 @dataclass(frozen=True)
@@ -132,19 +117,14 @@ def read(document: Document, given: GivenOut | None = None) -> Filled:
             hint = "give the ANSWERS.yaml that `archcalc worksheet MODEL -o FOLDER` wrote"
             raise InputError("expected the blanks", hint, fields=[("answers",), ()])
     cells, strays = _read_answers(document.data["answers"], by.sheet)
-    student = document.data.get("student")
+    student, changed = document.data.get("student"), ""
     name = "" if student is None else visible(str(student))
-    return Filled(by.sheet, name, cells, strays, _changed(document.data, by))
-
-
-def _changed(data: dict[str, Any], given: GivenOut) -> str:
-    """In words, by the sheet itself, or by the fingerprint alone."""
-    found = changes(given.document.data, data)
+    found = changes(by.document.data, document.data)
     if found:
-        return f"this file asks about something else: {listed(found)}"
-    if not given.is_trusted and is_changed(data):
-        return "the model or the questions were changed after the file was written"
-    return ""
+        changed = f"this file asks about something else: {listed(found)}"
+    elif not by.is_trusted and is_changed(document.data):  # by the fingerprint alone
+        changed = "the model or the questions were changed after the file was written"
+    return Filled(by.sheet, name, cells, strays, changed)
 
 
 def _check_fields(data: dict[str, Any]) -> None:

@@ -51,8 +51,9 @@ def number(text: str, named: Named | None = None) -> Number:
     *workings, last = [part for part in re.split(r"[=≈]", unified(text)) if part.strip()] or [""]
     found = _literal(last, named or {})
     before = [value for part in workings if (value := _value_if_any(part, named or {})) is not None]
-    differs = next((value for value in before if not _agrees(value, found)), None)
-    return found._replace(worked=differs)
+    tolerance = 0 if found.is_plain else found.last_digit or 0
+    apart = [value for value in before if value != found.otherwise and abs(value - found.value) > tolerance]
+    return found._replace(worked=next(iter(apart), None))
 
 
 def _value_if_any(text: str, named: Named) -> Fraction | None:
@@ -61,11 +62,6 @@ def _value_if_any(text: str, named: Named) -> Fraction | None:
         return evaluated(ungrouped(text), named)
     except ValueError:
         return None
-
-
-def _agrees(value: Fraction, found: Number) -> bool:
-    tolerance = 0 if found.is_plain else found.last_digit or 0
-    return value in (found.value, found.otherwise) or abs(value - found.value) <= tolerance
 
 
 def _literal(text: str, named: Named) -> Number:
@@ -103,12 +99,10 @@ def evaluated(text: str, named: Named) -> Fraction:
     found = _Reader(_tokens(text, named))
     value = found.sum(0)
     if found.tokens:
-        raise ValueError(f"{_shown(found.tokens[0])} is not expected there")
+        token = found.tokens[0]
+        shown = f"'{token}'" if isinstance(token, str) else f"the number {token}"
+        raise ValueError(f"{shown} is not expected there")
     return value
-
-
-def _shown(token: str | Fraction) -> str:
-    return f"'{token}'" if isinstance(token, str) else f"the number {token}"
 
 
 def _tokens(text: str, named: Named) -> list[str | Fraction]:

@@ -46,7 +46,13 @@ def _blanks(model: Model, question: str, depth: int | None) -> list[Blank]:
         return _shapes(model, depth)
     steps = _steps(model, question)
     titles = {} if question == "memory" else titles_of(model.build())
-    return _of_steps(question, [one for one in _asked(steps, titles) if _within(one[0].name, depth)])
+    asked = [one for one in _asked(steps, titles) if _within(one[0].name, depth)]
+    labels = told_apart([label for _, label in asked])
+    numbered = enumerate(zip(asked, labels, strict=True), start=1)
+    return [
+        Blank(question, f"{question[0].upper()}{place}", step.name, label, step.value(), step.count.worked(), step)
+        for place, ((step, _), label) in numbered
+    ]
 
 
 def _within(name: str, depth: int | None) -> bool:
@@ -73,15 +79,6 @@ def _steps(model: Model, question: str) -> list[Step]:
     root = model.build()
     *smaller, whole = in_order(parameter_steps(root))
     return [*smaller, *sums_of_parts(root, whole), whole]
-
-
-def _of_steps(question: str, asked: list[tuple[Step, Label]]) -> list[Blank]:
-    labels = told_apart([label for _, label in asked])
-    numbered = enumerate(zip(asked, labels, strict=True), start=1)
-    return [
-        Blank(question, f"{question[0].upper()}{place}", step.name, label, step.value(), step.count.worked(), step)
-        for place, ((step, _), label) in numbered
-    ]
 
 
 def _asked(steps: Iterable[Step], titles: Titles) -> list[tuple[Step, Label]]:
@@ -139,14 +136,17 @@ def _shapes(model: Model, depth: int | None) -> list[Blank]:
     workings = {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
     numbered = enumerate(zip(asked, labels, strict=True), start=1)
     return [
-        Blank("shapes", f"S{place}", row.path, label, row.shape, _worked(row, workings), axes=row.dims)
+        Blank(
+            "shapes",
+            f"S{place}",
+            row.path,
+            label,
+            row.shape,
+            "\n".join([" × ".join(row.dims), *dict.fromkeys(workings.get(row.path, ()))]),
+            axes=row.dims,
+        )
         for place, (row, label) in numbered
     ]
-
-
-def _worked(row: Row, workings: Mapping[str, list[str]]) -> str:
-    sides = dict.fromkeys(workings.get(row.path, ()))
-    return "\n".join([" × ".join(row.dims), *sides])
 
 
 def _layer(row: Row) -> str:

@@ -112,7 +112,7 @@ class ClassReport(Report):
             Column("file"),
             Column("", "file", "name", "name"),
             Column("student", get="report.student"),
-            *(Column(str(one), get=partial(_number, one)) for one in Standing),
+            *(Column(str(one), get=partial(HandedIn.number, standing=one)) for one in Standing),
             *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
             Column("total", get=lambda file: len(file.marks)),
             Column("", "of", "count", lambda file: len(file.marks) if file.is_read else None),
@@ -150,10 +150,6 @@ MISTAKES: tuple[Column[Made], ...] = (
     Column("", "answers", "count", "answers"),
     Column("example"),
 )
-
-
-def _number(standing: Standing, file: HandedIn) -> int:
-    return file.number(standing)
 
 
 def _read(standing: Standing, file: HandedIn) -> int | None:

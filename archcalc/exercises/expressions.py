@@ -66,16 +66,9 @@ def without_one(expression: Expression) -> Iterator[tuple[Expression, str]]:
     inner = _inner(expression)
     for place, one in enumerate(inner):
         if isinstance(expression, Product | Sum):
-            yield _shorter(expression, (*inner[:place], *inner[place + 1 :])), _piece(expression, one)
+            kind, neutral = ("factor", Leaf(1)) if isinstance(expression, Product) else ("term", Leaf(0))
+            rest = (*inner[:place], *inner[place + 1 :])
+            shorter = type(expression)(rest) if len(rest) > 1 else (*rest, neutral)[0]
+            yield shorter, f"the {kind} {named(one) if isinstance(one, Leaf) else written(one, NUMBERS)}"
         for changed, what in without_one(one):
             yield _with(expression, place, changed), what
-
-
-def _shorter(expression: Product | Sum, rest: tuple[Expression, ...]) -> Expression:
-    neutral = Leaf(1 if isinstance(expression, Product) else 0)
-    return type(expression)(rest) if len(rest) > 1 else (*rest, neutral)[0]
-
-
-def _piece(expression: Product | Sum, one: Expression) -> str:
-    kind = "factor" if isinstance(expression, Product) else "term"
-    return f"the {kind} {named(one) if isinstance(one, Leaf) else written(one, NUMBERS)}"

@@ -35,12 +35,8 @@ def is_changed(data: Mapping[str, Any]) -> bool:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What differs between two sheets, field by field: `model.d_model: 1024, here 512`."""
     old, new = (dict(_flat({field: data.get(field) for field in ASKED})) for data in (before, after))
-    return [_change(path, old, new) for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
-
-
-def _change(path: Path, old: Mapping[Path, Any], new: Mapping[Path, Any]) -> str:
-    before, after = (str(one[path]) if path in one else "not there" for one in (old, new))
-    return f"{dotted(path)}: {before}, here {after}"
+    differing = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
+    return [f"{dotted(path)}: {old.get(path, 'not there')}, here {new.get(path, 'not there')}" for path in differing]
 
 
 def _flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

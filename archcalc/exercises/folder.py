@@ -41,12 +41,11 @@ class Marker:
         self._known: dict[str, tuple[GivenOut, Explanations]] = {}
 
     def report(self, document: Document) -> CheckReport:
-        given, explanations = self._worked_out(self._nearest(document) or given_out(document))
-        return check(read(document, given), explanations)
-
-    def _nearest(self, document: Document) -> GivenOut | None:
-        """The sheet that a file was made of, or that it differs least from."""
-        return min(self._given, key=lambda one: len(changes(one.document.data, document.data)), default=None)
+        """By the sheet that a file was made of, or that it differs least from."""
+        nearest = min(self._given, key=lambda one: len(changes(one.document.data, document.data)), default=None)
+        given = nearest or given_out(document)
+        known = self._known.setdefault(fingerprint(given.document.data), (given, Explanations(given.sheet)))
+        return check(read(document, known[0]), known[1])
 
     def notes(self) -> tuple[Assumption, ...]:
         """What a teacher should know who gave no sheet."""
@@ -54,9 +53,6 @@ class Marker:
             return ()
         words = f"{len(self._known)} different sheets, each file marked by its own; --sheet marks by yours"
         return (Assumption(Topic.TABLE, words),)
-
-    def _worked_out(self, given: GivenOut) -> tuple[GivenOut, Explanations]:
-        return self._known.setdefault(fingerprint(given.document.data), (given, Explanations(given.sheet)))
 
 
 def check_folder(folder: Path, marker: Marker, opened: Reader) -> ClassReport:
@@ -73,11 +69,6 @@ def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> Hand
     name = visible((bare.parent if bare.name == USUAL_NAME and bare.parent.name else bare).as_posix())
     try:
         return HandedIn(name, marker.report(opened(str(path))))
-    except InputError as error:
-        return HandedIn(name, trouble=_briefly(error))
-
-
-def _briefly(error: InputError) -> str:
-    """What is wrong with a file, in one line: its name stands beside it."""
-    place = f"line {error.line}" if error.line else ""
-    return ": ".join(part for part in (place, error.field, error.fact) if part)
+    except InputError as error:  # in one line: the file's name stands beside it
+        place = f"line {error.line}" if error.line else ""
+        return HandedIn(name, trouble=": ".join(filter(None, (place, error.field, error.fact))))

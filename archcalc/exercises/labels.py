@@ -49,12 +49,9 @@ def _numbered(texts: list[str]) -> list[str]:
     often, seen, numbered = Counter(texts), Counter[str](), []
     for text in texts:
         seen[text] += 1
-        numbered.append(text if often[text] == 1 else f"{text}, {_ordinal(seen[text])}")
+        ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(seen[text], f"{seen[text]}th")
+        numbered.append(text if often[text] == 1 else f"{text}, the {ordinal}")
     return numbered
-
-
-def _ordinal(number: int) -> str:
-    return {1: "the 1st", 2: "the 2nd", 3: "the 3rd"}.get(number, f"the {number}th")
 
 
 def listed(titles: Sequence[str]) -> str:

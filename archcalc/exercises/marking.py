@@ -51,16 +51,14 @@ class _Marking:
         self.misread: dict[Explained, Blank] = {}  # misreadings that were met, and where first
 
     def marks(self) -> Iterator[Mark]:
-        numbers = [blank for blank in self.filled.sheet.blanks if isinstance(blank.answer, int)]
-        self.wrong = {blank.step.key: blank for blank in numbers if blank.step and self._is_wrong(blank)}
+        for blank in self.filled.sheet.blanks:
+            number = self._cell(blank).number
+            if blank.step and number is not None and blank.answer not in (number.value, number.otherwise):
+                self.wrong[blank.step.key] = blank
         yield from map(self._mark, self.filled.sheet.blanks)
 
     def _cell(self, blank: Blank) -> Cell:
         return self.filled.cells.get((blank.question, blank.name), OPEN)
-
-    def _is_wrong(self, blank: Blank) -> bool:
-        number = self._cell(blank).number
-        return number is not None and blank.answer not in (number.value, number.otherwise)
 
     def _mark(self, blank: Blank) -> Mark:
         cell = self._cell(blank)
@@ -77,13 +75,9 @@ class _Marking:
         assert isinstance(blank.answer, int)
         if blank.answer in (number.value, number.otherwise):
             return Mark(blank, said, Standing.RIGHT, "", _how_read(number, blank.answer))
-        wrong = self._wrong(blank, said, number.value)
-        is_rounded_only = not (number.is_plain and wrong.mistake)
-        if (
-            is_rounded_only
-            and number.last_digit
-            and is_rounded(number.value, Fraction(blank.answer), number.last_digit)
-        ):
+        wrong, unit = self._wrong(blank, said, number.value), number.last_digit
+        is_explained = number.is_plain and wrong.mistake
+        if unit and not is_explained and is_rounded(number.value, Fraction(blank.answer), unit):
             return Mark(blank, said, Standing.ROUNDED, "", ROUNDED)
         return wrong
 
@@ -100,8 +94,7 @@ class _Marking:
         assert blank.step is not None
         keys = [key for key in blank.step.below if key in self.wrong and key != blank.step.key]
         found = {key: self._cell(self.wrong[key]).value for key in keys}
-        whole = {key: value for key, value in found.items() if isinstance(value, Fraction) and value.denominator == 1}
-        return {key: int(value) for key, value in whole.items()}
+        return {key: int(one) for key, one in found.items() if isinstance(one, Fraction) and one.denominator == 1}
 
     def _shape(self, blank: Blank, said: str, given: Shape) -> Mark:
         if given == blank.answer:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from archcalc.analyze.params_rows import holds_params, one_copy
 from archcalc.core.count import Count
 from archcalc.core.expression import Product, Sum
-from archcalc.core.ir import Module, ModuleGroup, Param, Part
+from archcalc.core.ir import Module, ModuleGroup, Part
 from archcalc.exercises.expressions import count_of
 from archcalc.exercises.steps import Step, Term, Way, kind_of, subtotals
 
@@ -19,10 +19,13 @@ def parameter_steps(module: Module) -> Step:
     shares = [_share(module, part) for part in module.words.parts if len(part.of) <= 1]
     held = [child for child in module.children if holds_params(child)]
     children = {child.name: _with_shares(child, module.words.parts, shares) for child in held}
-    terms = tuple(_term(name, param) for name, param in module.params.items())
+    terms = tuple(
+        Term(param.elements, len(param.axes), name, param.active, tuple(dim.name for dim in param.dims))
+        for name, param in module.params.items()
+    )
     usual = Way(terms, tuple((child.repeat, children[child.name]) for child in held))
     together = [part for part in module.words.parts if len(part.of) > 1]
-    others = [_by_part(_joint(module, part, children), part, usual, children) for part in together]
+    others = [_by_part(module, part, usual, children) for part in together]
     return Step(
         name=module.path or "model",
         title=module.words.title if module.path else "the whole model",
@@ -34,23 +37,12 @@ def parameter_steps(module: Module) -> Step:
     )
 
 
-def _term(name: str, param: Param) -> Term:
-    dims = tuple(dim.name for dim in param.dims)
-    return Term(param.elements, len(param.axes), name, param.active, dims)
-
-
 def _share(module: Module, part: Part) -> Step:
     """One head's W_Q, one gate: what a person asks for that is no module."""
     expression = part.elements.expression
     terms = expression.terms if isinstance(expression, Sum) else (expression,)
     counted = [Term(count_of(term), len(term.factors) if isinstance(term, Product) else 1) for term in terms]
     return Step(_path(module, part), _title(part), part.elements, (Way(tuple(counted)),), is_share=True)
-
-
-def _joint(module: Module, part: Part, children: dict[str, Step]) -> Step:
-    """All heads: q, k and v together."""
-    way = Way((), tuple((ONE, children[name]) for name in part.of))
-    return Step(_path(module, part), _title(part), part.elements, (way,), is_share=True)
 
 
 def _path(module: Module, part: Part) -> str:
@@ -70,8 +62,11 @@ def _with_shares(child: Module, parts: list[Part], shares: list[Step]) -> Step:
     return replace(step, ways=(*step.ways, *ways))
 
 
-def _by_part(share: Step, part: Part, usual: Way, children: dict[str, Step]) -> Way:
+def _by_part(module: Module, part: Part, usual: Way, children: dict[str, Step]) -> Way:
+    """All heads: q, k and v together."""
     covered = [children[name] for name in part.of]
+    way = Way((), tuple((ONE, step) for step in covered))
+    share = Step(_path(module, part), _title(part), part.elements, (way,), is_share=True)
     rest = tuple((times, step) for times, step in usual.children if step not in covered)
     return Way(usual.terms, ((part.copies, share), *rest))
 

@@ -66,9 +66,8 @@ class Phrases:
         if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
         parts = _parts(english)
-        if len(parts) <= 1:
-            return None
-        return _joined([self.said(part) for part in parts])
+        told = [self.said(part) for part in parts] if len(parts) > 1 else [None]
+        return None if None in told else ": ".join(part or "" for part in told)
 
     def _filled(self, pattern: Pattern, english: str) -> str | None:
         form, places, template = pattern
@@ -103,9 +102,3 @@ def _parts(text: str) -> list[str]:
             parts.append(text[start:at])
             start = at + 2
     return [*parts, text[start:]]
-
-
-def _joined(parts: list[str | None]) -> str | None:
-    if any(part is None for part in parts):
-        return None
-    return ": ".join(part or "" for part in parts)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.exercises.answers import Filled
@@ -16,38 +16,32 @@ from archcalc.exercises.marking import Mark, Standing, marked
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
 
-FLAGS: dict[Standing, Flag] = {
-    Standing.RIGHT: "right",
-    Standing.ROUNDED: "rounded",
-    Standing.FOLLOWS: "corrected",
-    Standing.WRONG: "wrong",
-    Standing.UNREADABLE: "unreadable",
-    Standing.OPEN: "",
-}
-TONES: dict[Standing, Tone] = {
-    Standing.RIGHT: "good",
-    Standing.ROUNDED: "fair",
-    Standing.FOLLOWS: "fair",
-    Standing.WRONG: "bad",
-    Standing.UNREADABLE: "bad",
-    Standing.OPEN: "",
+
+class Shown(NamedTuple):
+    """How an answer of a standing is marked: the flag and tone of its line, its name in a count, the legend's words."""
+
+    flag: Flag
+    tone: Tone
+    counted: str
+    legend: str = ""
+    always: bool = False  # in the legend, even if there are none
+
+
+SHOWN: dict[Standing, Shown] = {  # in the order of the legend
+    Standing.RIGHT: Shown("right", "good", "", "✓ right", always=True),
+    Standing.WRONG: Shown("wrong", "bad", "wrong", "✗ wrong", always=True),
+    Standing.FOLLOWS: Shown(
+        "corrected",
+        "fair",
+        "right given a wrong answer",
+        "→ a right step from a wrong answer, which counts as wrong",
+        always=True,
+    ),
+    Standing.ROUNDED: Shown("rounded", "fair", "rounded", "≈ right to the digits given, which counts as not exact"),
+    Standing.UNREADABLE: Shown("unreadable", "bad", "not readable", "? cannot be read"),
+    Standing.OPEN: Shown("", "", "not answered"),
 }
 LONGEST = 40  # characters of an answer in the table
-_MARKS = {
-    Standing.RIGHT: "✓ right",
-    Standing.WRONG: "✗ wrong",
-    Standing.FOLLOWS: "→ a right step from a wrong answer, which counts as wrong",
-    Standing.ROUNDED: "≈ right to the digits given, which counts as not exact",
-    Standing.UNREADABLE: "? cannot be read",
-}
-_USUAL = (Standing.RIGHT, Standing.WRONG, Standing.FOLLOWS)  # explained even if there are none
-WORDS = {
-    Standing.ROUNDED: "rounded",
-    Standing.FOLLOWS: "right given a wrong answer",
-    Standing.WRONG: "wrong",
-    Standing.UNREADABLE: "not readable",
-    Standing.OPEN: "not answered",
-}
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ class CheckReport(Report):
     def answer(self) -> str:
         counts = self.counts
         told = [f"{counts['right']} of {len(self.marks)} right"]
-        told += [f"{counts[standing]} {words}" for standing, words in WORDS.items() if counts[standing]]
+        told += [f"{counts[one]} {SHOWN[one].counted}" for one in Standing if one is not Standing.RIGHT and counts[one]]
         return " · ".join(told)
 
     def beneath(self) -> Sequence[str]:
@@ -113,8 +107,8 @@ class CheckReport(Report):
 
 
 def _line(mark: Mark, cells: tuple[Any, ...]) -> Line:
-    notes = tuple(filter(None, (mark.remark,)))
-    return Line(cells, 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
+    shown = SHOWN[mark.standing]
+    return Line(cells, 1, flag=shown.flag, tone=shown.tone, notes=tuple(filter(None, (mark.remark,))))
 
 
 def _shortened(said: str) -> str:
@@ -158,4 +152,5 @@ def check(filled: Filled, explanations: Explanations | None = None) -> CheckRepo
 def legend(files: Iterable[Sequence[Mark]]) -> Assumption:
     """What the signs mean that stand before answers."""
     met = {mark.standing for marks in files for mark in marks}
-    return Assumption(Topic.TABLE, "; ".join(text for one, text in _MARKS.items() if one in met or one in _USUAL))
+    told = [shown.legend for one, shown in SHOWN.items() if shown.legend and (shown.always or one in met)]
+    return Assumption(Topic.TABLE, "; ".join(told))

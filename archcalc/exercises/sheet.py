@@ -25,8 +25,6 @@ USUAL = ("params", "shapes")  # the questions of the course's sheet
 NOT_GIVEN = frozenset({"name", "about", "source", "published", "notes", "family", "scope", "quantization"})
 NOT_GIVEN |= {"fused_qkv", "softmax", "spare"}  # how a file or a kernel keeps things, which no question is about
 
-Layers = dict[str, bool]  # by title: whether it has a bias
-
 
 class Given(NamedTuple):
     """A field of the spec as the page shows it."""
@@ -87,15 +85,13 @@ class Sheet:
 
 def sizes_of(root: Module) -> dict[str, int]:
     """Every size of a model by the name of its dim, also of dims that are kept together: heads·head_dim."""
-    return {name: size for name, size in _dims(root) if size > 1}
-
-
-def _dims(root: Module) -> Iterator[tuple[str, int]]:
-    tensors = [param for module, _ in walk(root) for param in module.params.values()]
-    for tensor in (*tensors, *(op.output for op in ops_in(root))):
-        yield from ((dim.name, int(dim.size)) for dim in tensor.dims)
-        for axis, size in zip(tensor.axes, tensor.shape, strict=True):
-            yield "·".join(dim.name for dim in axis), size
+    found: dict[str, int] = {}
+    params = [param for module, _ in walk(root) for param in module.params.values()]
+    for tensor in (*params, *(op.output for op in ops_in(root))):
+        axes = ("·".join(dim.name for dim in axis) for axis in tensor.axes)
+        sizes = [*((dim.name, int(dim.size)) for dim in tensor.dims), *zip(axes, tensor.shape, strict=True)]
+        found |= {name: size for name, size in sizes if size > 1}
+    return found
 
 
 def worksheet(
@@ -161,19 +157,14 @@ def biases(root: Module) -> list[str]:
     axes = {step.name: [term.axes for term in step.ways[0].terms] for step in steps}
     layers = [step for step in steps if max(axes[step.name], default=0) > 1]
     labels = [Label(step.title, within(step.name, titles)).text(1) for step in layers]
+    has_one = {label: 1 in axes[step.name] for label, step in zip(labels, layers, strict=True)}
+    biased, bare = ([label for label in has_one if has_one[label] is wanted] for wanted in (True, False))
     if not layers:
         return []
-    return [_biases({label: 1 in axes[step.name] for label, step in zip(labels, layers, strict=True)})]
-
-
-def _biases(layers: Layers) -> str:
-    """The shorter list is written out."""
-    biased = [title for title, has_one in layers.items() if has_one]
-    bare = [title for title, has_one in layers.items() if not has_one]
     if not biased:
-        return "no layer has a bias"
+        return ["no layer has a bias"]
     if not bare:
-        return "every layer with a matrix has a bias"
-    if len(bare) <= len(biased):
-        return f"every layer with a matrix has a bias, except {', '.join(bare)}"
-    return f"no layer has a bias, except {', '.join(biased)}"
+        return ["every layer with a matrix has a bias"]
+    if len(bare) <= len(biased):  # the shorter list is written out
+        return [f"every layer with a matrix has a bias, except {', '.join(bare)}"]
+    return [f"no layer has a bias, except {', '.join(biased)}"]

@@ -67,7 +67,7 @@ def _group(name: str) -> str:
 def _change(sizes: list[tuple[str, int]], attempt: int, draw: random.Random) -> Change:
     """The more tries have failed, the fewer sizes change."""
     share = max(0.15, 1 - attempt / 100)
-    near = {one: _kernel(one[1], draw) if one[0] == "kernel" else _near(one[1], draw) for one in sizes}
+    near = {(group, size): _near(group, size, draw) for group, size in sizes}
     chosen = {one for one in sizes if draw.random() < share}
 
     def change(name: str, size: int) -> int:
@@ -78,16 +78,13 @@ def _change(sizes: list[tuple[str, int]], attempt: int, draw: random.Random) -> 
     return change
 
 
-def _near(size: int, draw: random.Random) -> int:
+def _near(group: str, size: int, draw: random.Random) -> int:
     """From half the size to one and a half times it, as round as the size itself."""
+    if group == "kernel":  # an odd kernel stays odd, so that it has a middle
+        return max(1, size + draw.choice((-2, 0, 2)))
     step = _step(size)
     low, high = max(1, size // (2 * step)), max(2, 3 * size // (2 * step))
     return step * draw.randint(low, high)
-
-
-def _kernel(size: int, draw: random.Random) -> int:
-    """An odd kernel stays odd, so that it has a middle."""
-    return max(1, size + draw.choice((-2, 0, 2)))
 
 
 def _step(size: int) -> int:

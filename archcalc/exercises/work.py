@@ -17,7 +17,7 @@ def flops_steps(module: Module) -> Step:
     steps = tuple((child.runs, flops_steps(child)) for child in held)
     terms = tuple(Term(op.traits.flops(op), 0, op.name or op.kind, places=_places(op)) for op in _own_ops(module))
     return Step(
-        name=_name(module),
+        name=f"{module.path}.{_section(module)}" if module.is_section else module.path or "model",
         title=_title(module),
         count=subtotals(terms, steps),
         ways=(Way(terms, steps),),
@@ -31,12 +31,6 @@ def _places(op: Op) -> int:
     weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
     own = {dim.name for weight in weights for dim in weight.dims} | {BATCH}
     return prod(int(dim.size) for dim in op.output.dims if weights and dim.name not in own)
-
-
-def _name(module: Module) -> str:
-    if module.is_section:
-        return f"{module.path}.{_section(module)}"
-    return module.path or "model"
 
 
 def _section(module: Module) -> str:

@@ -37,9 +37,8 @@ def _biases(way: Way) -> list[Term]:
 
 
 def _forgotten_bias(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    biases = _biases(way)
-    if biases:
-        missing = sum(int(term.count) for term in biases)
+    missing = sum(int(term.count) for term in _biases(way))
+    if missing:
         yield Slip(total(way, value_of) - missing, f"the bias is missing: + {missing:,}")
 
 
@@ -51,10 +50,8 @@ def _one_bias_of_several(way: Way, value_of: ValueOf) -> Iterator[Slip]:
 
 
 def _two_biases_for_one(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    biases = _biases(way)
-    if len(biases) == 1:
-        more = total(way, value_of) + int(biases[0].count)
-        yield Slip(more, "two bias vectors are counted where there is one")
+    for bias in _biases(way) if len(_biases(way)) == 1 else ():
+        yield Slip(total(way, value_of) + int(bias.count), "two bias vectors are counted where there is one")
 
 
 def _bias_per_input(way: Way, value_of: ValueOf) -> Iterator[Slip]:
