@@ -5,7 +5,7 @@
     python tools/compare_peaks.py --show bert      # print every comparison, and write nothing
 
 The class runs on the meta device, and the bytes of living storages are compared with what `archcalc memory --mode
-train --overhead 0` says with the same options and nothing else (archcalc/verify/hf/peak_difference.py).
+train --overhead 0` says with the same options and nothing else (tools/peak_difference.py).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import transformers
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from peak_difference import Difference, Way, difference
 from support.hf_trained import Drawn, drawn, trained_class
 
 from archcalc.importers.hf import translators
 from archcalc.run.compared import DATA, kind_of
-from archcalc.verify.hf.peak_difference import Difference, Way, difference
 
 CONFIGS = 3  # of each type
 WAYS = tuple(

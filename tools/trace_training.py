@@ -14,9 +14,10 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+from archcalc.reference.lifetimes import Birth, Phase, Storage
 from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.sharded_training import trace_sharded
-from archcalc.verify.hf.traced import Trace, listed, said, trace_training
+from archcalc.verify.hf.traced import Trace, trace_training
 from archcalc.verify.hf.training import Training
 
 USUAL = {"batch": 2, "seq": 16}
@@ -53,6 +54,26 @@ def _at_peaks(trace: Trace) -> list[str]:
         lines.append(f"== {phase.name or 'before'} {phase.step}: {peak.bytes:,} bytes")
         lines += [f"  {said(storage, trace.names)}" for storage in peak.alive]
     return lines
+
+
+def listed(trace: Trace) -> list[str]:
+    """A line for each event, for people who look for a difference."""
+    lines, now = list[str](), 0
+    for event in trace.events:
+        if isinstance(event, Phase):
+            lines.append(f"== {event.name} {event.step}")
+            continue
+        is_birth = isinstance(event, Birth)
+        now += event.storage.bytes if is_birth else -event.storage.bytes
+        lines.append(f"{now:>14,} {'+' if is_birth else '-'} {said(event.storage, trace.names)}")
+    return lines
+
+
+def said(storage: Storage, names: dict[int, str]) -> str:
+    """A storage in one line."""
+    shape = "×".join(map(str, storage.shape))
+    name = names.get(storage.key, storage.module)
+    return f"{storage.key} {storage.bytes:,} {storage.op.removeprefix('aten.')} {shape} {storage.dtype} {name}"
 
 
 if __name__ == "__main__":

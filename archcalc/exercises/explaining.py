@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from archcalc.core.expression import Leaf
 from archcalc.core.windows import counted_by
 from archcalc.exercises.arithmetic import is_rounded
 from archcalc.exercises.blanks import Blank, Shape, figures
-from archcalc.exercises.expressions import Slip
-from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
+from archcalc.exercises.mistakes.in_a_step import (
+    FORGOTTEN_FACTOR,
+    MISTAKES,
+    RARER_MISTAKES,
+    Mistake,
+    another_size,
+    total,
+)
 from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
 from archcalc.exercises.mistakes.in_the_unit import factors, wrong_units
 from archcalc.exercises.sheet import Sheet, sizes_of
@@ -201,8 +207,8 @@ def _rebuilt(sheet: Sheet, data: dict[str, Any], explained: Explained) -> Iterat
 
 def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps:
     for mistake in mistakes:
-        for slip in _slips(step, mistake, known):
-            yield slip.value, Explained(mistake.name, slip.sentence)
+        for value, sentence in _slips(step, mistake, known):
+            yield value, Explained(mistake.name, sentence)
 
 
 def slips_of(step: Step) -> OfSteps:
@@ -211,10 +217,13 @@ def slips_of(step: Step) -> OfSteps:
     yield from _below(step, MISTAKES)
 
 
-def _slips(step: Step, mistake: Mistake, known: Known) -> Iterator[Slip]:
+def _slips(step: Step, mistake: Mistake, known: Known) -> Iterator[tuple[int, str]]:
+    """The values that a step comes to, with sentences."""
     values = {key: value for key, value in known.items() if key != step.key}
+    value_of = partial(evaluated, known=values)
     for way in step.every_way:
-        yield from mistake.slips(way, lambda inner: evaluated(inner, values))
+        for change, sentence in mistake.slips(way, value_of):
+            yield total(way, value_of) + change, sentence
 
 
 def _below(step: Step, mistakes: tuple[Mistake, ...]) -> OfSteps:
@@ -243,7 +252,7 @@ def _everywhere(step: Step) -> OfSteps:
         for part in in_order(step) if mistake.everywhere else ():
             slip = next(_slips(part, mistake, known), None)
             if slip:
-                known[part.key] = slip.value
+                known[part.key] = slip[0]
         if known:
             yield evaluated(step, known), Explained(mistake.name, f"{mistake.name} in every layer")
 

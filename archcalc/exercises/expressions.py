@@ -39,9 +39,9 @@ def _with(expression: Expression, place: int, changed: Expression) -> Expression
 
 
 class Slip(NamedTuple):
-    """What a step comes to when one thing in it goes wrong, and a sentence that says what."""
+    """By how much a step is off when one thing in it goes wrong, and a sentence that says what."""
 
-    value: int
+    change: int
     sentence: str
 
 

@@ -1,4 +1,4 @@
-"""A query between two keys of which one is noisy, k_a = γμ_a: one query for both, or one for each."""
+"""A query between two keys of which one is noisy, k_a = γμ_a: one query for both, one for each, equal ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import torch
 from torch import Tensor, softmax
 
 from archcalc.identities.finding import Findings, Value, corrected, measured_at, right, sampling, wrong
-from archcalc.identities.measure import gaussian
+from archcalc.identities.measure import gap, gaussian
 
 KEYS, BETA, SAMPLES = 6, 20.0, 200_000
 VARIANCE = 0.5  # of γ, a normal number of mean 1
 DRAWS = f"β = {BETA:.0f}, γ ~ N(1, ½), {SAMPLES:,} samples"
 SIZES = f"keys γμ_a, μ_b and {KEYS - 2} others, orthonormal μ; {DRAWS}"
 A, B = 0, 1
+HEADS = 2  # with equal queries
 
 
 class Moments(NamedTuple):
@@ -95,4 +96,24 @@ def noisy_keys() -> Findings:
         less.showing(*double.values()),
         right("their variance is the integral over γ", abs(double.variance - variance_of_two), spread[1]),
         without_others.only_if("there are no other keys").at(f"keys γμ_a and μ_b; {DRAWS}").showing(*alone.values()),
+    )
+
+
+def equal_queries() -> Findings:
+    """Noise that is in the keys reaches every head that reads those keys, and there is nothing to average."""
+    query = pointed_at(A, B)
+    shared = factors()
+    single = weight_on_a(query, shared)
+    averaged = torch.stack([weight_on_a(query, shared) for _ in range(HEADS)]).mean(0)
+    apart = torch.stack([weight_on_a(query, factors(seed)) for seed in range(1, HEADS + 1)]).mean(0)
+    one, several, own = moments(single), moments(averaged), moments(apart)
+    bound = sampling(one.variance_error, SAMPLES)
+    fewer = wrong("H equal queries have 1/H of the variance", abs(several.variance - one.variance / HEADS), bound)
+    same = corrected("they give one output H times", gap(averaged, single), of=fewer)
+    independent = right("they have 1/H of the variance", abs(own.variance - one.variance / HEADS), bound)
+    return measured_at(
+        f"{SIZES}, H = {HEADS}",
+        fewer,
+        same.showing(*several.values()),
+        independent.only_if("each head has keys of its own, drawn independently").showing(*own.values()),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from archcalc.identities import about, names, section
@@ -73,26 +73,18 @@ def _derivation(name: str) -> Iterable[str]:
 
 def _matches(word: str, texts: Iterable[str]) -> bool:
     """Words of letters by their beginnings, with or without an ending; formulas such as T(k) wherever they stand."""
-    plain = _plain(word)
-    fits = _begins(plain) if plain.isalpha() else _contains(plain)
-    return any(fits(_plain(text)) for text in texts)
-
-
-def _begins(word: str) -> Callable[[str], bool]:
+    word, told = _plain(word), [_plain(text) for text in texts]
+    if not word.isalpha():
+        return any(_squeezed(word) in _squeezed(text) for text in told)
+    known = [each for text in told for each in _WORDS.findall(text)]
     if len(word) < SHORTEST:
-        return lambda text: word in _WORDS.findall(text)
-    stem = word.removesuffix("s")
-    return lambda text: any(each.startswith(stem) or _inflected(word, each) for each in _WORDS.findall(text))
+        return word in known
+    return any(each.startswith(word.removesuffix("s")) or _inflected(word, each) for each in known)
 
 
 def _inflected(word: str, known: str) -> bool:
     """Whether a word is a known one with an ending: masked, scaling, transposed."""
     return len(known) >= SHORTEST and word.startswith(known) and word.removeprefix(known) in ENDINGS
-
-
-def _contains(formula: str) -> Callable[[str], bool]:
-    squeezed = _squeezed(formula)
-    return lambda text: squeezed in _squeezed(text)
 
 
 def _squeezed(text: str) -> str:

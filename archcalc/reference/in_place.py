@@ -8,9 +8,12 @@ takes every tensor for one under a mode. Three places would have written in plac
   and others in autograd/FunctionsManual.cpp);
 - `linear`, adding its bias to a product that cannot be one addmm (ATen/native/Linear.cpp).
 
-Each is known by who calls the op, and done in place here if nobody else holds the tensor that is written to.
+Each is known by who calls the op, and done in place here if nobody else holds the tensor that is written to. Nothing
+that Python sees tells those callers apart: the engine adds up gradients with the same op that a formula may use. So
+they are told from the return addresses on the stack, which C's library can walk (glibc and macOS have `backtrace`).
 """
 
+import ctypes
 import sys
 from functools import cache
 from typing import Any
@@ -20,8 +23,6 @@ from torch import Tensor
 from torch._prims_common import is_non_overlapping_and_dense_or_false
 from torch.autograd import graph
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-
-from archcalc.reference.native_stack import is_running
 
 aten = torch.ops.aten
 ENGINE = "_ZN5torch8autograd11InputBuffer3add"  # mangled: torch::autograd::InputBuffer::add
@@ -37,6 +38,7 @@ FILLS: dict[Any, Any] = {
 }
 ZEROS = {aten.new_zeros.default, aten.zeros.default, aten.zeros_like.default}
 _WRAPPERS = ("torch._compile", "torch._dynamo", "torch.utils._python_dispatch", "archcalc.reference")
+DEEPEST = 96  # frames of the stack; what calls an op is among the first 40
 Counts = tuple[int, int, int]
 
 
@@ -114,3 +116,43 @@ class _Probe(TorchDispatchMode):
         if func is ADD and is_running(ENGINE):
             self.found = _counts(args)
         return func(*args, **(kwargs or {}))
+
+
+class _Symbol(ctypes.Structure):
+    """What dladdr finds at an address."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("start", ctypes.c_void_p),
+    )
+
+
+@cache
+def _library() -> Any:
+    try:
+        library = ctypes.CDLL(None)
+        return library.backtrace and library
+    except (TypeError, AttributeError):  # Windows, and C libraries such as musl
+        raise RuntimeError("the stack of PyTorch's C++ can be walked with glibc and on macOS only") from None
+
+
+_frames = (ctypes.c_void_p * DEEPEST)()
+
+
+def is_running(name: str) -> bool:
+    """Whether a function whose mangled name begins so is on the stack."""
+    number = _library().backtrace(_frames, DEEPEST)
+    return any(_named(address).startswith(name) for address in _frames[:number] if address)
+
+
+@cache
+def _named(address: int) -> str:
+    """The exported function around an address, or nothing."""
+    symbol = _Symbol()
+    found = _library().dladdr(ctypes.c_void_p(address), ctypes.byref(symbol))
+    if not found or not symbol.name:
+        return ""
+    name: bytes = symbol.name
+    return name.decode()

@@ -15,11 +15,10 @@ from archcalc.reference.attention import is_flash, misfit
 from archcalc.reference.cache import Cache
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
-from archcalc.reference.heads import Head
+from archcalc.reference.heads import Head, Probe, make_pooler
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
 from archcalc.reference.parts import attentions_of, parts_of
-from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.stack import Stack
 from archcalc.reference.unsaid import worked_out
 

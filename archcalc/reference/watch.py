@@ -27,10 +27,9 @@ class Answer:
     flops: int
 
     def given(self) -> Any:
-        made = tuple(map(_made_again, self.made))
-        if self.several:
-            return made
-        return made[0]
+        empty = torch.empty_strided
+        made = tuple(one and empty(*one[0], dtype=one[1], device=META) for one in self.made)
+        return made if self.several else made[0]
 
 
 NOTHING_NEW = Answer((), False, 0)  # a view, or the same storage with other numbers in it: quick to ask, and free
@@ -66,7 +65,8 @@ class Watch(Lifetimes):
         flops = _flops(func, args, kwargs, out)
         self.flops += flops
         if key and key not in _answers:
-            _answers[key] = _answer(func, out, _addresses((args, kwargs)), flops)
+            before = {tensor.untyped_storage()._cdata for tensor in tensors((args, kwargs))}
+            _answers[key] = _answer(func, out, before, flops)
         self.note(out, func, (args, kwargs))
         return out
 
@@ -104,10 +104,6 @@ def _share(tensor: Tensor | None, axis: int, groups: int) -> Tensor | None:
     return torch.empty(sizes, device="meta")
 
 
-def _addresses(values: Any) -> set[int]:
-    return {tensor.untyped_storage()._cdata for tensor in tensors(values)}
-
-
 def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:
     """What can be made again without asking: new tensors on the meta device, each of a storage of its own."""
     several = isinstance(out, tuple | list)
@@ -119,31 +115,14 @@ def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:
         return None
     if not fresh or before & set(fresh) or len(set(fresh)) < len(fresh):
         return None
-    answer = Answer(tuple(map(_layout, every)), several, flops)
+    layouts = (None if one is None else ((one.shape, one.stride()), one.dtype) for one in every)
+    answer = Answer(tuple(layouts), several, flops)
     alike = zip(every, _listed(answer.given()), strict=True)
-    if not all(one is None or _same(one, other) for one, other in alike):
-        return None
-    return answer
+    return answer if all(one is None or _same(one, other) for one, other in alike) else None
 
 
 def _listed(out: Any) -> list[Any]:
-    if isinstance(out, tuple | list):
-        return list(out)
-    return [out]
-
-
-def _layout(tensor: Tensor | None) -> Any:
-    """What a tensor without values is made from."""
-    if tensor is None:
-        return None
-    return (tensor.shape, tensor.stride()), tensor.dtype
-
-
-def _made_again(layout: Any) -> Tensor | None:
-    if layout is None:
-        return None
-    sizes, dtype = layout
-    return torch.empty_strided(*sizes, dtype=dtype, device=META)
+    return list(out) if isinstance(out, tuple | list) else [out]
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from compare_peaks import compared as measured
+from peak_difference import Way
 
 from archcalc.run.compared import compared
-from archcalc.verify.hf.peak_difference import Way
 
 SAMPLE = (
     "llama",

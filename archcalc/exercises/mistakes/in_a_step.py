@@ -1,7 +1,7 @@
 """Mistakes in one step of a calculation: something in it is forgotten, counted once or twice, or of another size.
 
-Each is a function of a step that gives the values which the step comes to, with a sentence; `value_of` gives the value
-of what the step is made of, which may be an earlier wrong answer.
+Each is a function of a step that gives by how much it goes wrong, with a sentence; `value_of` gives the value of what
+the step is made of, which may be an earlier wrong answer.
 """
 
 from __future__ import annotations
@@ -39,29 +39,28 @@ def _biases(way: Way) -> list[Term]:
 def _forgotten_bias(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     missing = sum(int(term.count) for term in _biases(way))
     if missing:
-        yield Slip(total(way, value_of) - missing, f"the bias is missing: + {missing:,}")
+        yield Slip(-missing, f"the bias is missing: + {missing:,}")
 
 
 def _one_bias_of_several(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     biases = _biases(way)
     if len(biases) > 1:
-        fewer = total(way, value_of) - int(biases[0].count)
-        yield Slip(fewer, f"one bias vector is counted where there are {len(biases)}")
+        yield Slip(-int(biases[0].count), f"one bias vector is counted where there are {len(biases)}")
 
 
 def _two_biases_for_one(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    for bias in _biases(way) if len(_biases(way)) == 1 else ():
-        yield Slip(total(way, value_of) + int(bias.count), "two bias vectors are counted where there is one")
+    biases = _biases(way)
+    if len(biases) == 1:
+        yield Slip(int(biases[0].count), "two bias vectors are counted where there is one")
 
 
 def _bias_per_input(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """A bias for each filter on each input channel, or one for each input instead of each output."""
     for bias in _biases(way):
-        inputs = _input(next(term for term in way.terms if term.axes > 1), bias)
-        rest = total(way, value_of) - int(bias.count)
+        inputs, own = _input(next(term for term in way.terms if term.axes > 1), bias), int(bias.count)
         if inputs:
-            yield Slip(rest + int(bias.count) * inputs.value, f"a bias for each of {named(inputs)}: an output has one")
-            yield Slip(rest + inputs.value, f"as many biases as {named(inputs)}: every output has one")
+            yield Slip(own * (inputs.value - 1), f"a bias for each of {named(inputs)}: an output has one")
+            yield Slip(inputs.value - own, f"as many biases as {named(inputs)}: every output has one")
 
 
 def _input(matrix: Term, bias: Term) -> Leaf | None:
@@ -72,51 +71,45 @@ def _input(matrix: Term, bias: Term) -> Leaf | None:
 
 def _forgotten_cross(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """A decoder block counted as an encoder's, with the norm after the forgotten attention or without."""
-    whole = total(way, value_of)
     for times, step in way.children:
         if step.kind is LayerKind.CROSS:
-            rest = whole - int(times) * value_of(step)
+            missing = int(times) * value_of(step)
             norms = {value_of(one) for _, one in way.children if one.kind is LayerKind.NORM}
-            yield Slip(rest, "the cross-attention over the encoder's output is missing")
-            yield from (Slip(rest - norm, "the cross-attention and its norm are missing") for norm in sorted(norms))
+            yield Slip(-missing, "the cross-attention over the encoder's output is missing")
+            for norm in sorted(norms):
+                yield Slip(-missing - norm, "the cross-attention and its norm are missing")
 
 
 def _weights_times_steps(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
     for times, step in way.children:
         if step.calls > 1:
-            more = (step.calls - 1) * int(times) * value_of(step)
-            yield Slip(
-                whole + more, f"{step.title} is used {step.calls:,} times with the same weights, which count once"
-            )
+            sentence = f"{step.title} is used {step.calls:,} times with the same weights, which count once"
+            yield Slip((step.calls - 1) * int(times) * value_of(step), sentence)
 
 
 def _forgotten_places(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """The products of one pixel or one token."""
-    inner = total(Way((), way.children), value_of)
-    if any(term.places > 1 for term in way.terms):
-        own = sum(int(term.count) // term.places for term in way.terms)
-        places = max(term.places for term in way.terms)
-        yield Slip(own + inner, f"the FLOPs of one place: there are {places:,} (pixels of the map, or positions)")
+    places = max((term.places for term in way.terms), default=1)
+    if places > 1:
+        missing = sum(int(term.count) - int(term.count) // term.places for term in way.terms)
+        yield Slip(-missing, f"the FLOPs of one place: there are {places:,} (pixels of the map, or positions)")
 
 
 def _forgotten_repeats(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
     for times, step in way.children:
         if times > 1:
-            fewer = whole - (int(times) - 1) * value_of(step)
-            yield Slip(fewer, f"{step.title} is counted once, there are {int(times):,}")
+            missing = (int(times) - 1) * value_of(step)
+            yield Slip(-missing, f"{step.title} is counted once, there are {int(times):,}")
 
 
 def _counted_too_rarely(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """Equal parts: q, k and v; two embeddings; two or three norms of a block."""
-    whole = total(way, value_of)
     for equal in _equal(way):
-        titles = list(dict.fromkeys(step.title for step in equal))
+        titles = listed([step.title for step in equal])
         for counted in range(1, len(equal)):
             words = "once" if counted == 1 else f"{counted} times"
-            fewer = whole - (len(equal) - counted) * value_of(equal[0])
-            yield Slip(fewer, f"{listed(titles)}: counted {words}, there are {len(equal)}")
+            missing = (len(equal) - counted) * value_of(equal[0])
+            yield Slip(-missing, f"{titles}: counted {words}, there are {len(equal)}")
 
 
 def _equal(way: Way) -> list[list[Step]]:
@@ -128,65 +121,56 @@ def _equal(way: Way) -> list[list[Step]]:
 
 
 def _forgotten_part(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
     known = {step.key for group in _equal(way) for step in group}
     known |= {step.key for _, step in way.children if step.kind is LayerKind.CROSS}
     for times, step in way.children:
-        if step.key in known:
-            continue
-        missing = int(times) * value_of(step)
-        yield Slip(whole - missing, f"{step.title} is missing: + {missing:,}")
+        if step.key not in known:
+            missing = int(times) * value_of(step)
+            yield Slip(-missing, f"{step.title} is missing: + {missing:,}")
 
 
 def _part_counted_twice(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
     for times, step in way.children:
-        yield Slip(whole + int(times) * value_of(step), f"{step.title} is counted once too often")
+        yield Slip(int(times) * value_of(step), f"{step.title} is counted once too often")
 
 
 def _forgotten_term(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
-    if len(way.terms) == 1:
-        return
-    for term in way.terms:
+    for term in way.terms if len(way.terms) > 1 else ():
         title = term.title and f" ({term.title})"
-        yield Slip(whole - int(term.count), f"the term {term.count.worked()} is missing{title}")
+        yield Slip(-int(term.count), f"the term {term.count.worked()} is missing{title}")
 
 
 def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """One head, one gate, one expert, one group instead of all."""
     copies = {leaf for term in way.terms for leaf in leaves(term.count.expression) if leaf.copies}
     for leaf in sorted(copies):
-        shares = [int(term.count) // leaf.value if leaf in leaves(term.count.expression) else 0 for term in way.terms]
-        rest = [0 if share else int(term.count) for share, term in zip(shares, way.terms, strict=True)]
-        inner = total(Way((), way.children), value_of)
-        yield Slip(sum(shares) + sum(rest) + inner, f"the factor {named(leaf)} is missing")
+        counts = [int(term.count) for term in way.terms if leaf in leaves(term.count.expression)]
+        yield Slip(sum(count // leaf.value - count for count in counts), f"the factor {named(leaf)} is missing")
 
 
 def _only_the_active(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     """Experts that a token visits, where all of them are asked."""
     idle = sum(int(term.count) - int(term.active) for term in way.terms if term.active is not None)
     if idle:
-        yield Slip(total(way, value_of) - idle, "only the experts that a token visits are counted: all have parameters")
+        yield Slip(-idle, "only the experts that a token visits are counted: all have parameters")
 
 
 def _forgotten_factor(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-    whole = total(way, value_of)
     for term in way.terms:
         for changed, what in without_one(term.count.expression):
-            yield Slip(whole - int(term.count) + evaluated(changed), f"{what} is missing")
+            yield Slip(evaluated(changed) - int(term.count), f"{what} is missing")
 
 
 def another_size(sizes: tuple[Leaf, ...]) -> Mistake:
     """One of the model's sizes written for another."""
 
     def found(way: Way, value_of: ValueOf) -> Iterator[Slip]:
-        inner = total(Way((), way.children), value_of)
         expressions = [term.count.expression for term in way.terms]
+        right = sum(int(term.count) for term in way.terms)
         for leaf in dict.fromkeys(leaf for one in expressions for leaf in leaves(one) if leaf.name):
             for other in sizes:
                 own = sum(evaluated(replaced(one, leaf, other)) for one in expressions)
-                yield Slip(inner + own, f"{named(other)} stands where {named(leaf)} belongs")
+                yield Slip(own - right, f"{named(other)} stands where {named(leaf)} belongs")
 
     return Mistake("another size", found)
 

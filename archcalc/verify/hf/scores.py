@@ -15,7 +15,7 @@ import torch
 
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import runs
-from archcalc.core.ir import Module, Op, Region, Tensor, walk
+from archcalc.core.ir import Region, Tensor, walk
 from archcalc.reference.lifetimes import Lifetimes
 from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
@@ -31,27 +31,26 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
     """One row per precision; none for a model without attention scores. Passes on any error of the class."""
     short = _short(built, work)
     root = built.model.build(short)
-    sizes = {_sizes(op.output) for op in _softmaxes(root)}
-    if not sizes:
+    cores = [module for module, _ in walk(root) if module.region == Region.CORE]
+    softmaxes = [op for core in cores for op in core.ops if op.traits.softmax]
+    if not softmaxes:
         return []
+    sizes = {_sizes(op.output) for op in softmaxes}
+    made = {tensor for op in softmaxes for tensor in (op.output, *op.beside.values())}
+    number = sum(int(run.times) for run in runs(root) if run.module.region == Region.CORE and run.op.traits.softmax)
     at = ", ".join(f"{name} {size}" for name, size in short.lengths.items())
     seen = {precision: _theirs(built, short, sizes, precision) for precision in TYPES}
-    if any(number != _number(root) for number, _ in seen.values()):
+    if any(ran != number for ran, _ in seen.values()):
         raise ValueError("its attention computes scores of a different shape")
     return [
         Row(
             f"eager softmax saved, {precision}, {at}",
-            _ours(root, precision),
+            saved_activations(root, precision).among(made).bytes,
             seen[precision][1],
             group,
         )
         for precision in TYPES
     ]
-
-
-def _softmaxes(root: Module) -> list[Op]:
-    cores = [module for module, _ in walk(root) if module.region == Region.CORE]
-    return [op for core in cores for op in core.ops if op.traits.softmax]
 
 
 def _short(built: Built, work: Workload) -> Workload:
@@ -74,16 +73,6 @@ def _short(built: Built, work: Workload) -> Workload:
 def _sizes(tensor: Tensor) -> tuple[int, tuple[int, int]]:
     rows, columns = (int(dim.size) for dim in tensor.dims[-2:])
     return prod(int(dim.size) for dim in tensor.dims), (rows, columns)
-
-
-def _number(root: Module) -> int:
-    """How often softmax runs over scores."""
-    return sum(int(run.times) for run in runs(root) if run.module.region == Region.CORE and run.op.traits.softmax)
-
-
-def _ours(root: Module, precision: str) -> int:
-    made = {tensor for op in _softmaxes(root) for tensor in (op.output, *op.beside.values())}
-    return saved_activations(root, precision).among(made).bytes
 
 
 def _theirs(built: Built, work: Workload, sizes: Sizes, precision: str) -> tuple[int, int]:

@@ -89,23 +89,3 @@ def recorded(training: Training, recorder: Recorder) -> Trace:
         training.run(recorder.begin)
     recorder.name_states()
     return Trace(training.setting, list(recorder.events), recorder.names)  # weights die later
-
-
-def listed(trace: Trace) -> list[str]:
-    """A line for each event, for people who look for a difference."""
-    lines, now = list[str](), 0
-    for event in trace.events:
-        if isinstance(event, Phase):
-            lines.append(f"== {event.name} {event.step}")
-            continue
-        is_birth = isinstance(event, Birth)
-        now += event.storage.bytes if is_birth else -event.storage.bytes
-        lines.append(f"{now:>14,} {'+' if is_birth else '-'} {said(event.storage, trace.names)}")
-    return lines
-
-
-def said(storage: Storage, names: dict[int, str]) -> str:
-    """A storage in one line."""
-    shape = "×".join(map(str, storage.shape))
-    name = names.get(storage.key, storage.module)
-    return f"{storage.key} {storage.bytes:,} {storage.op.removeprefix('aten.')} {shape} {storage.dtype} {name}"

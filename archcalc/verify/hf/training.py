@@ -173,10 +173,8 @@ def _move(model: nn.Module, device: str) -> None:
         kinds: list[dict[str, Any]] = [module._parameters, module._buffers]
         for held in kinds:
             for name, tensor in held.items():
-                if tensor is not None:
-                    held[name] = moved.setdefault(tensor, _moved(tensor, device))
-
-
-def _moved(tensor: Tensor, device: str) -> Tensor:
-    made = torch.empty_like(tensor, device=device)
-    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
+                if tensor is not None and tensor not in moved:
+                    made = torch.empty_like(tensor, device=device)
+                    is_weight = isinstance(tensor, nn.Parameter)
+                    moved[tensor] = nn.Parameter(made, tensor.requires_grad) if is_weight else made
+                held[name] = None if tensor is None else moved[tensor]
