@@ -130,21 +130,14 @@ def _shapes(model: Model, depth: int | None) -> list[Blank]:
     same = _equal_layers(rows)
     asked = [row for row in rows if _layer(row) in same and _within(row.path, depth)]
     labels = told_apart([_signal(row, same[_layer(row)], titles) for row in asked])
-    # How the sides of a map are worked out, by the module that convolves or pools.
-    root = model.build()
-    modules = [module for module, _ in walk(root)]
-    workings = {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
+    # The dims, and how the sides of a map are worked out by the module that convolves or pools.
+    sides = {
+        module.path: [side.worked for op in module.ops for side in op.windows] for module, _ in walk(model.build())
+    }
+    workings = {row.path: [" × ".join(row.dims), *dict.fromkeys(sides.get(row.path, ()))] for row in asked}
     numbered = enumerate(zip(asked, labels, strict=True), start=1)
     return [
-        Blank(
-            "shapes",
-            f"S{place}",
-            row.path,
-            label,
-            row.shape,
-            "\n".join([" × ".join(row.dims), *dict.fromkeys(workings.get(row.path, ()))]),
-            axes=row.dims,
-        )
+        Blank("shapes", f"S{place}", row.path, label, row.shape, "\n".join(workings[row.path]), axes=row.dims)
         for place, (row, label) in numbered
     ]
 

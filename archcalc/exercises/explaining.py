@@ -66,21 +66,18 @@ def two_mistakes(
 def at_most_two(found: Iterable[Explained]) -> Explained | None:
     """The first of a few; none of many."""
     pairs = list(dict.fromkeys(found))
-    if 0 < len(pairs) <= MOST_PAIRS:
-        return pairs[0]
-    return None
+    return pairs[0] if 0 < len(pairs) <= MOST_PAIRS else None
 
 
 Changes = dict[tuple[int, Explained], Explained]  # how far a mistake leads astray, and the mistake
 
 
 def _sums(apart: Fraction, each: Changes) -> Iterable[Explained]:
-    by_change: dict[int, list[Explained]] = {}
+    by_change: dict[int | Fraction, list[Explained]] = {}
     for (change, _), one in each.items():
         by_change.setdefault(change, []).append(one)
     for (change, _), one in each.items():
-        others = by_change.get(int(apart - change), []) if apart.denominator == 1 else []
-        yield from (both(one, other) for other in others if one < other)
+        yield from (both(one, other) for other in by_change.get(apart - change, ()) if one < other)
 
 
 def _in_units(
@@ -169,9 +166,7 @@ class Explanations:
     def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
         """A misread model that has such a shape there."""
         found = [explained for shape, explained in self._misreadings(blank) if shape == given]
-        if not found:
-            return None
-        return one_of(found)
+        return one_of(found) if found else None
 
     @cached_property
     def _working(self) -> tuple[Mistake, ...]:

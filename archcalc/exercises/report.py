@@ -87,7 +87,9 @@ class CheckReport(Report):
         columns, lines = in_tables(COLUMNS), []
         for question, marks in groupby(self.marks, key=lambda mark: mark.blank.question):
             lines.append(heading(language(SOURCE).title(question), columns))
-            lines += [_line(mark, cells_of(columns, mark)) for mark in marks]
+            for mark in marks:
+                shown, notes = SHOWN[mark.standing], tuple(filter(None, (mark.remark,)))
+                lines.append(Line(cells_of(columns, mark), 1, flag=shown.flag, tone=shown.tone, notes=notes))
         return Table(columns, tuple(lines))
 
     def facts(self) -> dict[str, Any]:
@@ -104,11 +106,6 @@ class CheckReport(Report):
 
     def records(self) -> list[dict[str, Any]]:
         return records_of(COLUMNS, self.marks)
-
-
-def _line(mark: Mark, cells: tuple[Any, ...]) -> Line:
-    shown = SHOWN[mark.standing]
-    return Line(cells, 1, flag=shown.flag, tone=shown.tone, notes=tuple(filter(None, (mark.remark,))))
 
 
 def _shortened(said: str) -> str:

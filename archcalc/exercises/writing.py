@@ -48,10 +48,9 @@ _LOWERED = str.maketrans(_SUPERSCRIPTS, "0123456789")
 def _character(character: str) -> str:
     if character in _SIGNS or character.isascii():
         return _SIGNS.get(character, character)
-    if unicodedata.category(character) in ("Zs", "Cf"):  # narrow spaces, marks of direction
-        if unicodedata.category(character) != "Zs":
-            return ""
-        return " "
+    plain = {"Zs": " ", "Cf": ""}.get(unicodedata.category(character))  # narrow spaces, marks of direction
+    if plain is not None:
+        return plain
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)
 

@@ -71,14 +71,10 @@ def _caches(report: MemoryReport) -> Iterator[Candidate]:
 def _for_each_parameter(model: Model) -> Iterator[Candidate]:
     params = model.params()
     for size, words in EACH.items():
-        yield _bytes(f"{size} bytes each", params.total * size, f"{_plain(size)} bytes for each parameter ({words})")
+        number = f"{float(size):g} bytes for each"
+        yield _bytes(f"{size} bytes each", params.total * size, f"{number} parameter ({words})")
         if params.active != params.total:
-            sentence = f"{_plain(size)} bytes for each active parameter ({words})"
-            yield _bytes(f"{size} bytes each, active", params.active * size, sentence)
-
-
-def _plain(size: Fraction) -> str:
-    return f"{float(size):g}"
+            yield _bytes(f"{size} bytes each, active", params.active * size, f"{number} active parameter ({words})")
 
 
 def _sums(report: MemoryReport) -> Iterator[Candidate]:

@@ -49,16 +49,14 @@ class Misreading(Node):
     def _places(self, data: Data, value: Any) -> list[Place]:
         path = _path(self.field)
         found = dict(_places(data, path))
-        places = [place for place, said in found.items() if self._differs(said, value)]
+        taken_for = self.instead_of or list(found.values())
+        places = [place for place, said in found.items() if said != value and said in taken_for]
         if self.beside:
             layers = [place[:-1] for place, _ in _places(data, _path(self.beside))]
             places += [(*layer, *path) for layer in layers if (*layer, *path) not in found]
         if self.unsaid and path not in found:
             places.append(path)
         return places
-
-    def _differs(self, found: Any, value: Any) -> bool:
-        return found != value and (not self.instead_of or found in self.instead_of)
 
 
 def _path(field: str) -> Place:
@@ -67,18 +65,11 @@ def _path(field: str) -> Place:
 
 def _places(value: Any, field: Place, path: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every place where a field is written, at the top or within others, and what it has there."""
-    for name, inner in _inside(value):
+    held = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    for name, inner in held:
         if (*path, name)[-len(field) :] == field:
             yield (*path, name), inner
         yield from _places(inner, field, (*path, name))
-
-
-def _inside(value: Any) -> list[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        return list(value.items())
-    if isinstance(value, list):
-        return list(enumerate(value))
-    return []
 
 
 def _with(data: Data, places: list[Place], value: Any) -> Data:
@@ -118,22 +109,14 @@ class Misremembered(NamedTuple):
     rule: Rule
 
 
-def _without_one(window: Window) -> int:
-    return window.right_places - 1
-
-
-def _without_one_where_they_overlap(window: Window) -> int:
-    """A pool that halves a map is not worked out by the formula."""
-    return window.right_places - (window.stride < window.kernel)
-
-
 def _rounded_up(window: Window) -> int:
     return -(-(window.size + window.before + window.after - window.reach) // window.stride) + 1
 
 
 _ONE = "⌊(n + 2p − k)/s⌋ + 1: the 1 for the first place is missing"
 MISREMEMBERED = (
-    Misremembered("size without + 1", _ONE, _without_one),
-    Misremembered("size without + 1", _ONE, _without_one_where_they_overlap),
+    Misremembered("size without + 1", _ONE, lambda window: window.right_places - 1),
+    # a pool that halves a map is not worked out by the formula
+    Misremembered("size without + 1", _ONE, lambda window: window.right_places - (window.stride < window.kernel)),
     Misremembered("size rounded up", "the division is rounded down, not up", _rounded_up),
 )

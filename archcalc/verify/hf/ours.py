@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from archcalc.analyze.flops.cost import Work, work
@@ -73,27 +74,17 @@ def _flops(done: Work) -> dict[Module, int]:
     """Of one copy of each block."""
     found: dict[Module, int] = {}
     for piece in done.pieces:
-        block = _block_around(piece.module)
-        if block and piece.matrix:
-            found[block] = found.get(block, 0) + int(piece.forward)
-    return {block: total // _copies(block) for block, total in found.items()}
+        blocks = [module for module in _upwards(piece.module) if module.region == Region.BLOCK]
+        if blocks and piece.matrix:  # the outermost
+            found[blocks[-1]] = found.get(blocks[-1], 0) + int(piece.forward)
+    return {block: total // math.prod(int(one.repeat) for one in _upwards(block)) for block, total in found.items()}
 
 
-def _block_around(module: Module | None) -> Module | None:
-    """The outermost block."""
-    found = None
+def _upwards(module: Module | None) -> Iterator[Module]:
+    """A module, and those around it."""
     while module:
-        found = module if module.region == Region.BLOCK else found
+        yield module
         module = module.parent
-    return found
-
-
-def _copies(module: Module | None) -> int:
-    number = 1
-    while module:
-        number *= int(module.repeat)
-        module = module.parent
-    return number
 
 
 def _layer(name: str, module: Module) -> Layer | None:
