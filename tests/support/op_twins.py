@@ -23,8 +23,8 @@ from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.ops import KINDS
 from archcalc.reference import measure, positions
 from archcalc.reference.fused import FusedAttention, Scores
-from archcalc.reference.scan import as_kernel
 from archcalc.reference.layers import XieluKernel as Xielu
+from archcalc.reference.scan import as_kernel
 
 BATCH, SEQ, WIDTH, OUT, ROWS = (
     Dim.of(*named) for named in (("batch", 2), ("seq", 3), ("width", 4), ("out", 5), ("rows", 7))
