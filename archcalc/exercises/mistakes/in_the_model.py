@@ -65,7 +65,8 @@ def _path(field: str) -> Place:
 
 def _places(value: Any, field: Place, path: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every place where a field is written, at the top or within others, and what it has there."""
-    held = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    items = value if isinstance(value, list) else ()
+    held = value.items() if isinstance(value, dict) else enumerate(items)
     for name, inner in held:
         if (*path, name)[-len(field) :] == field:
             yield (*path, name), inner
