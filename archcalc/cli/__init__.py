@@ -17,40 +17,32 @@ FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 
 
 def main() -> None:
-    """Run, and turn a user's mistake into one message and exit code 2."""
-    from archcalc.cli.printing import prepared
-
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
-    with prepared():
-        code = _run(sys.argv[1:])
-    sys.exit(code)
-
-
-def _run(arguments: list[str]) -> int:
-    """The exit code. An error that typer finds in the arguments is reported like every other user error."""
+    """Run, and turn a user's mistake, also one that typer finds in the arguments, into one message and exit code 2."""
     from archcalc.cli import commands
     from archcalc.cli.app import app
-    from archcalc.cli.printing import Enough, complain
+    from archcalc.cli.printing import Enough, complain, prepared
     from archcalc.cli.progress import shown
     from archcalc.cli.usage import UsageError, mistake, no_command
 
-    called, known = arguments[0] if arguments else "--help", commands.names()
-    try:
-        if called not in known and not called.startswith("-"):
-            raise no_command(called, list(known))
-        with shown():
-            return app(called)(arguments or [called], standalone_mode=False) or 0
-    except UsageError as error:
-        complain(f"error: {mistake(error, called if called in known else '')}")
-        return FAULTY_INPUT
-    except InputError as error:
-        complain("\n".join(f"error: {message}" for message in error.messages()))
-        return FAULTY_INPUT
-    except Enough:
-        return 0
-    except Exception:
-        complain(_bug())
-        return BUG
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
+    arguments, known = sys.argv[1:] or ["--help"], commands.names()
+    called, code = arguments[0], FAULTY_INPUT
+    with prepared():
+        try:
+            if called not in known and not called.startswith("-"):
+                raise no_command(called, list(known))
+            with shown():
+                code = app(called)(arguments, standalone_mode=False) or 0
+        except UsageError as error:
+            complain(f"error: {mistake(error, called if called in known else '')}")
+        except InputError as error:
+            complain("\n".join(f"error: {message}" for message in error.messages()))
+        except Enough:
+            code = 0
+        except Exception:
+            complain(_bug())
+            code = BUG
+    sys.exit(code)
 
 
 def _bug() -> str:

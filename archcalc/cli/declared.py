@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -11,33 +12,28 @@ from typer.core import TyperCommand
 
 from archcalc.run.commands import Command
 from archcalc.run.options import Options, options_of
-from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
-from archcalc.spec.sizes import Sizes
+from archcalc.spec.option import GROUPS, Option, flag_of
 
 Function = Callable[..., None]
-LEFT_OUT = "archcalc.left_out"  # options that are not typed
 
 
 def takes_options(asked: Command) -> Callable[[Function], Function]:
-    """Give typer one parameter per option of the command; the function receives them, checked, as its parameter
-    `options`. Its annotation is the class that declares them: `Options`, or one with further options of its own."""
-    return lambda function: _taking(function, asked, holder=None)
+    """Give typer one parameter per option of the command; the function receives them as its parameter `options`. Where
+    its annotation is a class that declares them, `Options` or one with further options of its own, they are checked;
+    otherwise, for a command that asks with several values of an option, they come as they were given, by name."""
+    return partial(_taking, asked)
 
 
-def takes_values(asked: Command) -> Callable[[Function], Function]:
-    """The same for a command that asks with several values of an option: it receives what was given, by name."""
-    return lambda function: _taking(function, asked, holder=Options)
-
-
-def _taking(function: Function, asked: Command, holder: type[Options] | None) -> Function:
+def _taking(asked: Command, function: Function) -> Function:
     own = inspect.signature(function, eval_str=True).parameters
-    declares: Any = holder or own["options"].annotation
-    known = dict(options_of(asked, declares))
+    annotated: Any = own["options"].annotation
+    holder = annotated if isinstance(annotated, type) and issubclass(annotated, Options) else None
+    known = dict(options_of(asked, holder or Options))
 
     def called(**given: Any) -> None:
         values = {name: given[name] for name in known if given[name] is not None}
         others = {name: value for name, value in given.items() if name not in known}
-        function(**others, options=values if holder else declares.of(asked, values))
+        function(**others, options=holder.of(asked, values) if holder else values)
 
     generated = [_parameter(name, one, asked.mode if name == "mode" else None) for name, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
@@ -59,32 +55,22 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual or None, annotation=annotation)
 
 
-def normalised(function: Function) -> Callable[[str], str]:
-    """Map the names that other tools use for an option to the name shown in help."""
-    taken = inspect.signature(function).parameters
-    names = other_names([(name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken])
-    written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
-    return lambda name: written.get(name, name)
-
-
 class ByGroup(TyperCommand):
     """A command whose help lists options by group: its own first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out."""
-        if not ctx.resilient_parsing:  # as for completion, which wants all of them
-            typed = self.make_parser(ctx).parse_args(list(args))[0]
-            left = [one for one in self.params if one.param_type_name == "option" and one.name not in typed]
+        typed = self.make_parser(ctx).parse_args(list(args))[0]
+        if not ctx.resilient_parsing and "help" not in typed:  # help and completion want all of them
+            options = [one for one in self.params if one.param_type_name == "option" and not one.required]
+            left = [one for one in options if one.name not in typed]
             ctx.params.update((one.name, one.get_default(ctx)) for one in left)
-            ctx.meta[LEFT_OUT] = left
+            self.params = [one for one in self.params if one not in left]
         return super().parse_args(ctx, args)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return [one for one in super().get_params(ctx) if one not in ctx.meta.get(LEFT_OUT, ())]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
-        for param in super().get_params(ctx):
+        for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             heading = getattr(param, "rich_help_panel", None)
             usual = "Arguments" if param.param_type_name == "argument" else "Options"

@@ -11,10 +11,11 @@ from typing import Any, TextIO
 
 from archcalc.cli import progress
 from archcalc.core.errors import InputError
-from archcalc.core.visible import UNSEEN, escaped
+from archcalc.core.visible import visible
 from archcalc.render.style import MARKS, on_terminal, unstyled
 
 NO_COLOUR = ("0", "false", "no", "off")  # of FORCE_COLOR
+_LAYOUT = "\n\t"  # control characters that an answer may have
 _ASCII: dict[int, int | str] = {  # one for one, to keep columns in line
     **str.maketrans("·−–×…█▓▒░▪│✓✗→≈±√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>~~/2......."),
     **str.maketrans("●○■□▲△◆◇╳─╌┤┴└▁▂▃▄▅▆▇▼", "o+*#@%&$X--++`...:::#v"),
@@ -83,17 +84,12 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     return "".join(character if character.isascii() else "?" for character in shown), error.end
 
 
-def harmless(text: str, kept: str = "\n\t") -> str:
-    """Escape terminal control characters; names from files were escaped before."""
-    return UNSEEN.sub(lambda found: found[0] if found[0] in kept else escaped(found[0]), text)
-
-
 def out(text: str, kept: str = "") -> None:
     """Print an answer; `kept` are signs without a form that its language needs."""
     if sys.stdout is None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
     progress.erase()
-    styled = harmless(text, "\n\t" + MARKS + kept)
+    styled = visible(text, _LAYOUT + MARKS + kept)  # names from files were escaped before
     print(on_terminal(styled) if is_coloured() else unstyled(styled), flush=True)
 
 
@@ -113,5 +109,5 @@ def is_coloured() -> bool:
 def complain(text: str) -> None:
     """Write to standard error, if it is open."""
     with suppress(OSError, AttributeError):  # full, or closed and therefore None
-        sys.stderr.write(f"{harmless(text)}\n")
+        sys.stderr.write(f"{visible(text, _LAYOUT)}\n")
         sys.stderr.flush()

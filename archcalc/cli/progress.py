@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from archcalc.core.progress import listening
-from archcalc.core.visible import UNSEEN, escaped
+from archcalc.core.visible import visible
 
 PATIENCE, PAUSE = 1.0, 0.1  # seconds before the first line, and between two
 ERASE = "\r\x1b[2K"
@@ -28,7 +28,7 @@ class Line:
         now = time.monotonic()
         if now < self.next:
             return
-        text = UNSEEN.sub(lambda found: escaped(found[0]), f"{what} … {now - self.since:.0f} s")
+        text = visible(f"{what} … {now - self.since:.0f} s")
         self._write(ERASE + text[: shutil.get_terminal_size().columns - 1])
         self.next, self.is_shown = now + PAUSE, True
 
@@ -51,7 +51,7 @@ _shown: list[Line] = []
 @contextmanager
 def shown() -> Iterator[None]:
     """While a command runs, on a terminal; nothing is written to a pipe or a file."""
-    if not _is_terminal():
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         yield
         return
     line = Line()
@@ -68,7 +68,3 @@ def erase() -> None:
     """Before an answer is printed."""
     for line in _shown:
         line.erase()
-
-
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -27,9 +27,9 @@ def escaped(character: str) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")
 
 
-def visible(text: str) -> str:
-    """On one line, without anything that a terminal would obey."""
-    return UNSEEN.sub(lambda found: escaped(found[0]), text)
+def visible(text: str, kept: str = "") -> str:
+    """On one line, without anything that a terminal would obey; unless such signs are to be kept."""
+    return UNSEEN.sub(lambda found: found[0] if found[0] in kept else escaped(found[0]), text)
 
 
 def shortened(text: str) -> str:

@@ -6,13 +6,10 @@ import unicodedata
 
 
 def width(text: str) -> int:
-    return len(text) if text.isascii() else sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    if text.isascii():
+        return len(text)
+    seen = [character for character in text if not unicodedata.combining(character)]
+    return len(seen) + sum(unicodedata.east_asian_width(character) in "WF" for character in seen)
 
 
 def cut(text: str, columns: int) -> str:

@@ -39,15 +39,8 @@ class Amount(NamedTuple):
     roughly: str
     note: str
     segment: int | None  # which part of the stacked bars it is
-
-    @property
-    def about(self) -> str:
-        return f"· {self.roughly}" if self.roughly else ""
-
-    @property
-    def marked(self) -> str:
-        """Its label, with the character that stands for it in the bars."""
-        return self.label if self.segment is None else f"{GLYPHS[self.segment]} {self.label}"
+    about: str  # `· 201.5 M`, or nothing
+    marked: str  # its label, with the character that stands for it in the bars
 
 
 @dataclass(frozen=True)
@@ -85,6 +78,12 @@ class Page:
 def page(report: Report) -> Page:
     working, expected = report.working(), report.expected
     worked = working.text() if working else ""
+    figures = []
+    for each in report.figures():
+        label, (exact, roughly) = visible(each.label), unit_of(each.unit).figure(each.value)
+        marked = label if each.segment is None else f"{GLYPHS[each.segment]} {label}"
+        about = f"· {roughly}" if roughly else ""
+        figures.append(Amount(label, exact, roughly, visible(each.note), each.segment, about, marked))
     return Page(
         title=visible(report.title()),
         answer=[visible(line) for line in (report.answer(), *report.beneath()) if line],
@@ -92,10 +91,7 @@ def page(report: Report) -> Page:
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(worked),
-        figures=[
-            Amount(visible(each.label), *unit_of(each.unit).figure(each.value), visible(each.note), each.segment)
-            for each in report.figures()
-        ],
+        figures=figures,
         tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
         notes=[replace(each, text=visible(each.text)) for each in summed_up(report.assumptions)],
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from archcalc.cli.declared import takes_values
+from archcalc.cli.declared import takes_options
 from archcalc.cli.options import Depth, Format, Set, show
 from archcalc.cli.several_models import Models, labelled, split
 from archcalc.core.errors import InputError
@@ -25,7 +25,7 @@ Metric = Annotated[
 ]
 
 
-@takes_values(COMPARE)
+@takes_options(COMPARE)
 def compare(
     models: Models,
     *,

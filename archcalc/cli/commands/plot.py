@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from archcalc.cli.declared import takes_values
+from archcalc.cli.declared import takes_options
 from archcalc.cli.options import Format, Set, completed_gpu, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
@@ -61,7 +61,7 @@ Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes 
 Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
 
 
-@takes_values(PLOT)
+@takes_options(PLOT)
 def plot(
     models: Models,
     x: X = ...,  # type: ignore[assignment]  # which typer reads as: must be given

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.commands.fit import Gpus
-from archcalc.cli.declared import takes_values
+from archcalc.cli.declared import takes_options
 from archcalc.cli.options import ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
@@ -27,7 +27,7 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
-@takes_values(REPORT)
+@takes_options(REPORT)
 def report(
     model: ModelName = "textbook",
     output: Output = None,
