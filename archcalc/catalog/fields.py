@@ -114,14 +114,11 @@ class FieldReport(Report):
         if len(self.meanings) == 1:
             return self.meanings[0].about
         if not self.meanings:
-            return self._of_terms()
+            if len(self.terms) == 1:
+                return _sentence(self.terms[0].means)
+            return f"{len(self.terms)} terms" if self.terms else "no field"
         inner = self.meanings[-1].field
         return f"{len(self.meanings)} fields; `archcalc explain {inner}`, with its place, explains one"
-
-    def _of_terms(self) -> str:
-        if len(self.terms) == 1:
-            return _sentence(self.terms[0].means)
-        return f"{len(self.terms)} terms" if self.terms else "no field"
 
     def beneath(self) -> Sequence[str]:
         """What other libraries mean by the name."""

@@ -131,7 +131,10 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
     if list(model.resolved.lengths) != ["seq"]:
         return
     try:
-        placed = _placed(model, devices, options, length)
+        # With the context asked for, or all that the model has.
+        most = model.resolved.lengths["seq"].length
+        sizes = replace(options.sizes, seq=min(length, most or length), context=None)
+        placed = placed_on(model, replace(options, sizes=sizes), [devices])[0]
         known = facts(placed.request, devices.kinds)
         if not known.decodes:
             return
@@ -139,13 +142,6 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
         yield _widest(name, placed, formats)
     except InputError:
         return
-
-
-def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -> Placed:
-    """With the context asked for, or all that the model has."""
-    most = model.resolved.lengths["seq"].length
-    sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-    return placed_on(model, replace(options, sizes=sizes), [devices])[0]
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:

@@ -31,7 +31,13 @@ def command_answer(question: Question) -> Answer:
 def line(question: Question, command: str) -> str:
     """Settings that the command does not take change nothing in its answer, and are left out."""
     taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in _takes(command)}
-    _check(command, taken)
+    # The line runs: whatever the command would refuse is refused here.
+    if command in SIZED:
+        sizes(taken)
+    elif command in ONE_MODE:
+        options(command, taken)
+    elif command in OPTIONS:
+        values(command, taken)
     words = ["archcalc", command, *_models(question, command), *_written(command, taken), *_more(question, command)]
     return shlex.join(words)
 
@@ -40,16 +46,6 @@ def _takes(command: str) -> dict[str, Option]:
     if command in PLAIN:
         return {}
     return SIZES if command in SIZED else dict(options_of(command))
-
-
-def _check(command: str, taken: dict[str, Any]) -> None:
-    """The line runs: whatever the command would refuse is refused here."""
-    if command in SIZED:
-        sizes(taken)
-    elif command in ONE_MODE:
-        options(command, taken)
-    elif command in OPTIONS:
-        values(command, taken)
 
 
 def _models(question: Question, command: str) -> list[str]:

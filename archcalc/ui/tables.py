@@ -36,11 +36,7 @@ def numbered(name: str, tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def notes(laid_out: Page) -> list[dict[str, str]]:
-    return [_note(one) for one in laid_out.notes]
-
-
-def _note(note: Assumption) -> dict[str, str]:
-    return {"text": note.text, "option": note.option}
+    return [{"text": one.text, "option": one.option} for one in laid_out.notes]
 
 
 def _figure(one: Amount) -> dict[str, Any]:

@@ -26,21 +26,17 @@ def main() -> None:
     """An interrupt is meant for the server, which then closes this input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(200_000, 20, 100)  # as the command line does: many objects, hardly any garbage
-    _limit_memory()
-    asked, answered = sys.stdin.buffer, sys.stdout.buffer
-    while len(length := asked.read(LENGTH)) == LENGTH:
-        question = asked.read(int.from_bytes(length, "big")).decode("utf-8", "replace")
-        answered.write(framed(ask_json(question).encode()))
-        answered.flush()
-
-
-def _limit_memory() -> None:
-    """Where the system can: Windows has no such module, macOS refuses the limit."""
+    # Where the system can: Windows has no such module, macOS refuses the limit.
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, most))
+    asked, answered = sys.stdin.buffer, sys.stdout.buffer
+    while len(length := asked.read(LENGTH)) == LENGTH:
+        question = asked.read(int.from_bytes(length, "big")).decode("utf-8", "replace")
+        answered.write(framed(ask_json(question).encode()))
+        answered.flush()
 
 
 if __name__ == "__main__":

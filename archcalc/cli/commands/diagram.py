@@ -38,20 +38,7 @@ def diagram(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once."""
-    _check(output, format, force=force)
-    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
-    if output is None:
-        out(printed(drawn, format or USUAL).rstrip("\n"))
-        return
-    from archcalc.cli.new_file import write
-
-    write(Path(output), written(drawn, suffix_of(output, WRITTEN)), replace=force)
-    out(f"wrote {output}")
-
-
-def _check(output: str | None, format: str | None, *, force: bool) -> None:
-    """Before anything is computed."""
+    # Before anything is computed.
     if output is not None:
         suffix_of(output, WRITTEN)
         if format:
@@ -62,3 +49,12 @@ def _check(output: str | None, format: str | None, *, force: bool) -> None:
         written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
+    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
+    if output is None:
+        out(printed(drawn, format or USUAL).rstrip("\n"))
+        return
+    from archcalc.cli.new_file import write
+
+    write(Path(output), written(drawn, suffix_of(output, WRITTEN)), replace=force)
+    out(f"wrote {output}")

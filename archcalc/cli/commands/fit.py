@@ -78,7 +78,11 @@ def fit(
     if check and (table or models):
         raise InputError("has no effect with a table", "leave it out, or ask about one case", field="--check")
     if models:
-        _list(model, gpu, options, format)
+        from archcalc.catalog.runs_here import runs_here
+
+        if not gpu or len(gpu) > 1:
+            raise InputError("is about one device", "add --gpu NAME, such as --gpu m3-ultra-256gb", field="--models")
+        show(runs_here(gpu[0], options, model or ""), format)
         return
     if model is None:
         hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
@@ -100,11 +104,3 @@ def _answer(
     show(report, format)
     if check:
         raise typer.Exit(EXIT[report.verdict.value])
-
-
-def _list(pattern: str | None, gpu: list[str] | None, options: Options, format: str) -> None:
-    from archcalc.catalog.runs_here import runs_here
-
-    if not gpu or len(gpu) > 1:
-        raise InputError("is about one device", "add --gpu NAME, such as --gpu m3-ultra-256gb", field="--models")
-    show(runs_here(gpu[0], options, pattern or ""), format)

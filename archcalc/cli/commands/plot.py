@@ -82,7 +82,15 @@ def plot(
     Every point is what `archcalc memory`, `flops` or `params` answers with the same options, all of which are taken.
     Where curves pass the memory of a device, or each other, is solved on whole numbers.
     """
-    _check(output, format, force=force)
+    # Before anything is computed.
+    if output is not None:
+        suffix_of(output, WRITTEN)
+        if format != "table":
+            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
+    elif force:
+        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
+    elif format not in formats() and f".{format}" in WRITTEN:
+        raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")
     from archcalc.analyze.plot.answer import plotted
     from archcalc.analyze.plot.scales import Scales
 
@@ -95,15 +103,3 @@ def plot(
 
     write(Path(output), written(report, suffix_of(output, WRITTEN)), replace=force)
     out(f"wrote {output}")
-
-
-def _check(output: str | None, format: str, *, force: bool) -> None:
-    """Before anything is computed."""
-    if output is not None:
-        suffix_of(output, WRITTEN)
-        if format != "table":
-            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
-    elif force:
-        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
-    elif format not in formats() and f".{format}" in WRITTEN:
-        raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")

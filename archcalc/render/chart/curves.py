@@ -48,17 +48,13 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
         area = _Area(drawing, chart, panel, top, top + high, left, right, scale, places)
         area.draw()
         crowded += area.crowded
-    _listed(drawing, crowded)
-    return drawing
-
-
-def _listed(drawing: Drawing, crowded: list[str]) -> None:
-    """Crossings that have no room for their numbers, as sentences beneath everything."""
+    # Crossings that have no room for their numbers, as sentences beneath everything.
     for sentence in crowded:
         drawing.text(
             shortened(sentence, SMALL, drawing.width - 2 * MARGIN), MARGIN, drawing.height, size=SMALL, ink=MUTED
         )
         drawing.height += ROW
+    return drawing
 
 
 def _margins(chart: Curves, wide: float) -> tuple[float, float]:

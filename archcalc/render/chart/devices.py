@@ -56,7 +56,13 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     ground = 10 + layout.row * len(report.rows)
     keys = legend.placed(_entries(report), 0, ground + 46, wide)
     drawing = Drawing(wide, ground + 36 + legend.height(keys), f"{report.title()}: devices", _described(report))
-    _grid(drawing, scale, ground)
+    for tick in scale.ticks():
+        x = scale.place(tick)
+        drawing.line([(x, 4), (x, ground)], RULE)
+        anchor = "start" if x < 10 else "middle"
+        words = f"{tick / GIB:,.0f} GiB" if tick >= GIB else f"{tick / GIB:.2g} GiB"
+        if x + width(words, SMALL) / 2 <= drawing.width:
+            drawing.text(words, x, ground + 12, size=SMALL, anchor=anchor, ink=MUTED)
     for place, row in enumerate(report.rows):
         _row(drawing, report, row, layout, scale, 4 + layout.row * place)
     legend.draw(drawing, keys)
@@ -103,16 +109,6 @@ def _entries(report: FitReport) -> Iterator[Entry]:
         yield Entry(None, f"± {report.band.percent} %, the error of measured runs")
 
 
-def _grid(drawing: Drawing, scale: Linear, ground: float) -> None:
-    for tick in scale.ticks():
-        x = scale.place(tick)
-        drawing.line([(x, 4), (x, ground)], RULE)
-        anchor = "start" if x < 10 else "middle"
-        words = f"{tick / GIB:,.0f} GiB" if tick >= GIB else f"{tick / GIB:.2g} GiB"
-        if x + width(words, SMALL) / 2 <= drawing.width:
-            drawing.text(words, x, ground + 12, size=SMALL, anchor=anchor, ink=MUTED)
-
-
 def _row(drawing: Drawing, report: FitReport, row: Row, layout: _Layout, scale: Linear, top: float) -> None:
     drawing.open(hint=f"{row.gpu}: needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}")
     middle = top + layout.bar
@@ -121,12 +117,7 @@ def _row(drawing: Drawing, report: FitReport, row: Row, layout: _Layout, scale: 
         words, room = top + 10, layout.wide / 2
     drawing.text(shortened(row.gpu, SIZE, room - 8), 0, words, size=SIZE)
     drawing.text(_verdict(row), layout.wide, words, size=SIZE, anchor="end", ink=_VERDICTS[row.verdict])
-    _bar(drawing, report, row, scale, middle)
-    drawing.close()
-
-
-def _bar(drawing: Drawing, report: FitReport, row: Row, scale: Linear, middle: float) -> None:
-    """The memory as a frame, what is needed in it or beyond it, and the error of that."""
+    # The memory as a frame, what is needed in it or beyond it, and the error of that.
     start, end = scale.place(0), scale.place(row.capacity_bytes)
     drawing.rectangle(start, middle - BAR / 2, end - start, BAR, PANEL, edge=MUTED)
     below = 0
@@ -139,6 +130,7 @@ def _bar(drawing: Drawing, report: FitReport, row: Row, scale: Linear, middle: f
     if row.room.percent is not None:
         _whisker(drawing, scale.place(low), scale.place(high), middle)
     drawing.line([(end, middle - BAR / 2 - 2), (end, middle + BAR / 2 + 2)], INK, width=2.5)
+    drawing.close()
 
 
 def _whisker(drawing: Drawing, low: float, high: float, middle: float) -> None:

@@ -60,17 +60,7 @@ def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels
         labels.append((canvas.cell(*last)[0], f"{_glyph(line)} {visible(line.label)}", line.number))
     for meeting in panel.meetings:
         canvas.glyph(places.of_value(meeting.place), scale.place(meeting.height), CROSSED)
-    _limited(canvas, panel, scale)
-    _labelled(canvas, panel, places, scale)
-    return labels
-
-
-def _glyph(line: Line) -> str:
-    return GLYPHS[line.number % len(GLYPHS)]
-
-
-def _limited(canvas: Canvas, panel: Panel, scale: Scale) -> None:
-    """A rule for each device, with its name where the rule is free for long enough; devices of one row share it."""
+    # A rule for each device, with its name where the rule is free for long enough; devices of one row share it.
     by_row: dict[int, list[str]] = {}
     for limit in panel.limits:
         canvas.rule(scale.place(limit.height))
@@ -80,6 +70,12 @@ def _limited(canvas: Canvas, panel: Panel, scale: Scale) -> None:
         for at, words in ((row, text), (row - 1, text.strip()), (row, f" {names[0]} "), (row + 1, text.strip())):
             if any(canvas.write(at, column, words) for column in range(1, canvas.wide - len(words))):
                 break
+    _labelled(canvas, panel, places, scale)
+    return labels
+
+
+def _glyph(line: Line) -> str:
+    return GLYPHS[line.number % len(GLYPHS)]
 
 
 def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> None:

@@ -43,7 +43,10 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
-    _grid(drawing, scale, wide)
+    for tick in scale.ticks():
+        y = scale.place(tick)
+        drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
+        drawing.text(_tick(tick), LEFT - 8, y, size=SMALL, anchor="end", ink=MUTED)
     _areas(drawing, columns, scale, [part for part in ORDER if any(column.instant.parts[part] for column in columns)])
     _phases(drawing, columns, ground)
     _needed(drawing, report, scale, wide)
@@ -97,13 +100,6 @@ def _entries(peak: Snapshot, columns: Sequence[Column]) -> Iterator[Entry]:
             yield Entry(ink(part), f"{PARTS[part]} {decimal_bytes(peak.parts[part])}")
         elif most:
             yield Entry(ink(part), f"{PARTS[part]} up to {decimal_bytes(most)}")
-
-
-def _grid(drawing: Drawing, scale: Linear, wide: float) -> None:
-    for tick in scale.ticks():
-        y = scale.place(tick)
-        drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
-        drawing.text(_tick(tick), LEFT - 8, y, size=SMALL, anchor="end", ink=MUTED)
 
 
 def _tick(value: float) -> str:

@@ -79,7 +79,16 @@ class _Column:
 
     def area(self) -> Area:
         self._collect_runs()
-        height = self._give_heights()
+        y = 0.0
+        for row, channel in zip(self.rows.rows, self.channels, strict=True):
+            tall = max((slot.height for slot in row), default=0.0)
+            y += max((self.ways.lowered.get(slot.node, 0.0) for slot in row if slot.node), default=0.0)
+            for slot in row:
+                slot.y = y + (tall - slot.height) / 2
+            channel.top = y + tall
+            is_last = channel is self.channels[-1]
+            y = channel.top + channel.settle(is_last=is_last, is_edge=self._is_edge(row))
+        height = y
         self._draw_hops()
         self._draw_beside()
         self._draw_sides()
@@ -138,18 +147,6 @@ class _Column:
         return slot.x - half(slot) - TRACK
 
     # Heights.
-
-    def _give_heights(self) -> float:
-        y = 0.0
-        for row, channel in zip(self.rows.rows, self.channels, strict=True):
-            tall = max((slot.height for slot in row), default=0.0)
-            y += max((self.ways.lowered.get(slot.node, 0.0) for slot in row if slot.node), default=0.0)
-            for slot in row:
-                slot.y = y + (tall - slot.height) / 2
-            channel.top = y + tall
-            is_last = channel is self.channels[-1]
-            y = channel.top + channel.settle(is_last=is_last, is_edge=self._is_edge(row))
-        return y
 
     def _is_edge(self, row: list[Slot]) -> bool:
         """Whether the row below is where wires leave."""

@@ -83,7 +83,18 @@ class _Columns:
         whole = Area(max(x for x, _ in ends), max(y for _, y in ends))
         for index, (made, (dx, dy)) in enumerate(zip(self.made, places, strict=True)):
             whole.put(made, dx, dy)
-            self._connect(index, places, whole)
+            # From the columns that make them, through the gutter before this one.
+            for number, wire in enumerate(self.crossing[index]):
+                source = next(each for each in range(index) if wire in self.made[each].rights)
+                start = places[source][0] + self.made[source].width
+                leaves = places[source][1] + self.made[source].rights[wire]
+                gutter = places[index][0] - GUTTER / 2 - TRACK * number
+                way = [(start, leaves)]
+                if source < index - 1:  # under the columns between
+                    turn, leaves = start + GUTTER / 2, self._below(places, source, index) + CHANNEL + TRACK * number
+                    whole.height = max(whole.height, leaves)
+                    way += [(turn, way[0][1]), (turn, leaves)]
+                self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
         for index, place in enumerate(places):
             self._take_ports(whole, index, place)
         self._leave_at_the_bottom(whole, places)
@@ -124,20 +135,6 @@ class _Columns:
             if wire in self.ways.right:
                 whole.rights[wire] = y + dy
                 self.lines.append(Line(((dx + made.width, y + dy), (whole.width, y + dy))))
-
-    def _connect(self, index: int, places: list[Point], whole: Area) -> None:
-        """From the columns that make them, through the gutter before this one."""
-        for number, wire in enumerate(self.crossing[index]):
-            source = next(each for each in range(index) if wire in self.made[each].rights)
-            start = places[source][0] + self.made[source].width
-            leaves = places[source][1] + self.made[source].rights[wire]
-            gutter = places[index][0] - GUTTER / 2 - TRACK * number
-            way = [(start, leaves)]
-            if source < index - 1:  # under the columns between
-                turn, leaves = start + GUTTER / 2, self._below(places, source, index) + CHANNEL + TRACK * number
-                whole.height = max(whole.height, leaves)
-                way += [(turn, way[0][1]), (turn, leaves)]
-            self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
 
     def _below(self, places: list[Point], source: int, index: int) -> float:
         """Where the columns between two others end."""

@@ -92,17 +92,14 @@ class _Layout:
         made = Area(inner.width + left + right, inner.height + above + below)
         made.boxes = [Box(node, 0, 0, made.width, made.height)]
         made.put(inner, left, above)
-        self._ports(made, inner, left, above)
-        return made
-
-    def _ports(self, made: Area, inner: Area, left: float, above: float) -> None:
-        """From the edge of the frame to its contents."""
+        # From the edge of the frame to its contents.
         made.tops = {wire: x + left for wire, x in inner.tops.items()}
         made.bottoms = {wire: x + left for wire, x in inner.bottoms.items()}
         made.lefts = {wire: y + above for wire, y in inner.lefts.items()}
         made.lines += [Line(((x, 0), (x, above))) for x in made.tops.values()]
         made.lines += [Line(((x, above + inner.height), (x, made.height))) for x in made.bottoms.values()]
         made.lines += [Line(((0, y), (left, y))) for y in made.lefts.values()]
+        return made
 
 
 def _header_widths(node: Node) -> tuple[float, float]:

@@ -33,7 +33,8 @@ class Body:
 
 
 def document(body: Body) -> str:
-    style = _style(body)
+    parts = (variables(PAGE_INKS), packaged("report.css"), rules(body.inks, CLASS), body.style)
+    style = "\n".join(part.strip() for part in parts if part)
     lines = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, body.script)}">',
@@ -53,11 +54,6 @@ def document(body: Body) -> str:
 def packaged(name: str) -> str:
     """A style sheet or a script of this package."""
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _style(body: Body) -> str:
-    parts = (variables(PAGE_INKS), packaged("report.css"), rules(body.inks, CLASS), body.style)
-    return "\n".join(part.strip() for part in parts if part)
 
 
 def _policy(style: str, script: str) -> str:

@@ -107,16 +107,12 @@ def _broken(formula: Formula, room: float) -> list[Formula]:
     """Lines of a formula, each as long as it can be up to the best place for a break; all but the first indented."""
     lines, rest = [], formula
     while _width(rest) > room and len(rest) > _least(rest):
-        place = _place(rest, room)
+        # The last of the best places within the room, with a single piece on a line only if two are too long.
+        fitting = [i for i in range(2, len(rest)) if _width(rest[:i]) <= room] or [_least(rest)]
+        place = min(fitting, key=lambda i: (rest[i].rank, -i))
         lines.append(rest[:place])
         rest = (INDENT, *rest[place:])
     return [*lines, rest]
-
-
-def _place(formula: Formula, room: float) -> int:
-    """The last of the best places within the room, with a single piece on a line only if two are too long."""
-    fitting = [i for i in range(2, len(formula)) if _width(formula[:i]) <= room] or [_least(formula)]
-    return min(fitting, key=lambda i: (formula[i].rank, -i))
 
 
 def _least(formula: Formula) -> int:
