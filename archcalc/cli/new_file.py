@@ -1,11 +1,11 @@
-"""Write a file atomically: a full disk or an interrupt leaves an existing file unchanged."""
+"""Write a file atomically: a full disk or an interrupt leaves an existing file unchanged. And what -o asks for."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,25 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+
+def suffix_of(output: str, known: Collection[str]) -> str:
+    """One of those that are known, in small letters."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in known:
+        fact = f"no type of file is known by the suffix {suffix}" if suffix else "the file's name has no suffix"
+        raise InputError(fact, f"choose from: {' '.join(known)}", field=output or "-o")
+    return suffix
+
+
+def check_output(output: str | None, known: Collection[str], *, has_format: bool, force: bool) -> None:
+    """Of a command that prints, or writes a file whose suffix is its format; before anything is computed."""
+    if output is not None:
+        suffix_of(output, known)
+        if has_format:
+            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
+    elif force:
+        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
 
 
 def write(path: Path, content: str | bytes, *, replace: bool) -> None:

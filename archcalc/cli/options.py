@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +16,6 @@ from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-    from archcalc.report.expected import Expected
 
 
 NARROWEST = 20  # columns; below that nothing can be laid out
@@ -70,6 +68,7 @@ Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["src_seq"].help)]
 TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["tgt_seq"].help)]
 Depth = Annotated[int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree to show.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Trace = Annotated[
     bool,
     typer.Option(
@@ -88,7 +87,7 @@ Expect = Annotated[
         "Exit code 1 if it is not the figure.",
     ),
 ]
-NOT_AS_EXPECTED = 1
+DIFFERENT = 1  # of an exit code
 
 
 def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
@@ -103,18 +102,12 @@ def check_names(names: bool, explain: bool, format: str) -> None:
         raise InputError("--names has no effect without --explain", "add --explain", field="--names")
 
 
-def show_expected(report: Report, format: str, expected: Expected | None) -> None:
-    """Print a report with what is said of an expected number, and exit with 1 if that is not its figure."""
-    from archcalc.report.expected import Verdict
-
-    show(replace(report, expected=expected), format)
-    if expected and expected.verdict is not Verdict.YES:
-        raise typer.Exit(NOT_AS_EXPECTED)
-
-
-def show(report: Any, format: str) -> None:
-    """Print a report in the chosen format, at the terminal's width."""
+def show(report: Report, format: str, *, failed: bool = False) -> None:
+    """Print a report in the chosen format, at the terminal's width. Exits with 1 where a comparison failed, or where
+    its figure is not the number that was expected."""
     if format not in formats():
         raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
     width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
     out(render(report, format, width=width))
+    if failed or (report.expected and not report.expected.is_met):
+        raise typer.Exit(DIFFERENT)

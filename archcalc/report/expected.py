@@ -38,9 +38,13 @@ class Expected:
     value: int
     conventions: tuple[Convention, ...] = ()  # that explain it; or, where none does, the nearest one
 
+    @property
+    def is_met(self) -> bool:
+        return self.verdict is Verdict.YES
+
     def lines(self) -> list[str]:
         figure = f"{self.figure} ({self.value:,})"
-        if self.verdict is Verdict.YES:
+        if self.is_met:
             return [f"expected {self.said}: yes, {figure}"]
         told = [one.told() for one in self.conventions]
         if self.verdict is Verdict.NO:

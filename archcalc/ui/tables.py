@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from archcalc.core.assumptions import Assumption
 from archcalc.render.page import Amount, Grid, Page, page
 from archcalc.render.words import aligned
 from archcalc.report.base import Report

@@ -12,8 +12,6 @@ from archcalc.cli.options import Format, show
 if TYPE_CHECKING:
     from archcalc.spec.yaml_reader import Document
 
-NOT_ALL_RIGHT = 1
-
 
 def check(
     file: Annotated[
@@ -39,27 +37,15 @@ def check(
     A folder gives a table by file, and how often each mistake was made. Exit code 0 if all are right, 1 if not (also
     where the file's model was changed, or a file of a folder cannot be read), 2 if the file cannot be read.
     """
-    from archcalc.exercises.folder import Marker, check_folder
-
-    marker = Marker(map(_answers, _sheets(sheet)))
-    report = check_folder(Path(file), marker, _answers) if _is_folder(file) else marker.report(_answers(file))
-    show(report, format)
-    if not report.all_right:
-        raise typer.Exit(NOT_ALL_RIGHT)
-
-
-def _sheets(path: str | None) -> list[str]:
-    from archcalc.exercises.folder import answer_files
-
-    if path is None:
-        return []
-    return [str(file) for file in answer_files(Path(path))] if _is_folder(path) else [path]
-
-
-def _is_folder(name: str) -> bool:
+    from archcalc.exercises.folder import Marker, answer_files, check_folder
     from archcalc.loading import certainly
 
-    return certainly(Path(name).is_dir)
+    sheets = [sheet] if sheet is not None else []
+    if sheet is not None and certainly(Path(sheet).is_dir):
+        sheets = [str(one) for one in answer_files(Path(sheet))]
+    marker, is_folder = Marker(map(_answers, sheets)), certainly(Path(file).is_dir)
+    report = check_folder(Path(file), marker, _answers) if is_folder else marker.report(_answers(file))
+    show(report, format, failed=not report.all_right)
 
 
 def _answers(name: str) -> Document:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Batch, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
+from archcalc.cli.new_file import check_output, suffix_of, write
+from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
-from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN, printed, written
 
@@ -35,17 +35,11 @@ def diagram(
     format: Annotated[
         str | None, typer.Option("--format", metavar="|".join(PRINTED), help="What to print where no file is named.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once."""
-    # Before anything is computed.
-    if output is not None:
-        suffix_of(output, WRITTEN)
-        if format:
-            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
-    elif force:
-        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
-    elif format and format not in PRINTED:
+    check_output(output, WRITTEN, has_format=bool(format), force=force)
+    if format and format not in PRINTED:
         written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
@@ -54,7 +48,5 @@ def diagram(
     if output is None:
         out(printed(drawn, format or USUAL).rstrip("\n"))
         return
-    from archcalc.cli.new_file import write
-
     write(Path(output), written(drawn, suffix_of(output, WRITTEN)), replace=force)
     out(f"wrote {output}")

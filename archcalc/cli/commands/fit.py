@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -87,20 +87,15 @@ def fit(
     if model is None:
         hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
         raise InputError("a model is missing", hint, field="MODEL")
-    _answer(loaded(model, set, trace=trace), gpu, options, table, format=format, check=check)
-
-
-def _answer(
-    model: Any, gpu: list[str] | None, options: Options, table: str | None, *, format: str, check: bool
-) -> None:
+    chosen = loaded(model, set, trace=trace)
     if table:
         from archcalc.analyze.fit.matrix import matrix
 
-        show(matrix(model, gpu, options, table), format)
+        show(matrix(chosen, gpu, options, table), format)
         return
     from archcalc.analyze.fit.answer import fitted
 
-    report = fitted(model, gpu, options)
+    report = fitted(chosen, gpu, options)
     show(report, format)
     if check:
         raise typer.Exit(EXIT[report.verdict.value])

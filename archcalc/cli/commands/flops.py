@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, check_names, loaded, show, show_expected
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, check_names, loaded, show
 from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
 
@@ -30,9 +31,8 @@ def flops(
 
     chosen = loaded(model, set)
     report = counted(chosen, options, explain=explain, names=names, depth=depth or 4)
-    if expect is None:
-        show(report, format)
-        return
-    from archcalc.exercises.expect.of_flops import expect_flops
+    if expect is not None:
+        from archcalc.exercises.expect.of_flops import expect_flops
 
-    show_expected(report, format, expect_flops(chosen, report, expect))
+        report = replace(report, expected=expect_flops(chosen, report, expect))
+    show(report, format)

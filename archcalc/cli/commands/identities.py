@@ -50,6 +50,4 @@ def identities(
     from archcalc.catalog.identities import identities as measured
 
     report = measured(typed, explain=explain)
-    show(report, format)
-    if not report.as_expected:
-        raise typer.Exit(1)
+    show(report, format, failed=not report.as_expected)

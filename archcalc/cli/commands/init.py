@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.options import Force
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.spec.starters import USUAL, completed_starter, starter_of, starters
@@ -22,7 +23,7 @@ def init(
             help=f"What to start from: {', '.join(starters())}.",
         ),
     ] = USUAL,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Write a commented spec to start from. Never overwrites without --force, and never through a link."""
     from archcalc.cli.new_file import write

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, Trace, loaded, show, show_expected
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, Trace, loaded, show
 from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
 
@@ -29,9 +30,9 @@ def memory(
 
     chosen = loaded(model, set, trace=trace)
     report = counted(chosen, options, timeline=timeline, depth=depth)
-    if expect is None:
-        show(report, format)
-        return
-    from archcalc.exercises.expect.of_memory import expect_memory
+    if expect is not None:
+        from archcalc.exercises.expect.of_memory import expect_memory
 
-    show_expected(report, format, expect_memory(chosen, report, expect, lambda other: counted(other, options)))
+        expected = expect_memory(chosen, report, expect, lambda other: counted(other, options))
+        report = replace(report, expected=expected)
+    show(report, format)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -21,7 +22,6 @@ from archcalc.cli.options import (
     check_names,
     loaded,
     show,
-    show_expected,
 )
 from archcalc.run.commands import PARAMS
 from archcalc.run.options import Options
@@ -55,9 +55,8 @@ def params(
     from archcalc.analyze.adapted import counted
 
     report = counted(chosen, options, explain=explain, names=names, depth=depth)
-    if expect is None:
-        show(report, format)
-        return
-    from archcalc.exercises.expect.of_params import expect_params
+    if expect is not None:
+        from archcalc.exercises.expect.of_params import expect_params
 
-    show_expected(report, format, expect_params(chosen, report, expect))
+        report = replace(report, expected=expect_params(chosen, report, expect))
+    show(report, format)

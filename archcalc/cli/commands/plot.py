@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Format, Set, completed_gpu, show
+from archcalc.cli.new_file import check_output, suffix_of, write
+from archcalc.cli.options import Force, Format, Set, completed_gpu, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
-from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError
 from archcalc.render import formats
 from archcalc.render.chart.files import WRITTEN, written
@@ -75,21 +75,15 @@ def plot(
     options: dict[str, Any],
     set: Set = [],
     format: Format = "table",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Force = False,
 ) -> None:
     """Curves over a field of the spec or an option: memory, FLOPs or parameters of one model or several.
 
     Every point is what `archcalc memory`, `flops` or `params` answers with the same options, all of which are taken.
     Where curves pass the memory of a device, or each other, is solved on whole numbers.
     """
-    # Before anything is computed.
-    if output is not None:
-        suffix_of(output, WRITTEN)
-        if format != "table":
-            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
-    elif force:
-        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
-    elif format not in formats() and f".{format}" in WRITTEN:
+    check_output(output, WRITTEN, has_format=format != "table", force=force)
+    if format not in formats() and f".{format}" in WRITTEN:
         raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")
     from archcalc.analyze.plot.answer import plotted
     from archcalc.analyze.plot.scales import Scales
@@ -99,7 +93,5 @@ def plot(
     if output is None:
         show(report, format)
         return
-    from archcalc.cli.new_file import write
-
     write(Path(output), written(report, suffix_of(output, WRITTEN)), replace=force)
     out(f"wrote {output}")

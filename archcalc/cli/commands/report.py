@@ -13,7 +13,7 @@ import typer
 
 from archcalc.cli.commands.fit import Gpus
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import ModelName, Set, Trace, loaded
+from archcalc.cli.options import Force, ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.run.commands import REPORT
@@ -24,7 +24,6 @@ Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="The file to write (default: the model's name, .html)."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
 @takes_options(REPORT)

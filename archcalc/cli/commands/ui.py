@@ -29,21 +29,15 @@ def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> No
     Answers come from this machine alone, on a port that no other machine reaches, to pages that have the token of the
     address. Ctrl-C ends it.
     """
+    from archcalc.loading import preset_called
+    from archcalc.spec import paths
     from archcalc.ui.running import bound, check_installed, run
 
     check_installed()
-    preset = _preset(model) if model else ""
-    run(bound(port), preset, _without_browser if no_browser else _opened)
-
-
-def _preset(model: str) -> str:
-    from archcalc.loading import preset_called
-    from archcalc.spec import paths
-
-    found = preset_called(model, paths.presets())
-    if found is None:
+    preset, _ = (model and preset_called(model, paths.presets())) or ("", ())
+    if model and not preset:
         raise InputError(f"no preset is called {model}", "leave it out, and open the file on the page", field="MODEL")
-    return found[0]
+    run(bound(port), preset, _without_browser if no_browser else _opened)
 
 
 def _without_browser(address: str) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from archcalc.verify.check import Progress
     from archcalc.verify.report import VerifyReport
 
-DIFFERENT = 1
 PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 
 
@@ -61,25 +60,27 @@ def verify(
 
     if all:
         need_torch()
-        raise typer.Exit(_verify_all(format))
+        from archcalc.verify.presets import verify_all
+
+        with _progress() as progress:
+            every = verify_all(progress)
+        return show(every, format, failed=not every.ok)
     chosen = loaded(model, set)
-    said = {
-        "precision": precision,
-        "attention": attention,
-        "recompute": recompute,
-        "optimizer": optimizer,
-        "lora": lora,
-    }
+    said: dict[str, Any] = {"precision": precision, "attention": attention, "recompute": recompute}
+    said |= {"optimizer": optimizer, "lora": lora}
     if peak or any(said.values()):
-        raise typer.Exit(_verify_peak(chosen, said, batch or 1, seq or PEAK_SEQ, format))
+        need_torch()
+        from archcalc.verify.hf.peak import asked_ways, verify_peak
+
+        with _progress() as progress:
+            found = verify_peak(chosen, asked_ways(said), batch or 1, seq or PEAK_SEQ, progress)
+        return show(found, format, failed=not found.ok)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
         report = _verified(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
         report = replace(report, scope=chosen.scope, assumptions=(*report.assumptions, *left_out(chosen)))
-    show(report, format)
-    if not report.ok:
-        raise typer.Exit(DIFFERENT)
+    return show(report, format, failed=not report.ok)
 
 
 def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, progress: Progress) -> VerifyReport:
@@ -97,27 +98,6 @@ def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, pr
         return report
     asked = "--set changed" if model.edited else "--scale-down shrank"
     return replace(report, left_out={"transformers": f"transformers builds the model of config.json, which {asked}"})
-
-
-def _verify_peak(model: Model, said: dict[str, Any], batch: int, seq: int, format: str) -> int:
-    from archcalc.verify.check import need_torch
-
-    need_torch()
-    from archcalc.verify.hf.peak import asked_ways, verify_peak
-
-    with _progress() as progress:
-        report = verify_peak(model, asked_ways(said), batch, seq, progress)
-    show(report, format)
-    return 0 if report.ok else DIFFERENT
-
-
-def _verify_all(format: str) -> int:
-    from archcalc.verify.presets import verify_all
-
-    with _progress() as progress:
-        report = verify_all(progress)
-    show(report, format)
-    return 0 if report.ok else DIFFERENT
 
 
 @contextmanager
