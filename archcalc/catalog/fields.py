@@ -134,14 +134,12 @@ class FieldReport(Report):
         return self._tables()[1:]
 
     def _tables(self) -> list[Table]:
-        alone = len(self.terms) == 1 and not self.meanings
-        told = [] if self.meanings or self.terms else [_told("family", "meaning", self.elsewhere)]
-        return [*self._of_fields(), *(_term(one, alone=alone) for one in self.terms), *told]
-
-    def _of_fields(self) -> list[Table]:
-        if len(self.meanings) > IN_FULL:
-            return [_listed(self.meanings)]
-        return [_in_full(one, alone=len(self.meanings) == 1) for one in self.meanings]
+        if not (self.meanings or self.terms):
+            return [_told("family", "meaning", self.elsewhere)]
+        fields = [_listed(self.meanings)]
+        if len(self.meanings) <= IN_FULL:
+            fields = [_in_full(one, alone=len(self.meanings) == 1) for one in self.meanings]
+        return [*fields, *(_term(one, alone=len(self.terms) == 1 and not self.meanings) for one in self.terms)]
 
     def facts(self) -> dict[str, Any]:
         return {"asked": self.model}
@@ -158,7 +156,8 @@ class FieldReport(Report):
     def flat(self) -> list[dict[str, Any]]:
         """Fields, or where there are none terms: a table of one kind."""
         rows = self.records() or [one.record() for one in self.terms]
-        return [{key: _joined(value) for key, value in row.items()} for row in rows]
+        listed = [{key: ", ".join(value) for key, value in row.items() if isinstance(value, list)} for row in rows]
+        return [{**row, **texts} for row, texts in zip(rows, listed, strict=True)]
 
 
 MEANING: tuple[Column[Meaning], ...] = (
@@ -169,10 +168,6 @@ MEANING: tuple[Column[Meaning], ...] = (
     Column("places", get=lambda one: [dotted(place.path) for place in one.places]),
     *keys("example", "related"),
 )
-
-
-def _joined(value: Any) -> Any:
-    return ", ".join(value) if isinstance(value, list) else value
 
 
 def _in_full(one: Meaning, *, alone: bool) -> Table:

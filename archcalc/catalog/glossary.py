@@ -41,13 +41,12 @@ def terms() -> tuple[Term, ...]:
     """All of them, section by section."""
     sections = [read(file.read_bytes(), str(file)).data for file in (data_root() / "glossary").glob("*.yaml")]
     ordered = sorted(sections, key=lambda section: int(section["place"]))
-    return tuple(_term(section["title"], each) for section in ordered for each in section["terms"])
-
-
-def _term(section: str, said: dict[str, Any]) -> Term:
-    names, fields, see = (tuple(said.get(key, ())) for key in ("names", "fields", "see"))
-    worked, example, shown = (str(said.get(key, "")) for key in ("worked", "try", "shows"))
-    return Term(section, names, said["means"], worked, fields, see, example, shown)
+    found = []
+    for title, said in ((section["title"], each) for section in ordered for each in section["terms"]):
+        names, fields, see = (tuple(said.get(key, ())) for key in ("names", "fields", "see"))
+        worked, example, shown = (str(said.get(key, "")) for key in ("worked", "try", "shows"))
+        found.append(Term(title, names, said["means"], worked, fields, see, example, shown))
+    return tuple(found)
 
 
 def found(typed: str) -> tuple[Term, ...]:

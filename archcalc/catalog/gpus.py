@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
@@ -66,16 +65,6 @@ class GpusReport(Report):
         return [column.key for column in COLUMNS if column.key]
 
 
-def _peak(dtype: str, named: tuple[str, Device]) -> int | None:
-    found: int | None = getattr(named[1].peak, dtype)
-    return found
-
-
-def _link(named: tuple[str, Device]) -> int | None:
-    link = named[1].link
-    return link.bytes_per_second if link else None
-
-
 COLUMNS: tuple[Column[tuple[str, Device]], ...] = (
     Column("gpu", "name", "name", lambda named: named[0]),
     Column("name", get=lambda named: named[1].name),
@@ -87,10 +76,13 @@ COLUMNS: tuple[Column[tuple[str, Device]], ...] = (
     Column("nameplate_bytes", get=lambda named: named[1].memory.bytes),
     Column("bandwidth", "bandwidth", "bandwidth", lambda named: named[1].bandwidth),
     Column("", "TFLOP/s", "tera", lambda named: named[1].half_peak),
-    Column("link", "link", "bandwidth", _link),
+    Column("link", "link", "bandwidth", lambda named: named[1].link and named[1].link.bytes_per_second),
     Column("", "year", "text", lambda named: named[1].year),
     Column("", "full name", "text", lambda named: named[1].name, spare=True),
-    *(Column(dtype, get=partial(_peak, dtype)) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")),
+    *(
+        Column(dtype, get=lambda named, dtype=dtype: getattr(named[1].peak, dtype))
+        for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")
+    ),
 )
 
 
@@ -138,15 +130,12 @@ def gpus(
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
-    wrong = {name: _told(error) for name, error in unreadable().items()}
+    # Of an error its first line: file, line, field and fact.
+    told = {name: str(error).partition("\n")[0] for name, error in unreadable().items()}
+    wrong = {name: line.replace("cannot be read: ", "") for name, line in told.items()}
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
     assumptions = (*all_on(Topic.TABLE, HEADS), *all_on(Topic.SOURCE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
-
-
-def _told(error: InputError) -> str:
-    """The first line of the error: file, line, field and fact."""
-    return str(error).partition("\n")[0].replace("cannot be read: ", "")
 
 
 def _has_room(each: Device, asked: Rated | None) -> bool:

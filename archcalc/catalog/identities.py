@@ -107,11 +107,12 @@ class IdentitiesReport(Report):
     def _identity(self, name: str, claims: tuple[Finding, ...], columns: Sequence[Column[Finding]]) -> Iterator[Line]:
         """Its name and title, the sizes that most of its claims share, and the claims."""
         shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound.why for claim in claims))
-        explained = (*words.derivation(about(name)), words.reason(shared.why)) if self.explain else ()
-        yield heading(f"{name}: {about(name).title}", columns, 1, (*words.sizes(shared.sizes), *explained))
+        explained = (*words.derivation(about(name)), f"bound: {shared.why}") if self.explain else ()
+        sizes = [f"with {shared.sizes}"] if shared.sizes else []
+        yield heading(f"{name}: {about(name).title}", columns, 1, (*sizes, *explained))
         for claim in claims:
             differs = self.explain and claim.bound.why != shared.why
-            notes = (*words.notes(claim, shared.sizes), *([words.reason(claim.bound.why)] if differs else []))
+            notes = (*words.notes(claim, shared.sizes), *([f"bound: {claim.bound.why}"] if differs else []))
             flag, tone = FLAGS[claim.standing], TONES[claim.outcome]
             yield Line(cells_of(columns, claim), 2, flag=flag, tone=tone, notes=notes)
 
@@ -137,9 +138,17 @@ class IdentitiesReport(Report):
 
 def identities(typed: Iterable[str] = (), *, explain: bool = False) -> IdentitiesReport:
     """Measure the identities of these names, or about these words, or all of them, with PyTorch."""
-    words_typed = tuple(typed)
-    findings = _measured(chosen(words_typed))
-    notes = [LEGEND, COLUMNS, SEEDS, *_others(words_typed)]
+    wanted = tuple(typed)
+    try:
+        findings = run(chosen(wanted))
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtra("PyTorch", "verify") from None
+    notes = [LEGEND, COLUMNS, SEEDS]
+    # What else is about the same, where a word is the name of one identity and found in others.
+    if all(word in names() for word in wanted) and (others := related(wanted)):
+        notes.append(Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}"))
     return IdentitiesReport(model="identities", assumptions=tuple(notes), findings=findings, explain=explain)
 
 
@@ -154,21 +163,3 @@ def chosen(typed: Sequence[str]) -> list[str]:
         if error.nearest:
             guess = f"did you mean {' or '.join(error.nearest)}?"
         raise InputError(f"no identity is about {error.word}", f"{guess} (--list shows all)") from None
-
-
-def _others(typed: Sequence[str]) -> list[Assumption]:
-    """What else is about the same, where a word is the name of one identity and found in others."""
-    exact = [word for word in typed if word in names()]
-    others = related(exact) if len(exact) == len(typed) else []
-    if not others:
-        return []
-    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")]
-
-
-def _measured(wanted: Sequence[str]) -> tuple[Finding, ...]:
-    try:
-        return run(wanted)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra("PyTorch", "verify") from None

@@ -33,11 +33,10 @@ class IdentityListReport(Report):
         columns, lines = in_tables(COLUMNS), []
         for title, names in groupby(self.names, key=section):
             lines.append(heading(title, columns))
-            lines += [Line(cells_of(columns, name), 1, notes=self._notes(name)) for name in names]
+            for name in names:
+                notes = derivation(about(name)) if self.explain else ()
+                lines.append(Line(cells_of(columns, name), 1, notes=notes))
         return Table(columns, tuple(lines))
-
-    def _notes(self, name: str) -> tuple[str, ...]:
-        return derivation(about(name)) if self.explain else ()
 
     def facts(self) -> dict[str, Any]:
         return {}

@@ -14,30 +14,18 @@ if TYPE_CHECKING:
 DECIMALS = 4  # of a sampled number, at the most
 
 
-def sizes(text: str) -> tuple[str, ...]:
-    """The sizes at which a claim was measured, if it has any."""
-    if not text:
-        return ()
-    return (f"with {text}",)
-
-
 def derivation(known: About) -> tuple[str, ...]:
     """Numbered steps, then where it stands in print."""
     steps = (f"{number}. {step}" for number, step in enumerate(known.steps, start=1))
     return (*steps, *(f"source: {source}" for source in known.sources))
 
 
-def reason(why: str) -> str:
-    """Why a residual may be as large as its bound."""
-    return f"bound: {why}"
-
-
 def notes(finding: Finding, shared_sizes: str) -> tuple[str | Matrix, ...]:
     """What stands beneath a claim: its condition, its sizes if they are its own, and the numbers that came of it."""
-    own_sizes = "" if finding.sizes == shared_sizes else finding.sizes
+    own_sizes = f"with {finding.sizes}" if finding.sizes and finding.sizes != shared_sizes else ""
     condition = f"if {finding.condition}" if finding.condition else ""
     numbers = ", ".join(number(value) for value in finding.values if not isinstance(value.number, tuple))
-    under = " · ".join(part for part in (condition, *sizes(own_sizes)) if part)
+    under = " · ".join(part for part in (condition, own_sizes) if part)
     matrices = (Matrix(value.name, value.number) for value in finding.values if isinstance(value.number, tuple))
     return (*(text for text in (under, numbers) if text), *matrices)
 

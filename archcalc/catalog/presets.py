@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 from archcalc.catalog.families import belongs, facts_of, known
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, close_guess
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import walk
 from archcalc.core.words import counted
 from archcalc.loading import from_file
 from archcalc.report.base import Report
@@ -52,14 +51,6 @@ class PresetsReport(Report):
         return {}
 
 
-def _exact(rows: Sequence[Row]) -> Assumption:
-    partial = [row.name for row in rows if row.scope]
-    if not partial:
-        return WHOLE.exact("count")
-    text = f"exact for what is counted, which is only a part of {', '.join(partial)}"
-    return Assumption(Topic.EXACTNESS, text)
-
-
 @checked(family=text, min_params=number, max_params=number)
 def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
@@ -69,7 +60,11 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
         hint = close_guess(family, known()) or f"words such as {', '.join(known())} are known"
         more = "`archcalc presets` lists all, with their families"
         raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint, more=more)
-    assumptions = (_exact(rows), *all_on(Topic.SOURCE, paths.faults()))
+    exact, partial = WHOLE.exact("count"), [row.name for row in rows if row.scope]
+    if partial:
+        text = f"exact for what is counted, which is only a part of {', '.join(partial)}"
+        exact = Assumption(Topic.EXACTNESS, text)
+    assumptions = (exact, *all_on(Topic.SOURCE, paths.faults()))
     return PresetsReport(model="presets", assumptions=assumptions, rows=rows)
 
 
@@ -86,17 +81,14 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
     return " ".join([*([f"'{family}'"] if family else []), " and ".join(bounds)]).strip()
 
 
-def _parameters(root: Module) -> int:
-    """Their number alone, without its working."""
-    return sum(int(copies) * int(one.elements) for module, copies in walk(root) for one in module.params.values())
-
-
 def _row(name: str, file: Path) -> tuple[Row, frozenset[str]]:
     """With the facts that words for families stand for."""
     try:
         model = from_file(paths.plain(file))
         root, scope = model.build(), model.scope.name if model.scope.is_partial else ""
-        row = Row(name, model.kind, _parameters(root), model.spec.source or "", scope)
+        held = ((copies, one) for module, copies in walk(root) for one in module.params.values())
+        parameters = sum(int(copies) * int(one.elements) for copies, one in held)  # without their working
+        row = Row(name, model.kind, parameters, model.spec.source or "", scope)
         return row, facts_of(model, root, name)
     except InputError as error:
         row = Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

@@ -94,7 +94,9 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
         raise InputError("is about inference", "leave --mode out", field="--models")
     devices = group(name)
     length = options.sizes.seq or options.sizes.context or USUAL
-    names, found = _names(pattern), list[tuple[str, Runs]]()
+    names, found = [name for name in paths.presets() if pattern.lower() in name], list[tuple[str, Runs]]()
+    if not names:
+        raise InputError(f"no preset's name has {pattern}", "`archcalc presets` lists all", field="MODEL")
     for place, stem in enumerate(names, 1):
         doing(f"{place} of {len(names)} presets: {stem}")
         model = _read(stem)
@@ -109,13 +111,6 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
         rows=tuple(rows),
         too_large=tuple(sorted(run.model for _, run in found if not run.weights)),
     )
-
-
-def _names(pattern: str) -> list[str]:
-    found = [name for name in paths.presets() if pattern.lower() in name]
-    if not found:
-        raise InputError(f"no preset's name has {pattern}", "`archcalc presets` lists all", field="MODEL")
-    return found
 
 
 def _read(name: str) -> Model | None:

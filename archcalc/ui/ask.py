@@ -25,7 +25,7 @@ QUESTIONS = {  # the file that has the function of that name
     "exact": "exact",
     "memory": "peaks",
     "fit": "peaks",
-    "compare": "comparison",
+    "compare": "exact",
     "command": "command",
     "schema": "catalog",
     "plot": "drawn",
@@ -69,19 +69,18 @@ def _answered(question: Any) -> Answer:
 
 def mistakes(error: InputError) -> dict[str, Any]:
     """The first mistake, and all of them in the order of their lines."""
-    every = [_mistake(one) for one in error.each()]
+    every = [
+        {
+            "fact": _shown(one.fact),
+            "hint": "\n".join(_shown(line) for line in (one.hint, one.more) if line),
+            "where": _shown(one.file),
+            "line": one.line or None,
+            "field": _shown(one.field),
+            "text": one.told(),
+        }
+        for one in error.each()
+    ]
     return {"error": every[0], "errors": every}
-
-
-def _mistake(error: InputError) -> dict[str, Any]:
-    return {
-        "fact": _shown(error.fact),
-        "hint": "\n".join(_shown(line) for line in (error.hint, error.more) if line),
-        "where": _shown(error.file),
-        "line": error.line or None,
-        "field": _shown(error.field),
-        "text": error.told(),
-    }
 
 
 def _shown(text: str) -> str:

@@ -24,12 +24,7 @@ from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, setting_of
 from archcalc.version import __version__
 
-KINDS: dict[Check, str] = {
-    flag: "flag",
-    size: "size",
-    number: "size",
-    memory_size: "bytes",
-}  # of a field, by how its value is checked
+KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
 INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
@@ -37,12 +32,13 @@ APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "
 
 def catalog_answer(question: Question) -> Answer:
     presets = [_preset(name) for name in sorted(paths.presets())]
+    known = {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}  # in the order of help
     return {
         "version": __version__,
         "presets": [one for one in presets if one],
         "gpus": [_gpu(name, device) for name, device in catalog().items()],
         "usual_gpus": usual(),
-        "settings": [_setting(name, one) for name, one in _options().items()],
+        "settings": [_setting(name, one) for name, one in known.items()],
         "default": DEFAULT,
         "style": f"{rules(INKS, CLASS)} {diagram_style()}",
     }
@@ -54,20 +50,16 @@ def _preset(name: str) -> dict[str, Any] | None:
         data = read(paths.plain(paths.presets()[name]).read_bytes(), name).data
     except (InputError, OSError):
         return None
+    published = data.get("published")
+    count = published.get("parameters") if isinstance(published, dict) else None
+    is_exact = isinstance(count, int)
     return {
         "name": visible(name),
         "title": visible(str(data.get("name", name))),
         "kind": visible(str(data.get("family", "transformer"))),
-        **_count(data.get("published")),
+        "parameters": f"{count:,}" if is_exact else None,
+        "short": rounded(count) if is_exact else None,
     }
-
-
-def _count(published: Any) -> dict[str, str | None]:
-    """To the last digit, and roughly."""
-    number = published.get("parameters") if isinstance(published, dict) else None
-    if not isinstance(number, int):
-        return {"parameters": None, "short": None}
-    return {"parameters": f"{number:,}", "short": rounded(number)}
 
 
 def _gpu(name: str, device: Any) -> dict[str, Any]:
@@ -80,38 +72,25 @@ def _gpu(name: str, device: Any) -> dict[str, Any]:
     }
 
 
-def _options() -> dict[str, Option]:
-    """In the order of help, each once."""
-    return {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}
-
-
 def _setting(name: str, one: Option) -> dict[str, Any]:
     taken = [shown for command, shown in APPLIES.items() if name in dict(options_of(command))]
     taken += ["compare"] if name in SIZES else []
+    group = "any"  # by the modes in which it has an effect
+    if one.modes:
+        group = "training" if "train" in one.modes else "inference"
     return {
         "name": setting_of(name),
         "label": flag_of(name),
         "help": one.help,
-        "kind": _kind(one),
+        "kind": "choice" if one.choices else KINDS.get(one.check, "text"),
         "choices": list(one.choices),
         "known": list(one.values()) if one.values else [],
         "metavar": one.metavar,
         "placeholder": one.unset,
-        "group": _group(one),
+        "group": group,
         "applies": taken,
         "modes": list(one.modes),
     }
-
-
-def _kind(one: Option) -> str:
-    return "choice" if one.choices else KINDS.get(one.check, "text")
-
-
-def _group(one: Option) -> str:
-    """By the modes in which it has an effect."""
-    if not one.modes:
-        return "any"
-    return "training" if "train" in one.modes else "inference"
 
 
 def schema_answer(question: Question) -> Answer:

@@ -52,12 +52,8 @@ def _models(question: Question, command: str) -> list[str]:
     sources = question.listed("sources") if command in SEVERAL else [question.source]
     if not all(isinstance(source, dict) for source in sources):
         raise InputError("expected a model: a preset, a text or a header", field="source")
-    return [_safe(named(source)) for source in sources]
-
-
-def _safe(name: str) -> str:
-    """A file whose name begins as options do."""
-    return f"./{name}" if name.startswith("-") else name
+    names = [named(source) for source in sources]
+    return [f"./{name}" if name.startswith("-") else name for name in names]  # as options begin
 
 
 def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:

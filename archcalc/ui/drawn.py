@@ -6,13 +6,11 @@ import re
 
 from archcalc.analyze.overview import overview
 from archcalc.analyze.plot.answer import plotted
-from archcalc.ui.charts import chart
 from archcalc.ui.command import line
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.records import with_records
 from archcalc.ui.settings import values
 from archcalc.ui.sources import model_of, named
-from archcalc.ui.tables import numbered, shown
+from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def plot_answer(question: Question) -> Answer:

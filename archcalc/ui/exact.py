@@ -1,21 +1,21 @@
-"""What is exact whatever the hardware: parameters, shapes, FLOPs, and the architecture drawn."""
+"""What is exact whatever the hardware: parameters, shapes, FLOPs, the architecture drawn; and models side by side."""
 
 from __future__ import annotations
 
 import copy
+from typing import Any
 
+from archcalc.analyze.compare.answer import compare
 from archcalc.analyze.flops.answer import flops
 from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
 from archcalc.model import Model
 from archcalc.render.diagram.svg import render as drawn
 from archcalc.report.base import Report
 from archcalc.run.options import Options
-from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.records import with_records
-from archcalc.ui.settings import SIZES, options
-from archcalc.ui.sources import asked_of, loaded
-from archcalc.ui.tables import numbered, shown
+from archcalc.ui.settings import SIZES, options, sizes
+from archcalc.ui.sources import asked_of, loaded, model_of, named
+from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def exact_answer(question: Question) -> Answer:
@@ -35,10 +35,20 @@ def _counted(question: Question, report: ParamsReport) -> Answer:
 
 def _computed(question: Question, model: Model, asked: Options, answer: Answer) -> dict[str, Report]:
     """Adds what a list of tensors does not tell."""
-    sizes = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
-    shapes, work = model.shapes(**sizes), flops(model, asked, explain=True, depth=USUAL_DEPTH)
+    given = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
+    shapes, work = model.shapes(**given), flops(model, asked, explain=True, depth=USUAL_DEPTH)
     head, (kinds, layers, *_) = shown(work)
     answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
     answer["flops"] = head
-    answer["charts"] |= {"diagram": drawn(model.diagram(**sizes), "diagram"), **chart(question, work)}
+    answer["charts"] |= {"diagram": drawn(model.diagram(**given), "diagram"), **chart(question, work)}
     return {"shapes": shapes, "flops": work}
+
+
+def compare_answer(question: Question) -> Answer:
+    metric, sources = question.text("metric", "params"), question.listed("sources")
+    given: dict[str, Any] = {**sizes(question.settings)}
+    models = [model_of(source) for source in sources]
+    labelled = [(named(source), model) for source, model in zip(sources, models, strict=True)]
+    report = compare(labelled, metric=metric, **given)
+    head, (table, *_) = shown(report)
+    return with_records(question, {**head, "tables": {"compare": table}}, {"compare": report})

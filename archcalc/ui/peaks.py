@@ -8,12 +8,10 @@ from dataclasses import replace
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.memory.answer import memory
 from archcalc.run.choice import Choice, Reason
-from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.records import with_records
 from archcalc.ui.settings import options, setting_of
 from archcalc.ui.sources import model_of
-from archcalc.ui.tables import numbered, shown
+from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def memory_answer(question: Question) -> Answer:

@@ -67,11 +67,8 @@ def server(rules: Rules) -> uvicorn.Server:
             await lanes.close()
             await super().shutdown(sockets)
 
-    quiet: dict[str, Any] = {
-        "log_config": None,
-        "log_level": "critical",
-        "access_log": False,
-    }  # requests are nobody's business
+    # Requests are nobody's business.
+    quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
     plain: dict[str, Any] = {"server_header": False, "date_header": False, "proxy_headers": False, "lifespan": "off"}
     # Of further requests on a connection uvicorn holds any number of bytes.
     plain["headers"] = [("connection", "close")]

@@ -27,8 +27,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def application(rules: Rules, lanes: Lanes) -> Starlette:
     """The whole server, for one token."""
-
     desk = Desk()
+    served = {("" if path == "index.html" else path): file for path, file in files().items()}  # by their address
 
     async def answer(request: Request) -> Response:
         rules.check_question(request.headers)
@@ -42,14 +42,9 @@ def application(rules: Rules, lanes: Lanes) -> Starlette:
     routes = [
         Route("/ask", _guarded(rules, answer), methods=["POST"]),
         Route("/site.json", _guarded(rules, site), methods=["GET"]),
-        *(Route(f"/{path}", _guarded(rules, _file(file)), methods=["GET"]) for path, file in _served().items()),
+        *(Route(f"/{path}", _guarded(rules, _file(file)), methods=["GET"]) for path, file in served.items()),
     ]
     return Starlette(routes=routes, exception_handlers=_OTHERS)
-
-
-def _served() -> dict[str, Path]:
-    """The files of the page by their address; the page itself has none."""
-    return {("" if path == "index.html" else path): file for path, file in files().items()}
 
 
 def _guarded(rules: Rules, endpoint: Endpoint) -> Endpoint:

@@ -36,21 +36,16 @@ def setting_of(name: str) -> str:
 
 
 def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tuple[str, Any]]:
-    return [(_known(name, known), _value(name, value, known)) for name, value in settings.items()]
-
-
-def _known(written: str, known: Mapping[str, Option]) -> str:
-    name = written.replace("-", "_")
-    if name not in known:
-        flags = [setting_of(one) for one in known]
-        raise InputError("no such option here", did_you_mean(written, flags), field=flag_of(written))
-    return name
-
-
-def _value(written: str, value: Any, known: Mapping[str, Option]) -> Any:
-    option = known[_known(written, known)]
-    if option.is_flag:
-        return value is True or value == YES
-    if not isinstance(value, str) or len(value) > LONGEST:
-        raise InputError("expected a text", field=flag_of(written))
-    return value.strip()
+    found: list[tuple[str, Any]] = []
+    for written, value in settings.items():
+        name = written.replace("-", "_")
+        if name not in known:
+            flags = [setting_of(one) for one in known]
+            raise InputError("no such option here", did_you_mean(written, flags), field=flag_of(written))
+        if known[name].is_flag:
+            found.append((name, value is True or value == YES))
+        elif not isinstance(value, str) or len(value) > LONGEST:
+            raise InputError("expected a text", field=flag_of(written))
+        else:
+            found.append((name, value.strip()))
+    return found

@@ -21,9 +21,8 @@ from archcalc.importers import files, starts, weight_names
 from archcalc.loading import from_preset, preset_called
 from archcalc.model import Model
 from archcalc.spec import paths
-from archcalc.spec.option import flag_of
-from archcalc.spec.yaml_reader import Document
 from archcalc.ui.reading import Answer, Question
+from archcalc.ui.settings import setting_of
 
 LONGEST_TEXT = 1 << 20  # characters
 LONGEST_HEADER = 32 << 20  # bytes
@@ -90,24 +89,20 @@ def _text(source: dict[str, Any]) -> Model:
     if weight_names.is_index(name):
         hint = "open one of the safetensors files that it names, or the model's config.json"
         raise InputError("an index names files, but no shapes", hint, field=name)
-    return Model.from_document(files.of_bytes(raw, name), _stem(name))
+    return Model.from_document(files.of_bytes(raw, name), PurePosixPath(name).stem)
 
 
 def _header(source: dict[str, Any]) -> Model:
     name, size = file_of(source), source.get("bytes")
     if not isinstance(size, int) or isinstance(size, bool):
         raise InputError("expected the size of the file in bytes", field="bytes")
-    return Model.from_document(_document(source["header"], size, name), _stem(name))
-
-
-def _document(header: str, size: int, name: str) -> Document:
-    if len(header) > LONGEST_HEADER * 4 // 3 + 4:
+    if len(source["header"]) > LONGEST_HEADER * 4 // 3 + 4:
         raise InputError(f"more than {LONGEST_HEADER:,} bytes are too long for a header", field=name)
     try:
-        raw = base64.b64decode(header, validate=True)
+        raw = base64.b64decode(source["header"], validate=True)
     except (binascii.Error, ValueError):
         raise InputError("the header is not in base64", field=name) from None
-    return starts.of_start(raw, size, name)
+    return Model.from_document(starts.of_start(raw, size, name), PurePosixPath(name).stem)
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Model]] = {"preset": _preset, "text": _text, "header": _header}
@@ -118,10 +113,6 @@ def file_of(source: dict[str, Any]) -> str:
     said = source.get("file") or USUAL_FILE
     name = PurePosixPath(str(said)[:LONGEST_NAME].replace("\\", "/")).name
     return visible(name) or USUAL_FILE
-
-
-def _stem(name: str) -> str:
-    return PurePosixPath(name).stem
 
 
 def named(source: dict[str, Any]) -> str:
@@ -135,12 +126,14 @@ def named(source: dict[str, Any]) -> str:
 def open_answer(question: Question) -> Answer:
     """What an editor and its fields begin with."""
     source, model = question.source, model_of(question.source)
+    spec = model.yaml()
+    written = source.get("text") or spec
     return {
         "title": visible(model.name),
         "kind": model.kind,
         **asked_of(model),
-        "yaml": _short(source.get("text") or model.yaml()),
-        "spec": _translated(model),
+        "yaml": written if len(written) <= LONGEST_EDITED else None,
+        "spec": spec if not model.document.text and len(spec) <= LONGEST_EDITED else None,  # what a config was read as
         "file": f"{named(source)}.yaml" if "preset" in source else file_of(source),
         "command_model": named(source),
         "notes": [visible(note) for note in (*model.document.notes, *model.document.file_notes)],
@@ -153,25 +146,7 @@ def asked_of(model: Model) -> Answer:
     sizes = {"batch": work.batch, **work.lengths}
     return {
         "family": model.spec.family,
-        "sizes": {_option(name): str(size) for name, size in sizes.items()},
-        "lengths": [_option(name) for name, limit in lengths.items() if not limit.fixed],
-        "longest": {_option(name): str(limit.length) for name, limit in lengths.items() if limit.length},
+        "sizes": {setting_of(name): str(size) for name, size in sizes.items()},
+        "lengths": [setting_of(name) for name, limit in lengths.items() if not limit.fixed],
+        "longest": {setting_of(name): str(limit.length) for name, limit in lengths.items() if limit.length},
     }
-
-
-def _option(name: str) -> str:
-    return flag_of(name).removeprefix("--")
-
-
-def _translated(model: Model) -> str | None:
-    """What a config.json or a weights file was read as; nothing where the source is a spec itself."""
-    if model.document.text:
-        return None
-    return _short(model.yaml())
-
-
-def _short(text: str) -> str | None:
-    """A spec that an editor can hold; a longer one lists tensors."""
-    if len(text) > LONGEST_EDITED:
-        return None
-    return text

@@ -1,21 +1,33 @@
-"""Reports as the page shows them: every number is text already, as a terminal shows it, and every text is escaped for
-one. A number of a script has 53 bits, which parameters and FLOPs exceed."""
+"""Reports as the page shows them: tables, archcalc's own drawings, and the JSON that `--format json` prints.
+
+Every number is text already, as a terminal shows it, and every text is escaped for one. A number of a script has 53
+bits, which parameters and FLOPs exceed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.core.errors import InputError
+from archcalc.render import as_json
+from archcalc.render.html.charts import ZOOMED, drawn
+from archcalc.render.page import Grid, page
 from archcalc.render.words import aligned
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
+from archcalc.ui.reading import Answer, Question
+
+NARROWEST, WIDEST = 280, 1200  # pixels of a chart
 
 
 def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands above the tables, and the tables in their order."""
     laid_out = page(report)
-    figures = [_figure(one) for one in laid_out.figures]
+    figures: list[dict[str, Any]] = [
+        {"label": one.label, "value": one.exact, "about": one.roughly, "note": one.note, "segment": one.segment}
+        for one in laid_out.figures
+    ]
     first = {} if laid_out.answer or not figures else figures.pop(0)
     answer = list(laid_out.answer) or [f"{first.get('value', '')} {first.get('label', '')}".strip()]
     head = {
@@ -24,7 +36,7 @@ def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "about": first.get("about", ""),
         "beneath": [*answer[1:], *([laid_out.scope] if laid_out.scope else [])],
         "figures": figures,
-        "notes": notes(laid_out),
+        "notes": [{"text": one.text, "option": one.option} for one in laid_out.notes],
     }
     return head, [_table(one) for one in laid_out.tables]
 
@@ -34,18 +46,21 @@ def numbered(name: str, tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {f"{name}_{place}" if place > 1 else name: one for place, one in enumerate(tables, start=1)}
 
 
-def notes(laid_out: Page) -> list[dict[str, str]]:
-    return [{"text": one.text, "option": one.option} for one in laid_out.notes]
+def chart(question: Question, report: Report) -> dict[str, str]:
+    """The drawing of a report by its name, as wide as the page wants it; ids begin with the name."""
+    wide = question.asked.get("wide")
+    if wide is None or report.chart == ZOOMED:
+        return {report.chart: drawn(report).svg(report.chart)}
+    if isinstance(wide, bool) or not isinstance(wide, int | float) or not NARROWEST <= wide <= WIDEST:
+        raise InputError(f"expected a width from {NARROWEST} to {WIDEST} pixels", field="wide")
+    return {report.chart: drawn(report, float(wide)).svg(report.chart)}
 
 
-def _figure(one: Amount) -> dict[str, Any]:
-    return {
-        "label": one.label,
-        "value": one.exact,
-        "about": one.roughly,
-        "note": one.note,
-        "segment": one.segment,
-    }
+def with_records(question: Question, answer: Answer, reports: Mapping[str, Report]) -> Answer:
+    """The answer, with its records where they are asked for; as text, since scripts would round their numbers."""
+    if not question.flag("records", False):
+        return answer
+    return {**answer, "records": {name: as_json.render(report, width=80) for name, report in reports.items()}}
 
 
 def _table(table: Grid) -> dict[str, Any]:
@@ -67,9 +82,9 @@ def _row(line: Line, texts: Sequence[str]) -> dict[str, Any]:
         "below": line.below,
         "heading": line.heading,
         "tone": line.tone,
-        "notes": [text for note in line.notes for text in _beneath(note)],
+        "notes": [text for one in line.notes for text in _lines(one)],
     }
 
 
-def _beneath(note: str | Matrix) -> list[str]:
+def _lines(note: str | Matrix) -> list[str]:
     return [f"{note.name}:", *aligned(note)] if isinstance(note, Matrix) else [note]
