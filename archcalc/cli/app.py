@@ -4,16 +4,12 @@ help, completion and a misspelt name all are."""
 from __future__ import annotations
 
 import importlib
-import inspect
 
 import typer
 
 from archcalc.cli import commands
-from archcalc.cli.declared import ByGroup
+from archcalc.cli.declared import ByGroup, normalised
 from archcalc.cli.printing import out
-from archcalc.run.options import Options
-from archcalc.spec.option import declared, flag_of, other_names
-from archcalc.spec.sizes import Sizes
 from archcalc.version import __version__
 
 
@@ -31,10 +27,7 @@ def app(called: str = "") -> typer.Typer:
     for name in [called] if called in known else known:
         module = importlib.import_module(f"archcalc.cli.commands.{name}")
         function, short = getattr(module, name), (module.__doc__ or "").partition("\n")[0]
-        taken = inspect.signature(function).parameters
-        others = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
-        meant = {flag_of(other)[2:]: flag_of(name)[2:] for other, name in others.items()}  # other tools' names
-        settings = {"token_normalize_func": lambda name, meant=meant: meant.get(name, name)}
+        settings = {"token_normalize_func": normalised(function)}
         made.command(name, cls=ByGroup, short_help=short, context_settings=settings)(function)
     return made
 

@@ -12,7 +12,8 @@ from typer.core import TyperCommand
 
 from archcalc.run.commands import Command
 from archcalc.run.options import Options, options_of
-from archcalc.spec.option import GROUPS, Option, flag_of
+from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
+from archcalc.spec.sizes import Sizes
 
 Function = Callable[..., None]
 
@@ -27,13 +28,14 @@ def takes_options(asked: Command) -> Callable[[Function], Function]:
 def _taking(asked: Command, function: Function) -> Function:
     own = inspect.signature(function, eval_str=True).parameters
     annotated: Any = own["options"].annotation
-    holder = annotated if isinstance(annotated, type) and issubclass(annotated, Options) else None
-    known = dict(options_of(asked, holder or Options))
+    is_checked = isinstance(annotated, type) and issubclass(annotated, Options)
+    holder: Any = annotated if is_checked else Options
+    known = dict(options_of(asked, holder))
 
     def called(**given: Any) -> None:
         values = {name: given[name] for name in known if given[name] is not None}
         others = {name: value for name, value in given.items() if name not in known}
-        function(**others, options=holder.of(asked, values) if holder else values)
+        function(**others, options=holder.of(asked, values) if is_checked else values)
 
     generated = [_parameter(name, one, asked.mode if name == "mode" else None) for name, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
@@ -53,6 +55,14 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
         shown |= {"metavar": one.metavar, "autocompletion": one.completed}
     annotation = Annotated[kind | None, typer.Option(flag_of(name), *one.one_dash, **shown)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual or None, annotation=annotation)
+
+
+def normalised(function: Function) -> Callable[[str], str]:
+    """Map the names that other tools use for an option to the name shown in help."""
+    taken = inspect.signature(function).parameters
+    names = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
+    written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
+    return lambda name: written.get(name, name)
 
 
 class ByGroup(TyperCommand):
