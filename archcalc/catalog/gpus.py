@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
@@ -65,6 +66,10 @@ class GpusReport(Report):
         return [column.key for column in COLUMNS if column.key]
 
 
+def _peak(dtype: str, named: tuple[str, Device]) -> Any:
+    return getattr(named[1].peak, dtype)
+
+
 COLUMNS: tuple[Column[tuple[str, Device]], ...] = (
     Column("gpu", "name", "name", lambda named: named[0]),
     Column("name", get=lambda named: named[1].name),
@@ -79,10 +84,7 @@ COLUMNS: tuple[Column[tuple[str, Device]], ...] = (
     Column("link", "link", "bandwidth", lambda named: named[1].link and named[1].link.bytes_per_second),
     Column("", "year", "text", lambda named: named[1].year),
     Column("", "full name", "text", lambda named: named[1].name, spare=True),
-    *(
-        Column(dtype, get=lambda named, dtype=dtype: getattr(named[1].peak, dtype))
-        for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")
-    ),
+    *(Column(dtype, get=partial(_peak, dtype)) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")),
 )
 
 

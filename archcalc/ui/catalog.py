@@ -51,7 +51,7 @@ def _preset(name: str) -> dict[str, Any] | None:
     except (InputError, OSError):
         return None
     published = data.get("published")
-    count = published.get("parameters") if isinstance(published, dict) else None
+    count: Any = published.get("parameters") if isinstance(published, dict) else None
     is_exact = isinstance(count, int)
     return {
         "name": visible(name),
