@@ -95,9 +95,13 @@ class _Layout:
     def blocks(self) -> Iterator[list[str]]:
         """With its picture above it, which few tables have."""
         if self.grid.picture:
-            from archcalc.render.chart.in_text import in_text
+            from archcalc.render.chart import text_curves, text_skyline
+            from archcalc.report.picture import Curves
 
-            yield in_text(self.grid.picture, self.width)
+            if isinstance(self.grid.picture, Curves):
+                yield text_curves.in_text(self.grid.picture, self.width)
+            else:
+                yield text_skyline.in_text(self.grid.picture, self.width)
         rows = zip(self.grid.lines, self.rows, strict=True)
         yield [dim(self._joined(self.heads)), *(text for line, row in rows for text in self._line(line, row))]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
@@ -199,7 +200,7 @@ def test_layout_is_the_same_every_time() -> None:
 def test_faults_are_found() -> None:
     """Else the tests above would pass everything."""
     area = traced(chain(3))
-    moved = [box.moved(0, -70) if box.node.key == "l1" else box for box in area.boxes]
+    moved = [replace(box, y=box.y - 70) if box.node.key == "l1" else box for box in area.boxes]
     area.boxes = moved
     assert any("overlap" in fault for fault in faults(area))
     assert any("line through" in fault for fault in faults(area))

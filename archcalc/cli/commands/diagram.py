@@ -11,7 +11,7 @@ from archcalc.cli.new_file import check_output, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN, printed, written
+from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN
 
 _SUFFIXES = " ".join(WRITTEN)
 
@@ -46,7 +46,7 @@ def diagram(
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
     if output is None:
-        out(printed(drawn, format or USUAL).rstrip("\n"))
+        out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return
-    write(Path(output), written(drawn, suffix_of(output, WRITTEN)), replace=force)
+    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](drawn), replace=force)
     out(f"wrote {output}")

@@ -67,19 +67,13 @@ class Places:
             return self.scale.place(place)
         return self.scale.place(index)
 
-    def of_value(self, value: float) -> float:
-        return self.scale.place(value)
-
     def path(self, line: Line, heights: Scale) -> list[Point | None]:
         """The way of a line; None at its gaps."""
-        return _points(((self.of_value(x), y) for x, y in line.path), heights)
+        return _points(((self.scale.place(x), y) for x, y in line.path), heights)
 
     def points(self, line: Line, heights: Scale) -> list[Point | None]:
         """The places of the axis alone."""
         return _points(((self.at(index), y) for index, y in enumerate(line.heights)), heights)
-
-    def labels(self) -> list[str]:
-        return place_labels(self.chart)
 
 
 def _points(ways: Iterable[tuple[float, float | None]], heights: Scale) -> list[Point | None]:

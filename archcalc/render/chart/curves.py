@@ -133,14 +133,9 @@ class _Area:
         inside = self.left <= x and x + wide <= self.right and self.top - 4 <= y <= self.bottom - 4
         box = (x - 3, y - 7, x + wide + 3, y + 7)
         apart = all(box[2] < a or c < box[0] or box[3] < b or d < box[1] for a, b, c, d in self.taken)
-        return inside and apart and not any(_crosses(box, *piece) for piece in self._pieces())
-
-    def _pieces(self) -> Iterator[tuple[Point, Point]]:
-        """Of all lines."""
-        for line in self.panel.lines:
-            for start, end in pairwise(self.places.path(line, self.scale)):
-                if start and end:
-                    yield start, end
+        lines = (pairwise(self.places.path(line, self.scale)) for line in self.panel.lines)
+        pieces = ((start, end) for line in lines for start, end in line if start and end)
+        return inside and apart and not any(_crosses(box, *piece) for piece in pieces)
 
     def _line(self, line: Line) -> None:
         ink = series(line.number)
@@ -168,13 +163,16 @@ class _Area:
         free = next((each for each in tried if self._is_free(*each, wide) and self._is_nearest(meeting, *each)), None)
         if free:
             self._word(meeting.label, *free, wide)
-            self._led((x, y), free, wide)
+            left, at = free
+            if abs(at - y) > FAR:  # a thin line to a number that stands apart from its ring
+                apart = copysign(6, at - y)
+                self.drawing.line([(x, y + apart), (min(max(x, left), left + wide), at - apart)], MUTED, width=0.8)
         else:
             self.crowded.append(meeting.told)
         self.drawing.close()
 
     def _ring(self, meeting: Meeting) -> Point:
-        return self.places.of_value(meeting.place), self.scale.place(meeting.height)
+        return self.places.scale.place(meeting.place), self.scale.place(meeting.height)
 
     def _is_nearest(self, meeting: Meeting, x: float, y: float) -> bool:
         """Whether no other ring is nearer to a number that stands there."""
@@ -182,31 +180,19 @@ class _Area:
         others = [self._ring(each) for each in self.panel.meetings if each is not meeting]
         return all(dist(middle, self._ring(meeting)) < dist(middle, each) for each in others)
 
-    def _led(self, ring: Point, word: Point, wide: float) -> None:
-        """A thin line to a number that stands apart from its ring."""
-        (x, y), (left, at) = ring, word
-        if abs(at - y) > FAR:
-            apart = copysign(6, at - y)
-            self.drawing.line([(x, y + apart), (min(max(x, left), left + wide), at - apart)], MUTED, width=0.8)
-
     def _labels(self) -> None:
         """At the ends of lines, moved apart."""
-        ends = [(self._end(line), line) for line in self.panel.lines]
-        y = float("-inf")
-        places = []
+        drawn = [(self.places.points(line, self.scale), line) for line in self.panel.lines]
+        ends = [(next(point[1] for point in reversed(points) if point), line) for points, line in drawn]
+        lowest, places = float("-inf"), []
         for end, line in sorted(ends, key=lambda each: each[0]):
-            y = max(end, y + ROW)
-            places.append((y, line))
-        for index, (y, line) in enumerate(reversed(places)):
-            self._label(line, min(y, self.bottom - 4 - index * ROW))
-
-    def _end(self, line: Line) -> float:
-        return next(point[1] for point in reversed(self.places.points(line, self.scale)) if point)
-
-    def _label(self, line: Line, y: float) -> None:
-        start = self.right + 4
-        self.drawing.line([(start, y), (start + SAMPLE, y)], series(line.number), width=2.2, dash=dash(line.number))
-        self.drawing.text(shortened(line.label, USUAL, _widest_label(self.drawing.width)), start + SAMPLE + GAP, y)
+            lowest = max(end, lowest + ROW)
+            places.append((lowest, line))
+        start, room = self.right + 4, _widest_label(self.drawing.width)
+        for index, (lowest, line) in enumerate(reversed(places)):
+            y = min(lowest, self.bottom - 4 - index * ROW)
+            self.drawing.line([(start, y), (start + SAMPLE, y)], series(line.number), width=2.2, dash=dash(line.number))
+            self.drawing.text(shortened(line.label, USUAL, room), start + SAMPLE + GAP, y)
 
 
 def _unbroken(points: list[Point | None]) -> Iterator[list[Point]]:

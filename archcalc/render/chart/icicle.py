@@ -46,7 +46,8 @@ def icicle(report: ParamsReport, wide: float = WIDTH) -> Drawing:
     found = cells(report)
     whole = found.whole
     keys = legend.placed(_entries(whole), 0, HEIGHT + 24, wide)
-    drawing = Drawing(wide, HEIGHT + 12 + legend.height(keys), _title(report), _described(whole, found.left_out))
+    title = f"{report.model}: {report.total:,} parameters by part"
+    drawing = Drawing(wide, HEIGHT + 12 + legend.height(keys), title, _described(whole, found.left_out))
     drawing.role = "tree"
     columns = min(whole.depth, LEVELS)
     for place in places(whole):
@@ -55,15 +56,12 @@ def icicle(report: ParamsReport, wide: float = WIDTH) -> Drawing:
     return drawing
 
 
-def places(whole: Cell) -> Iterator[Place]:
+def places(cell: Cell, level: int = 0, before: int = 0, whole: int = 0) -> Iterator[Place]:
     """Every cell, those around it before it."""
-    return _places(whole, 0, 0, whole.total or 1)
-
-
-def _places(cell: Cell, level: int, before: int, total: int) -> Iterator[Place]:
-    yield Place(cell, level, before / total, (before + cell.total) / total)
+    whole = whole or cell.total or 1
+    yield Place(cell, level, before / whole, (before + cell.total) / whole)
     for child in cell.children:
-        yield from _places(child, level + 1, before, total)
+        yield from places(child, level + 1, before, whole)
         before += child.total
 
 
@@ -71,10 +69,6 @@ def inks(kind: PartKind) -> tuple[Ink, Ink]:
     """A cell's colour, and that of its edge."""
     name, colour = kind.name.lower().replace("_", "-"), COLOURS[kind]
     return Ink(name, colour.light, colour.dark), Ink(f"{name}-edge", colour.light_edge, colour.dark_edge)
-
-
-def _title(report: ParamsReport) -> str:
-    return f"{report.model}: {report.total:,} parameters by part"
 
 
 def _described(whole: Cell, left_out: int) -> str:

@@ -93,16 +93,10 @@ def _colour(cell: Cell, kinds: dict[Cell, set[PartKind]]) -> None:
 
 def _cell(row: Row, report: ParamsReport) -> Cell:
     title = f"{row.title} × {row.times:,}" if row.times > 1 else row.title
-    working, is_tensor = _worked(row, report), row.kind == "tensor"
+    working, is_tensor = row.each.worked(names=report.names), row.kind == "tensor"
+    if row.repeat != 1:  # for all copies of it
+        working = f"{row.repeat:,} × ({working})" if " + " in working else f"{row.repeat:,} × {working}"
     return Cell(row.path, title, int(row.total), working=working, is_tensor=is_tensor, times=row.times)
-
-
-def _worked(row: Row, report: ParamsReport) -> str:
-    """For all copies of it."""
-    one = row.each.worked(names=report.names)
-    if row.repeat == 1:
-        return one
-    return f"{row.repeat:,} × ({one})" if " + " in one else f"{row.repeat:,} × {one}"
 
 
 def _tidy(cell: Cell) -> None:

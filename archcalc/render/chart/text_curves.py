@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from archcalc.core.visible import visible
 from archcalc.render import cells
-from archcalc.render.chart.axis import Places, height_ticks, heights
+from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
 from archcalc.render.chart.canvas import GLYPHS, Canvas
 from archcalc.render.chart.scale import Scale
 from archcalc.render.style import bold, dim, painted
@@ -59,7 +59,7 @@ def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels
         last = next(point for point in reversed(points) if point)
         labels.append((canvas.cell(*last)[0], f"{_glyph(line)} {visible(line.label)}", line.number))
     for meeting in panel.meetings:
-        canvas.glyph(places.of_value(meeting.place), scale.place(meeting.height), CROSSED)
+        canvas.glyph(places.scale.place(meeting.place), scale.place(meeting.height), CROSSED)
     # A rule for each device, with its name where the rule is free for long enough; devices of one row share it.
     by_row: dict[int, list[str]] = {}
     for limit in panel.limits:
@@ -81,7 +81,7 @@ def _glyph(line: Line) -> str:
 def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> None:
     """The numbers of crossings beside them, where there is room; all of them stand in the table."""
     for meeting in panel.meetings:
-        row, column = canvas.cell(places.of_value(meeting.place), scale.place(meeting.height))
+        row, column = canvas.cell(places.scale.place(meeting.place), scale.place(meeting.height))
         size = len(meeting.label)
         before, behind = column - size, column + 2
         tried = [(row + down, start) for down in (-1, 1) for start in (before, behind)]
@@ -102,7 +102,7 @@ def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) ->
     """The axis, its ticks and its name."""
     yield f"{'':>{left}} {dim('└' + '─' * wide)}"
     taken, shown = -1, [" "] * wide
-    for index, label in _spread(places, places.labels(), wide):
+    for index, label in _spread(places, place_labels(chart), wide):
         middle = round(places.at(index)) // 2
         start = max(0, min(middle - len(label) // 2, wide - len(label)))
         if start > taken:

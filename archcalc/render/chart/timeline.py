@@ -42,7 +42,8 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
         unit *= 1000
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
-    drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
+    title = f"{report.title()}: memory over the step"
+    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, _described(report))
     for tick in scale.ticks():
         y = scale.place(tick)
         drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
@@ -52,7 +53,9 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     _needed(drawing, report, scale, wide)
     _peak(drawing, report.peak, columns, scale)
     if wide >= WIDTH:
-        drawing.zones(map(_hint, columns))
+        hints = (f"{instant_name(one.instant)}: {decimal_bytes(one.instant.bytes)}" for one in columns)
+        ends = ((one.start, TOP, one.end - one.start, HIGH) for one in columns)
+        drawing.zones((*end, hint) for end, hint in zip(ends, hints, strict=True))
     legend.draw(drawing, keys)
     return drawing
 
@@ -65,22 +68,14 @@ def stages(report: MemoryReport) -> Sequence[Snapshot]:
 def _columns(found: Sequence[Snapshot], left: float, right: float) -> list[Column]:
     """What happens once has room to be seen; copies share the rest."""
     room, copies = right - left, sum(stage.is_one_of_many for stage in found)
-    single, each = _widths(room, len(found) - copies, copies)
+    singles, single = len(found) - copies, room / len(found)
+    each = single
+    if single < ALONE and copies and singles * ALONE <= room / 2:
+        single, each = ALONE, (room - singles * ALONE) / copies
     edges = [left]
     for stage in found:
         edges.append(edges[-1] + (each if stage.is_one_of_many else single))
     return [Column(stage, *ends) for stage, ends in zip(found, pairwise(edges), strict=True)]
-
-
-def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
-    even = room / (singles + copies)
-    if even >= ALONE or not copies or singles * ALONE > room / 2:
-        return even, even
-    return ALONE, (room - singles * ALONE) / copies
-
-
-def _title(report: MemoryReport) -> str:
-    return f"{report.title()}: memory over the step"
 
 
 def peak_words(peak: Snapshot) -> str:
@@ -171,9 +166,3 @@ def _peak(drawing: Drawing, peak: Snapshot, columns: Sequence[Column], scale: Li
     wide = width(words, SIZE, bold=True)
     left = min(max(x - wide / 2, columns[0].start), columns[-1].end - wide)
     drawing.text(words, left, TOP - 16, bold=True)
-
-
-def _hint(column: Column) -> tuple[float, float, float, float, str]:
-    """What a pointer reads at a stage."""
-    words = f"{instant_name(column.instant)}: {decimal_bytes(column.instant.bytes)}"
-    return column.start, TOP, column.end - column.start, HIGH, words

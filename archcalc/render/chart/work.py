@@ -27,8 +27,12 @@ def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
     most = max((_size(amounts) for amounts, _ in kinds.values()), default=1)
     scale = Linear(0, most, layout.left, layout.right)
     ground = 8 + layout.row * len(kinds)
-    keys = legend.placed(_entries(report), 0, ground + 18, wide)
-    drawing = Drawing(wide, ground + 8 + legend.height(keys), _title(report), _described(kinds))
+    passes = _passes(report.amounts)
+    entries = [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]
+    keys = legend.placed(entries, 0, ground + 18, wide)
+    title = f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
+    told = ", ".join(f"{kind} {figure}" for kind, (_, figure) in kinds.items())
+    drawing = Drawing(wide, ground + 8 + legend.height(keys), title, f"Matrix products: {told}.")
     drawing.line([(layout.left, 4), (layout.left, ground)], RULE)
     for place, (kind, (amounts, figure)) in enumerate(kinds.items()):
         top = 4 + layout.row * place
@@ -74,17 +78,3 @@ def _size(amounts: Amounts) -> int:
 def _figure(report: FlopsReport, amounts: Amounts) -> str:
     share = amounts.total / report.total if report.total else 0.0
     return f"{flops(amounts.total)} · {words(share, 'share')}"
-
-
-def _title(report: FlopsReport) -> str:
-    return f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
-
-
-def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
-    told = (f"{kind} {figure}" for kind, (_, figure) in kinds.items())
-    return f"Matrix products: {', '.join(told)}."
-
-
-def _entries(report: FlopsReport) -> list[Entry]:
-    passes = _passes(report.amounts)
-    return [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]

@@ -28,12 +28,6 @@ class Box:
     width: float
     height: float
 
-    def moved(self, dx: float, dy: float) -> Box:
-        return replace(self, x=self.x + dx, y=self.y + dy)
-
-    def flipped(self, height: float) -> Box:
-        return replace(self, y=height - self.y - self.height)
-
 
 @dataclass(frozen=True)
 class Line:
@@ -42,12 +36,6 @@ class Line:
     points: tuple[Point, ...]
     arrow: bool = False
     dashed: bool = False
-
-    def moved(self, dx: float, dy: float) -> Line:
-        return replace(self, points=tuple((x + dx, y + dy) for x, y in self.points))
-
-    def flipped(self, height: float) -> Line:
-        return replace(self, points=tuple((x, height - y) for x, y in self.points))
 
 
 @dataclass(frozen=True)
@@ -58,12 +46,6 @@ class Label:
     x: float
     y: float
     width: float
-
-    def moved(self, dx: float, dy: float) -> Label:
-        return replace(self, x=self.x + dx, y=self.y + dy)
-
-    def flipped(self, height: float) -> Label:
-        return replace(self, y=height - self.y)
 
 
 @dataclass
@@ -83,17 +65,18 @@ class Area:
 
     def put(self, other: Area, dx: float, dy: float) -> None:
         """Take over what is in another area, moved."""
-        self.boxes += [box.moved(dx, dy) for box in other.boxes]
-        self.lines += [line.moved(dx, dy) for line in other.lines]
-        self.labels += [label.moved(dx, dy) for label in other.labels]
+        self.boxes += [replace(box, x=box.x + dx, y=box.y + dy) for box in other.boxes]
+        self.lines += [replace(line, points=tuple((x + dx, y + dy) for x, y in line.points)) for line in other.lines]
+        self.labels += [replace(label, x=label.x + dx, y=label.y + dy) for label in other.labels]
 
     def flipped(self) -> Area:
         """Upside down: what entered at the top enters at the bottom."""
-        turned = replace(self, lefts=self._turned(self.lefts), rights=self._turned(self.rights))
-        turned.boxes = [box.flipped(self.height) for box in self.boxes]
-        turned.lines = [line.flipped(self.height) for line in self.lines]
-        turned.labels = [label.flipped(self.height) for label in self.labels]
-        return turned
-
-    def _turned(self, places: dict[Wire, float]) -> dict[Wire, float]:
-        return {wire: self.height - y for wire, y in places.items()}
+        high = self.height
+        return replace(
+            self,
+            lefts={wire: high - y for wire, y in self.lefts.items()},
+            rights={wire: high - y for wire, y in self.rights.items()},
+            boxes=[replace(box, y=high - box.y - box.height) for box in self.boxes],
+            lines=[replace(line, points=tuple((x, high - y) for x, y in line.points)) for line in self.lines],
+            labels=[replace(label, y=high - label.y) for label in self.labels],
+        )

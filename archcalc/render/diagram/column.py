@@ -44,7 +44,8 @@ class _Column:
         self.level, self.areas, self.ways = level, areas, ways
         self.shown = {wire: text for wire, text in ways.labels.items() if wire in level.inner}
         self.rows = in_rows(level, {child: self._slot(child) for child in level.children}, ways.side, ways.right)
-        self._widen_outs()
+        for wire, slot in self.rows.outs.items():  # a label that stands outside needs its room there too
+            slot.right = max(slot.right, label_width(self.ways.labels.get(wire, "")))
         arrange(self.rows)
         self.tracks = Tracks(self.rows)
         self.left = min(self.tracks.left_of, default=0.0) - self._trunks()
@@ -72,11 +73,6 @@ class _Column:
         exits = [x - half + label_width(self.shown.get(wire, "")) for wire, x in area.bottoms.items()]
         return Slot(child.order, half, max([half + stacked(child), *exits]), area.height, area, child)
 
-    def _widen_outs(self) -> None:
-        """A label that stands outside needs its room there too."""
-        for wire, slot in self.rows.outs.items():
-            slot.right = max(slot.right, label_width(self.ways.labels.get(wire, "")))
-
     def area(self) -> Area:
         self._collect_runs()
         y = 0.0
@@ -87,13 +83,13 @@ class _Column:
                 slot.y = y + (tall - slot.height) / 2
             channel.top = y + tall
             is_last = channel is self.channels[-1]
-            y = channel.top + channel.settle(is_last=is_last, is_edge=self._is_edge(row))
-        height = y
+            is_edge = bool(self.rows.outs) and row is self.rows.rows[-2]  # in the row below wires leave
+            y = channel.top + channel.settle(is_last=is_last, is_edge=is_edge)
         self._draw_hops()
         self._draw_beside()
         self._draw_sides()
         self._draw_rights()
-        return self._finished(height)
+        return self._finished(y)
 
     # Horizontal pieces, in the channels between rows.
 
@@ -145,12 +141,6 @@ class _Column:
         if is_box(slot):
             return slot.x - step_aside(slot)
         return slot.x - half(slot) - TRACK
-
-    # Heights.
-
-    def _is_edge(self, row: list[Slot]) -> bool:
-        """Whether the row below is where wires leave."""
-        return bool(self.rows.outs) and row is self.rows.rows[-2]
 
     # Lines.
 

@@ -97,7 +97,13 @@ class _Columns:
                 self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
         for index, place in enumerate(places):
             self._take_ports(whole, index, place)
-        self._leave_at_the_bottom(whole, places)
+        # What leaves a level at the end of a way up goes down beside it.
+        for wire in {wire for _, wire in self.level.outs} - set(whole.bottoms) - set(whole.rights):
+            made, (dx, dy) = self.made[-1], places[-1]
+            whole.width += TRACK
+            x, y = whole.width - TRACK / 2, dy + made.rights[wire]
+            self.lines.append(Line(((dx + made.width, y), (x, y), (x, whole.height))))
+            whole.bottoms[wire] = x
         whole.lines += self.lines
         return whole
 
@@ -151,12 +157,3 @@ class _Columns:
         if self.split.last_goes_up:
             return [(x, leaves), (x, dy + made.height)]
         return [(gutter, leaves), (gutter, CHANNEL / 2), (x, CHANNEL / 2), (x, dy)]
-
-    def _leave_at_the_bottom(self, whole: Area, places: list[Point]) -> None:
-        """What leaves a level at the end of a way up goes down beside it."""
-        for wire in {wire for _, wire in self.level.outs} - set(whole.bottoms) - set(whole.rights):
-            made, (dx, dy) = self.made[-1], places[-1]
-            whole.width += TRACK
-            x, y = whole.width - TRACK / 2, dy + made.rights[wire]
-            self.lines.append(Line(((dx + made.width, y), (x, y), (x, whole.height))))
-            whole.bottoms[wire] = x

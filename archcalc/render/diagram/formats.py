@@ -11,14 +11,6 @@ from archcalc.render.diagram import mermaid, svg
 USUAL = "mermaid"
 
 
-def printed(report: DiagramReport, format: str) -> str:
-    return PRINTED[format](report)
-
-
-def written(report: DiagramReport, suffix: str) -> str | bytes:
-    return WRITTEN[suffix](report)
-
-
 PRINTED: dict[str, Callable[[DiagramReport], str]] = {
     USUAL: mermaid.render,
     "svg": svg.render,

@@ -56,7 +56,8 @@ class _Mermaid:
 
     def _node(self, node: Node, indent: str) -> Iterator[str]:
         if not node.children:
-            text = "<br>".join(quoted(line) for line in _texts(node) if line)
+            lines = (f"{node.title} {badge(node)}".strip(), node.detail, steps(node), count(node))
+            text = "<br>".join(quoted(line) for line in lines if line)
             yield f"{indent}{self.names[node]}{_SHAPES[node.form].format(text)}"
             return
         title = " · ".join(quoted(part) for part in (f"{node.title} {badge(node)}".strip(), count(node)) if part)
@@ -89,8 +90,3 @@ class _Mermaid:
         if frames:
             yield f"  classDef frame fill:{FRAME[0]},stroke:{FRAME_EDGE[0]},color:{INK[0]}"
             yield f"  class {','.join(frames)} frame"
-
-
-def _texts(node: Node) -> list[str]:
-    """The lines of a box."""
-    return [f"{node.title} {badge(node)}".strip(), node.detail, steps(node), count(node)]

@@ -67,12 +67,7 @@ def _place(made: Rows, above: Neighbours, below: Neighbours) -> None:
         near, step = ((above, 1), (below, -1))[sweep % 2]
         for row in made.rows[::step]:
             _settle(row, [_wanted(slot, near[slot], down=step > 0) for slot in row])
-    _straighten(made, below)
-
-
-def _straighten(made: Rows, below: Neighbours) -> None:
-    """Move a little what would have a straight line then, from the bottom up."""
-    for row in reversed(made.rows):
+    for row in reversed(made.rows):  # move a little what would have a straight line then, from the bottom up
         _settle(row, [_nearby(slot, [hop for _, hop in below[slot]]) for slot in row])
 
 

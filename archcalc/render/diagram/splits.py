@@ -42,7 +42,12 @@ class Split:
 def lanes(level: Level) -> Split | None:
     """By the input that each child follows from along its main wire."""
     main = _main_links(level)
-    first = {child: _first(child, main) for child in level.children}
+    first: dict[Node, Node] = {}
+    for child in level.children:
+        root = child
+        while root in main:
+            root = main[root].source
+        first[child] = root
     real = {root for child, root in first.items() if child.form not in (Form.INPUT, Form.OUTPUT)}
     real = {root for root in real if root.form == Form.INPUT}
     if len(real) < 2:
@@ -50,7 +55,10 @@ def lanes(level: Level) -> Split | None:
     for child in reversed(level.children):
         if first[child] not in real:
             first[child] = next((first[link.target] for link in level.links if link.source is child), first[child])
-    columns = tuple(tuple(child for child in level.children if first[child] is root) for root in _started(first, real))
+    # In the order in which something is computed from each root.
+    begins = {root: min(child.order for child in first if first[child] is root and child is not root) for root in real}
+    started = sorted(real, key=begins.__getitem__)
+    columns = tuple(tuple(child for child in level.children if first[child] is root) for root in started)
     if not _in_one_direction(level, columns):
         return None
     return Split(columns)
@@ -63,18 +71,6 @@ def _main_links(level: Level) -> dict[Node, Link]:
         if not link.is_back and (before is None or link.made > before.made):
             main[link.target] = link
     return main
-
-
-def _first(child: Node, main: dict[Node, Link]) -> Node:
-    while child in main:
-        child = main[child].source
-    return child
-
-
-def _started(first: dict[Node, Node], real: set[Node]) -> list[Node]:
-    """The roots of lanes, in the order in which something is computed from them."""
-    begins = {root: min(child.order for child in first if first[child] is root and child is not root) for root in real}
-    return sorted(real, key=lambda root: begins[root])
 
 
 def _in_one_direction(level: Level, columns: tuple[tuple[Node, ...], ...]) -> bool:
@@ -101,8 +97,7 @@ def fold(level: Level) -> Split | None:
     if len(nested) < 2:
         return None
     start, end = nested[-1][0], -nested[-1][1]
-    middle = (start + end + 1) // 2
-    middle = min(middle, end - 1)
+    middle = min((start + end + 1) // 2, end - 1)
     down = tuple(child for child in level.children if rows.of[child].rank <= middle)
     up = tuple(child for child in level.children if rows.of[child].rank > middle)
     if not _in_one_direction(level, (down, up)):

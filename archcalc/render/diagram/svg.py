@@ -12,7 +12,7 @@ from archcalc.analyze.diagram.graph import Form, Node, PartKind
 from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.core.visible import visible
 from archcalc.render.chart.drawing import FONT, attributes
-from archcalc.render.diagram.area import Area, Box, Label, Line, Point
+from archcalc.render.diagram.area import Area, Box, Line, Point
 from archcalc.render.diagram.layout import HEADER, PADDING, layout
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
 from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, stacked, texts
@@ -65,7 +65,8 @@ class _Svg:
         yield from (part for box in self.picture.boxes if _is_frame(box) for part in _frame(box))
         yield from (_line(line) for line in self.picture.lines)
         yield from (part for box in self.picture.boxes if not _is_frame(box) for part in _box(box))
-        yield from (_label(label) for label in self.picture.labels)
+        for label in self.picture.labels:
+            yield _text(Text(label.text, SMALL, "detail"), label.x, label.y, "start")
         yield "</g>"
         yield from self._legend()
         yield "</svg>"
@@ -91,21 +92,17 @@ class _Svg:
 
 
 def style() -> str:
-    """The dark colours of diagrams, on a screen."""
-    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(_dark())} }}"
-
-
-def _is_frame(box: Box) -> bool:
-    return box.node.form == Form.FRAME
-
-
-def _dark() -> Iterator[str]:
-    """Rules for this picture alone: a page may hold it as it is."""
+    """The dark colours of diagrams, on a screen; rules for this picture alone: a page may hold it as it is."""
     rules = {f".k-{kind.name.lower()}": _fill(each.dark, each.dark_edge) for kind, each in COLOURS.items()}
     rules |= {".page": _fill(PAGE[1]), ".frame": _fill(FRAME[1], FRAME_EDGE[1]), ".wire": f"stroke: {WIRE[1]}"}
     rules |= {".ink": _fill(INK[1]), ".badge": _fill(INK[1]), ".muted": _fill(MUTED[1])}
     rules |= {".head": _fill(WIRE[1]), ".on-badge": _fill(PAGE[1])}
-    return (f".{NAME} {selector} {{ {rule} }}" for selector, rule in rules.items())
+    dark = " ".join(f".{NAME} {selector} {{ {rule} }}" for selector, rule in rules.items())
+    return f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+
+
+def _is_frame(box: Box) -> bool:
+    return box.node.form == Form.FRAME
 
 
 def _fill(colour: str, edge: str = "") -> str:
@@ -223,7 +220,3 @@ def _arrow(points: tuple[Point, ...]) -> str:
     back = (x - 7 * dx, y - 7 * dy)
     corners = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
     return f'<path class="head" d="M{"L".join(_at(corner) for corner in corners)}Z" fill="{WIRE[0]}"/>'
-
-
-def _label(label: Label) -> str:
-    return _text(Text(label.text, SMALL, "detail"), label.x, label.y, "start")

@@ -17,21 +17,18 @@ class Tracks:
         self.left_of = [min((slot.x - slot.left for slot in row), default=0.0) for row in self.rows]
         self.right_of = [max((slot.x + slot.right for slot in row), default=0.0) for row in self.rows]
         self._places: dict[tuple[Slot, Wire, bool], float] = {}
-        self._fill(rows.beside)
-
-    def of(self, hop: Hop) -> float:
-        return self._places[hop.source, hop.wire, hop.is_back]
-
-    def _fill(self, hops: list[Hop]) -> None:
-        """The shortest nearest to the boxes."""
         targets: dict[tuple[Slot, Wire, bool], list[Slot]] = {}
-        for hop in hops:
+        for hop in rows.beside:
             targets.setdefault((hop.source, hop.wire, hop.is_back), []).append(hop.target)
-        for key, reached in sorted(targets.items(), key=lambda each: _span(each[0][0], each[1])):
-            source, _, is_back = key
+        spans = {key: max(abs(slot.rank - key[0].rank) for slot in reached) for key, reached in targets.items()}
+        for key in sorted(targets, key=spans.__getitem__):  # the shortest nearest to the boxes
+            (source, _, is_back), reached = key, targets[key]
             ranks = [slot.rank for slot in reached]
             low, high = min(source.rank + (not is_back), *ranks), max(source.rank, *ranks)
             self._places[key] = self._new(reached, slice(low, high + 1))
+
+    def of(self, hop: Hop) -> float:
+        return self._places[hop.source, hop.wire, hop.is_back]
 
     def _new(self, targets: list[Slot], passed: slice) -> float:
         """At the right, unless only the left sides of all targets are open."""
@@ -48,7 +45,3 @@ class Tracks:
         slot = hop.target
         is_left = self.of(hop) < slot.x
         return is_box(slot) and self.rows[slot.rank][0 if is_left else -1] is slot
-
-
-def _span(source: Slot, targets: list[Slot]) -> int:
-    return max(abs(slot.rank - source.rank) for slot in targets)

@@ -64,15 +64,11 @@ def _work(report: Overview) -> Iterator[Card]:
 def _devices(name: str, fit: FitReport) -> Card:
     """The verdict, or on how many of several it fits."""
     if len(fit.rows) == 1:
-        return _one(name, fit)
+        (row,) = fit.rows
+        value = f"{row.verdict.mark} {row.verdict.value}"
+        needed = f"needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}"
+        return Card(f"Verdict, {name}", value, (row.gpu, needed), row.verdict.tone)
     surely = sum(row.verdict is Verdict.FITS for row in fit.rows)
     unsure = {one: sum(row.verdict is one for row in fit.rows) for one in (Verdict.TIGHT, Verdict.CANNOT_SAY)}
     also = tuple(f"{HEADS[one]} {number}" for one, number in unsure.items() if number)
     return Card(f"Fits, {name}", f"{surely} of {len(fit.rows)}", ("devices", *also))
-
-
-def _one(name: str, fit: FitReport) -> Card:
-    (row,) = fit.rows
-    value = f"{row.verdict.mark} {row.verdict.value}"
-    needed = f"needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}"
-    return Card(f"Verdict, {name}", value, (row.gpu, needed), row.verdict.tone)
