@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.page import Amount, Grid, page
 from archcalc.render.words import entries
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
@@ -16,13 +16,15 @@ _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    scope = [f"**{_sentence(shown.scope)}**"] if shown.scope else []
+    lines = [_figure(each) for each in shown.figures]
+    if shown.worked:  # the answer first, with its working
+        lines.insert(1, f"  `= {_unquoted(shown.worked)}`")
     blocks = [
         [f"### {_plain(shown.title)}"],
         _lines(shown.answer),
         _lines(shown.expected),
-        scope,
-        _figures(shown),
+        [f"**{_sentence(shown.scope)}**"] if shown.scope else [],
+        lines,
         *(_table(table) for table in shown.tables),
         [f"- {_sentence(str(note))}" for note in shown.notes],
     ]
@@ -32,12 +34,6 @@ def render(report: Report, *, width: int) -> str:
 def _lines(lines: Sequence[str]) -> list[str]:
     """Sentences beneath each other, in one paragraph."""
     return ["  \n".join(map(_sentence, lines))] if lines else []
-
-
-def _figures(shown: Page) -> list[str]:
-    """The answer first, with its working."""
-    lines = [_figure(each) for each in shown.figures]
-    return [lines[0], f"  `= {_unquoted(shown.worked)}`", *lines[1:]] if shown.worked else lines
 
 
 def _figure(each: Amount) -> str:
@@ -55,7 +51,8 @@ def _table(table: Grid) -> list[str]:
 
 def _cells(line: Line, texts: Sequence[str]) -> list[str]:
     first, *rest = map(_plain, texts)
-    below = f"<br>`{_code(line.below)}`" if line.below else ""
+    code = _unquoted(line.below).replace("|", "\\|")  # between backticks, in a table
+    below = f"<br>`{code}`" if line.below else ""
     notes = "".join(f"<br>{_note(note)}" for note in line.notes)
     return ["&emsp;" * line.depth + first + below + notes, *rest]
 
@@ -73,11 +70,6 @@ def _plain(text: str) -> str:
 
 def _sentence(text: str) -> str:
     return _MARKUP.sub(lambda found: f"\\{found[0]}", text)
-
-
-def _code(text: str) -> str:
-    """Between backticks, in a table."""
-    return _unquoted(text).replace("|", "\\|")
 
 
 def _unquoted(text: str) -> str:

@@ -53,15 +53,12 @@ def _name(text: str, line: Line) -> str:
 
 def _cell(value: object, text: str, column: Column[Any]) -> str:
     if column.unit == "share" and isinstance(value, float):
-        return f'<td class="n share">{escape(text)}{_bar(value)}</td>'
+        wide = min(max(value, 0.0), 1.0) * 60
+        bar = f'<svg width="60" height="8" aria-hidden="true"><rect width="{wide:.3g}" height="8"/></svg>'
+        return f'<td class="n share">{escape(text)}{bar}</td>'
     if column.unit == "stack" and isinstance(value, tuple):
         text = binary_bytes(sum(value[0]))
     return f"<td{_side(column)}>{escape(text.strip())}</td>"
-
-
-def _bar(share: float) -> str:
-    wide = min(max(share, 0.0), 1.0) * 60
-    return f'<svg width="60" height="8" aria-hidden="true"><rect width="{wide:.3g}" height="8"/></svg>'
 
 
 def _note(note: str | Matrix) -> str:

@@ -56,7 +56,9 @@ class Maths(Notation[Formula]):
 
     def infix(self, operation: Infix) -> Formula:
         if operation.symbol == "//":
-            return (_floor(written(operation.left, self), written(operation.right, self)),)
+            above, below = written(operation.left, self), written(operation.right, self)
+            fraction = f"\\left\\lfloor \\frac{{{latex(above)}}}{{{latex(below)}}} \\right\\rfloor"
+            return (Piece(fraction, max(_width(above), _width(below)) + 2 * BRACKET),)
         left, right = bracketed(operation.left, self), bracketed(operation.right, self)
         if operation.symbol == "**":
             power = f"{{{latex(left)}}}^{{{latex(right)}}}"
@@ -66,11 +68,6 @@ class Maths(Notation[Formula]):
 
 _SIGNS = {"−": "-", "/": "/"}
 AS_NUMBERS = Maths(lambda leaf: None)
-
-
-def _floor(above: Formula, below: Formula) -> Piece:
-    fraction = f"\\left\\lfloor \\frac{{{latex(above)}}}{{{latex(below)}}} \\right\\rfloor"
-    return Piece(fraction, max(_width(above), _width(below)) + 2 * BRACKET)
 
 
 def joined(formulas: Sequence[Formula], sign: str, rank: int) -> Formula:

@@ -51,16 +51,16 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     if given:
         yield _legend(given, symbols).in_one_piece(paper)
     yield from (each.latex(paper.width) for each in aligned(equations, symbols))
-    yield _notes(shown)
+    if shown.notes:
+        items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
+        start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
+        yield "\n".join([start, *items, "\\end{itemize}"])
 
 
 def _figures(figures: Sequence[Amount]) -> Grid:
     heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
-    return Grid(heads, tuple(Row([_words(part) for part in _figure(each)]) for each in figures))
-
-
-def _figure(each: Amount) -> tuple[str, str, str]:
-    return each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))
+    texts = ((each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))) for each in figures)
+    return Grid(heads, tuple(Row(list(map(_words, each))) for each in texts))
 
 
 def _words(words: str) -> Cell:
@@ -70,16 +70,14 @@ def _words(words: str) -> Cell:
 def _grid(table: Shown, symbols: Symbols) -> Grid:
     """Bars are left out: they say what the numbers beside them say."""
     kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
-    rows = []
+    heads, rows = [], []
+    for column in (table.columns[i] for i in kept):
+        side = "l" if column.left else "r"
+        heads.append(Head(_words(column.label), side, NARROWEST.get(column.unit, 0.0), column.spare))
     for line, texts in zip(table.lines, table.texts, strict=True):
         cells = [_cell(line.cells[i], table.columns[i], texts[i], symbols) for i in kept]
         rows.append(_row(line, cells))
-    return Grid(tuple(_head(table.columns[i]) for i in kept), tuple(rows))
-
-
-def _head(column: Column[Any]) -> Head:
-    side = "l" if column.left else "r"
-    return Head(_words(column.label), side, NARROWEST.get(column.unit, 0.0), column.spare)
+    return Grid(tuple(heads), tuple(rows))
 
 
 def _row(line: Line, cells: list[Cell]) -> Row:
@@ -94,19 +92,20 @@ def _row(line: Line, cells: list[Cell]) -> Row:
 
 def _beneath(note: str | Matrix, indent: float) -> str:
     """Smaller than the line that it belongs to."""
-    words = _matrix(note) if isinstance(note, Matrix) else sentence(note)
+    if isinstance(note, Matrix):
+        rows = " \\\\ ".join(" & ".join(row) for row in entries(note)).replace("−", "-")
+        words = f"{sentence(note.name)}: $\\begin{{pmatrix}} {rows} \\end{{pmatrix}}$"
+    else:
+        words = sentence(note)
     return f"\\footnotesize{indented_as_a_whole(words, indent)}"
-
-
-def _matrix(note: Matrix) -> str:
-    rows = " \\\\ ".join(" & ".join(row) for row in entries(note)).replace("−", "-")
-    return f"{sentence(note.name)}: $\\begin{{pmatrix}} {rows} \\end{{pmatrix}}$"
 
 
 def _cell(value: Any, column: Column[Any], words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
-        return _product([_size(each, symbols) for each in value])
+        sizes = [_size(each, symbols) for each in value]
+        product = " \\times ".join(size.latex for size in sizes)
+        return Cell(f"${product}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
     if unit == "times" and words:
         return Cell(f"${text(words).replace('$', '')}$", width(words))
     return _words(words)
@@ -114,11 +113,6 @@ def _cell(value: Any, column: Column[Any], words: str, symbols: Symbols) -> Cell
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
     return symbols.symbol(visible(size)) if isinstance(size, str) else Piece(str(size), width(str(size)))
-
-
-def _product(sizes: Sequence[Piece]) -> Cell:
-    joined = " \\times ".join(size.latex for size in sizes)
-    return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
 
 
 def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:
@@ -129,18 +123,8 @@ def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:
         if name in alone or not alone.issuperset(parts(name)):
             values.setdefault(name, []).append(size)
     heads = (Head(_words("symbol"), "l"), Head(_words("meaning"), "l", NARROWEST["text"]), Head(_words("size"), "r"))
-    return Grid(heads, tuple(_legend_row(name, found, symbols) for name, found in values.items()))
-
-
-def _legend_row(name: str, found: Sequence[int], symbols: Symbols) -> Row:
-    """A name may stand for several sizes, in different layers."""
-    symbol, values = symbols.symbol(name), " or ".join(f"{size:,}" for size in found)
-    return Row([Cell(f"${symbol.latex}$", symbol.width), _words(explained(name)), _words(values)])
-
-
-def _notes(shown: Page) -> str:
-    start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
-    items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
-    if not items:
-        return ""
-    return "\n".join([start, *items, "\\end{itemize}"])
+    rows = []
+    for name, found in values.items():  # a name may stand for several sizes, in different layers
+        symbol, said = symbols.symbol(name), " or ".join(f"{size:,}" for size in found)
+        rows.append(Row([Cell(f"${symbol.latex}$", symbol.width), _words(explained(name)), _words(said)]))
+    return Grid(heads, tuple(rows))

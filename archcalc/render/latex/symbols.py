@@ -74,15 +74,10 @@ def parts(name: str) -> list[str]:
 def subscripted(letter: str, words: str) -> Piece:
     if not words:
         return Piece(letter, width(letter) + 0.2)
-    return Piece(f"{letter}_{{{_upright(words)}}}", width(letter) + 0.1 + SCRIPT * width(words))
-
-
-def _upright(words: str) -> str:
+    upright = f"\\mathrm{{{words}}}" if words.isascii() and words.isalnum() else f"\\text{{{text(words)}}}"
     if words.isdecimal():
-        return words
-    if words.isascii() and words.isalnum():
-        return f"\\mathrm{{{words}}}"
-    return f"\\text{{{text(words)}}}"
+        upright = words
+    return Piece(f"{letter}_{{{upright}}}", width(letter) + 0.1 + SCRIPT * width(words))
 
 
 def _symbol(name: str) -> tuple[str, str]:

@@ -113,7 +113,8 @@ class Grid:
 
     def _layout(self, paper: Paper) -> Layout:
         """Without spare columns only if it fits in no other way."""
-        ways = [Layout(grid, size, paper) for grid in (self, self._without_spare()) for size in TYPES]
+        without_spare = self._with([i for i, head in enumerate(self.heads) if not head.spare])
+        ways = [Layout(grid, size, paper) for grid in (self, without_spare) for size in TYPES]
         return next((layout for layout in ways if layout.fits), ways[-1])
 
     def halves(self) -> list[Grid]:
@@ -121,9 +122,6 @@ class Grid:
         columns = range(1, len(self.heads))
         middle = (len(columns) + 1) // 2
         return [self._with([0, *columns[:middle]]), self._with([0, *columns[middle:]])]
-
-    def _without_spare(self) -> Grid:
-        return self._with([i for i, head in enumerate(self.heads) if not head.spare])
 
     def _with(self, kept: Sequence[int]) -> Grid:
         rows = (row._replace(cells=[row.cells[i] for i in kept]) for row in self.rows)

@@ -83,7 +83,8 @@ def _once(equations: Iterable[Equation]) -> list[Equation]:
     """Without repetitions; those of equal numbers that follow each other as one."""
     found: list[Equation] = []
     for equation in equations:
-        if any(_is_repeated(equation, other) for other in found):
+        same = (set(other.working.terms) for other in found if other.expression == equation.expression)
+        if any(set(equation.working.terms) <= terms for terms in same):
             continue
         last = next(reversed(found), None)
         if last and last.above == equation.above and last.expression == equation.expression:
@@ -92,10 +93,6 @@ def _once(equations: Iterable[Equation]) -> list[Equation]:
         else:
             found.append(equation)
     return found
-
-
-def _is_repeated(equation: Equation, other: Equation) -> bool:
-    return equation.expression == other.expression and set(equation.working.terms) <= set(other.working.terms)
 
 
 def sizes(groups: Sequence[Group]) -> Iterator[tuple[str, int]]:
@@ -112,11 +109,10 @@ class Labels:
         self.parts = {
             each.paths[0]: each for group in groups for each in group.equations[:1] if group.part in each.paths
         }
-        self.of_parts = {path: self._of_part(path, each) for path, each in self.parts.items()}
-
-    def _of_part(self, path: Path, equation: Equation) -> str:
-        others = [other for other, each in self.parts.items() if each.expression != equation.expression]
-        return _shortest(path, others, ())
+        self.of_parts: dict[Path, str] = {}
+        for path, own in self.parts.items():
+            others = [other for other, each in self.parts.items() if each.expression != own.expression]
+            self.of_parts[path] = _shortest(path, others, ())
 
     def label(self, path: Path, group: Group) -> str:
         others = [other for other in group.paths if other != path]

@@ -5,34 +5,24 @@ from __future__ import annotations
 import re
 
 from archcalc.exercises.phrases import AS_BEFORE, CLOSE, FROM_LEFT, OPEN
-from archcalc.render.worksheet.page import Grid, Page, Part
+from archcalc.render.worksheet.page import Grid, Page
 
 _MARKS = re.compile(r"[\\*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")
 ROOM = "&emsp;" * 6  # in a cell that people write into
 
 
 def render(page: Page) -> str:
-    conventions = [f"- {_plain(line)}" for line in page.conventions]
+    name, date = (page.language.text(key) for key in ("name", "date"))
     blocks = [
         [f"# {_plain(page.kind)}: {_plain(page.title)}"],
-        _sign(page),
+        [f"{name}: ____________________ {date}: ____________"] if page.to_sign else [],
         [_plain(page.described)],
         _grid(page.givens),
-        conventions,
-        *(block for part in page.parts for block in _part(part)),
+        [f"- {_plain(line)}" for line in page.conventions],
     ]
+    for part in page.parts:
+        blocks += [[f"## {_plain(part.title)}"], [_plain(part.task)], _grid(part.grid)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
-
-
-def _sign(page: Page) -> list[str]:
-    if not page.to_sign:
-        return []
-    language = page.language
-    return [f"{language.text('name')}: ____________________ {language.text('date')}: ____________"]
-
-
-def _part(part: Part) -> list[list[str]]:
-    return [[f"## {_plain(part.title)}"], [_plain(part.task)], _grid(part.grid)]
 
 
 def _grid(grid: Grid) -> list[str]:

@@ -13,7 +13,7 @@ from archcalc.exercises.sheet import sizes_of
 
 if TYPE_CHECKING:
     from archcalc.exercises.blanks import Blank
-    from archcalc.exercises.sheet import Given, Section, Sheet
+    from archcalc.exercises.sheet import Section, Sheet
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -59,34 +59,23 @@ def key_page(sheet: Sheet, language: Language) -> Page:
 
 def _page(sheet: Sheet, language: Language, kind: str, grid: Callable[[Section, Language, Names], Grid]) -> Page:
     names = frozenset(name for key in sizes_of(sheet.model.build()) for name in _NAME.findall(key))
-    parts = tuple(_part(section, grid(section, language, names), language) for section in sheet.sections)
-    rows = tuple(_given(one, language) for one in sheet.given)
+    kinds = [(section.question, grid(section, language, names)) for section in sheet.sections]
+    given = (map(visible, one) for one in sheet.given)
+    rows = tuple(
+        (language.code_piece(name), language.value(value), language.meaning(told)) for name, value, told in given
+    )
+    sizes = (f"{language.label(name)} {language.code_piece(f'{size:,}')}" for name, size in sheet.sizes.items())
+    family = language.label(visible(sheet.model.kind))
     return Page(
         language=language,
         kind=language.text(kind),
         title=language.code_piece(visible(sheet.title)),
-        described=_described(sheet, language),
+        described=language.text("described", family=family, sizes=language.text("comma").join(sizes)),
         givens=Grid(tuple(map(language.text, ("given", "value", "meaning"))), rows),
         conventions=tuple(language.note(visible(one)) for one in sheet.conventions),
-        parts=parts,
+        parts=tuple(Part(language.title(asked), language.task(asked), blanks) for asked, blanks in kinds),
         to_sign=kind == "worksheet",
     )
-
-
-def _described(sheet: Sheet, language: Language) -> str:
-    """The model and its input in a sentence."""
-    sizes = (f"{language.label(name)} {language.code_piece(f'{size:,}')}" for name, size in sheet.sizes.items())
-    family = language.label(visible(sheet.model.kind))
-    return language.text("described", family=family, sizes=language.text("comma").join(sizes))
-
-
-def _given(given: Given, language: Language) -> Cells:
-    field, value, meaning = map(visible, given)
-    return language.code_piece(field), language.value(value), language.meaning(meaning)
-
-
-def _part(section: Section, grid: Grid, language: Language) -> Part:
-    return Part(language.title(section.question), language.task(section.question), grid)
 
 
 def _open(section: Section, language: Language, _: Names) -> Grid:
@@ -98,11 +87,11 @@ def _open(section: Section, language: Language, _: Names) -> Grid:
 
 
 def _solved(section: Section, language: Language, names: Names) -> Grid:
-    rows = tuple(
-        (*_named(one, language), _working(one, language, names), language.code_piece(_answer(one)))
-        for one in section.blanks
-    )
-    return Grid(("", *map(language.text, ("figure", "working", "answer"))), rows)
+    rows = []
+    for one in section.blanks:
+        answer = f"{one.answer:,}" if isinstance(one.answer, int) else " × ".join(map(str, one.answer))
+        rows.append((*_named(one, language), _working(one, language, names), language.code_piece(answer)))
+    return Grid(("", *map(language.text, ("figure", "working", "answer"))), tuple(rows))
 
 
 def _named(blank: Blank, language: Language) -> Cells:
@@ -118,9 +107,3 @@ def _working(blank: Blank, language: Language, names: Names) -> str:
     if words != blank.working and (language.is_source or names.issuperset(_NAME.findall(words))):
         lines = [words, f"= {blank.working}"]
     return "\n".join(language.code_piece(visible(line)) for line in lines)
-
-
-def _answer(blank: Blank) -> str:
-    if isinstance(blank.answer, int):
-        return f"{blank.answer:,}"
-    return " × ".join(map(str, blank.answer))
