@@ -22,28 +22,16 @@ def no_command(name: str, known: list[str]) -> InputError:
 def mistake(error: Any, command: str) -> InputError:
     """`--seq: expected a whole number …`, and which --help to read."""
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
-    close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if _has(error, "possibilities") else []
-    hint, more = (*close, f"`{where}` lists its options", "")[:2]
-    return InputError(_fact(error), hint, more=more, field=_option(error))
-
-
-def _has(error: Any, name: str) -> bool:
-    return bool(getattr(error, name, None))
-
-
-def _option(error: Any) -> str:
-    """The option as typed, or as help names it."""
-    if hasattr(error, "possibilities"):
-        return str(error.option_name)
     param = getattr(error, "param", None)
     options = [name for name in getattr(param, "opts", ()) if name.startswith("-")]
-    return options[0] if options else str(getattr(param, "metavar", None) or getattr(param, "name", None) or "")
-
-
-def _fact(error: Any) -> str:
-    if hasattr(error, "possibilities"):
-        return "no such option"
-    if hasattr(error, "param_type"):
-        return "missing"
+    named = getattr(param, "metavar", None) or getattr(param, "name", None) or ""
+    field, close = str(options[0] if options else named), []  # as help names it
     said = str(error.message).rstrip(".")
-    return said[:1].lower() + said[1:]
+    fact = said[:1].lower() + said[1:]
+    if hasattr(error, "possibilities"):
+        fact, field = "no such option", str(error.option_name)  # as typed
+        close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if error.possibilities else []
+    elif hasattr(error, "param_type"):
+        fact = "missing"
+    hint, more = (*close, f"`{where}` lists its options", "")[:2]
+    return InputError(fact, hint, more=more, field=field)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from archcalc.render.html.charts import drawn
+from archcalc.render.html.tables import noted
 from archcalc.render.page import Amount, Grid, Page, page
-from archcalc.render.words import aligned
 from archcalc.report.base import Report
-from archcalc.report.table import Line, Matrix
+from archcalc.report.table import Line
 
 INDENT = 1.5  # em for each level of a tree
 ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a style of its own
@@ -62,16 +62,10 @@ def _line(line: Line, texts: Sequence[str], sides: Sequence[str]) -> str:
     """The name is indented by its depth, with the working beneath it; a heading is bold."""
     tag = "th" if line.heading else "td"
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
-    notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
+    notes = "".join(f"<br><small>{noted(note)}</small>" for note in line.notes)
     style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
     name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
     return name + "".join(_cell(tag, text, side) for text, side in zip(texts[1:], sides[1:], strict=True))
-
-
-def _note(note: str | Matrix) -> str:
-    if isinstance(note, Matrix):
-        return f"{escape(note.name)}:<pre>{escape(chr(10).join(aligned(note)))}</pre>"
-    return escape(note)
 
 
 def _cell(tag: str, text: str, side: str) -> str:

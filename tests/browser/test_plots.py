@@ -8,7 +8,7 @@ import pytest
 from support.browser import Browser
 
 import archcalc
-from archcalc.render.chart.files import written
+from archcalc.render.chart.files import WRITTEN
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -18,7 +18,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = {"name": HOSTILE, "vocab": 1000, "d_model": 64, "heads": 4, "ffn": 128, "position": "none", "decoder": 2}
     report = archcalc.load(spec).plot("seq=8..512", y="memory,flops", by="batch=1,4", gpus=["600MiB"])
     file = tmp_path_factory.mktemp("plot") / "plot.html"
-    file.write_text(str(written(report, ".html")), "utf-8")
+    file.write_text(str(WRITTEN[".html"](report)), "utf-8")
     return file
 
 

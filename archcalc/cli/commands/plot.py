@@ -14,7 +14,7 @@ from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
 from archcalc.core.errors import InputError
 from archcalc.render import formats
-from archcalc.render.chart.files import WRITTEN, written
+from archcalc.render.chart.files import WRITTEN
 from archcalc.run.commands import PLOT
 
 _SUFFIXES = " ".join(WRITTEN)
@@ -93,5 +93,5 @@ def plot(
     if output is None:
         show(report, format)
         return
-    write(Path(output), written(report, suffix_of(output, WRITTEN)), replace=force)
+    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](report), replace=force)
     out(f"wrote {output}")

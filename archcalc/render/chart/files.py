@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
 
 
-def written(report: PlotReport, suffix: str) -> str | bytes:
-    return WRITTEN[suffix](report)
-
-
 def _as(format: str) -> Callable[[PlotReport], str]:
     return lambda report: render(report, format) + "\n"
 

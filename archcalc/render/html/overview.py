@@ -24,7 +24,7 @@ EVERYWHERE = "In several parts of the report"
 
 def render(report: Overview) -> str:
     made = _Page(report)
-    sections = [part for part in made.sections() if part]
+    sections = list(made.sections())
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
@@ -40,16 +40,29 @@ class _Page:
     titles: dict[str, str] = field(default_factory=dict)  # of sections, by their names
 
     def sections(self) -> Iterator[str]:
-        yield from self._diagram()
-        yield from self._parameters()
-        yield from self._shapes()
-        yield from self._work()
-        yield from self._memory()
-        yield from self._devices()
-        yield from self._missing()
-        yield self._section("assumptions", "Assumptions")
-        yield assumed(self.report)
-        yield "</section>"
+        report = self.report
+        if report.diagram:
+            drawn = diagrams.render(report.diagram, "diagram")
+            yield self._section(
+                "architecture",
+                "Architecture",
+                _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once."),
+                f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>',
+            )
+        yield self._parameters()
+        if report.shapes:
+            table = tables.table(page(report.shapes).tables[0], LINES, "`archcalc shapes` lists them all")
+            yield self._section("shapes", "Shapes", _muted(report.shapes.answer()), table)
+        for work in [run.flops for run in reversed(report.runs) if run.flops][:1]:  # a training step has both passes
+            figures = tables.figures(page(work).figures)
+            yield self._section("flops", "FLOPs", _muted(work.title()), self._chart(work), figures)
+        yield self._section("memory", "Memory", *self._memory())
+        if any(run.fit for run in report.runs):
+            yield self._section("devices", "Devices", *self._devices())
+        if report.missing:
+            told = (f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in report.missing.items())
+            yield self._section("missing", "Not in this report", f'<ul class="notes">{"".join(told)}</ul>')
+        yield self._section("assumptions", "Assumptions", assumed(report))
 
     def head(self) -> Iterator[str]:
         report, scope = self.report, self.report.params.scope
@@ -59,79 +72,41 @@ class _Page:
         yield "</header>"
         yield cards(report)
 
-    def _diagram(self) -> Iterator[str]:
-        if not self.report.diagram:
-            return
-        yield self._section("architecture", "Architecture")
-        yield _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once.")
-        drawn = diagrams.render(self.report.diagram, "diagram")
-        yield f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>\n</section>'
-
-    def _parameters(self) -> Iterator[str]:
+    def _parameters(self) -> str:
         params = self.report.params
-        yield self._section("parameters", "Parameters")
-        yield _muted(
-            "The height of a cell is its share of the parameters. "
-            "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
-        )
-        yield self._chart(params)
-        yield tables.figures(page(params).figures)
         layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
-        yield _details("Layer by layer", layers)
-        yield "</section>"
-
-    def _shapes(self) -> Iterator[str]:
-        shapes = self.report.shapes
-        if shapes:
-            yield self._section("shapes", "Shapes")
-            yield _muted(shapes.answer())
-            yield tables.table(page(shapes).tables[0], LINES, "`archcalc shapes` lists them all")
-            yield "</section>"
-
-    def _work(self) -> Iterator[str]:
-        """A training step holds the forward pass too."""
-        found = [run.flops for run in reversed(self.report.runs) if run.flops]
-        if found:
-            yield self._section("flops", "FLOPs")
-            yield _muted(found[0].title())
-            yield self._chart(found[0])
-            yield tables.figures(page(found[0]).figures)
-            yield "</section>"
+        return self._section(
+            "parameters",
+            "Parameters",
+            _muted(
+                "The height of a cell is its share of the parameters. "
+                "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
+            ),
+            self._chart(params),
+            tables.figures(page(params).figures),
+            _details("Layer by layer", layers),
+        )
 
     def _memory(self) -> Iterator[str]:
-        yield self._section("memory", "Memory")
         for run in self.report.runs:
             shown = page(run.memory)
             yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
             yield from (f"<p>{escape(line)}</p>" for line in shown.answer)
             yield self._chart(run.memory, f"memory-{run.mode}")
             yield _details("By part, at the peak", tables.table(shown.tables[0]))
-        yield "</section>"
 
     def _devices(self) -> Iterator[str]:
-        found = [(run, run.fit) for run in self.report.runs if run.fit]
-        if not found:
-            return
-        yield self._section("devices", "Devices")
-        for run, fit in found:
+        for run, fit in [(run, run.fit) for run in self.report.runs if run.fit]:
             shown = page(fit)
             yield f"<h3>{escape(run.name.capitalize())}</h3>"
             yield from (f"<p>{tables.sentence(line)}</p>" for line in shown.answer)
             yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
-        yield "</section>"
 
-    def _missing(self) -> Iterator[str]:
-        if self.report.missing:
-            yield self._section("missing", "Not in this report")
-            told = (
-                f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in self.report.missing.items()
-            )
-            yield f'<ul class="notes">{"".join(told)}</ul>\n</section>'
-
-    def _section(self, name: str, title: str) -> str:
+    def _section(self, name: str, title: str, *parts: str) -> str:
         self.titles[name] = title
-        return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
+        head = f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
+        return "\n".join(part for part in (head, *parts, "</section>") if part)
 
     def _chart(self, report: Report, name: str = "") -> str:
         found = chart(report, name)

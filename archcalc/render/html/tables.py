@@ -44,7 +44,7 @@ def _line(line: Line, texts: Sequence[str], columns: Sequence[Column[Any]]) -> s
 def _name(text: str, line: Line) -> str:
     """Indented by its depth, with the working beneath it; bold where it groups the lines under it."""
     below = line.below and f"<br><code>{escape(line.below)}</code>"
-    notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
+    notes = "".join(f"<br><small>{noted(note)}</small>" for note in line.notes)
     named = f"d{min(line.depth, DEEPEST)}"
     if line.heading:
         named += " group"
@@ -61,7 +61,7 @@ def _cell(value: object, text: str, column: Column[Any]) -> str:
     return f"<td{_side(column)}>{escape(text.strip())}</td>"
 
 
-def _note(note: str | Matrix) -> str:
+def noted(note: str | Matrix) -> str:
     if isinstance(note, Matrix):
         return f"{escape(note.name)}:<pre>{escape(chr(10).join(aligned(note)))}</pre>"
     return escape(note)
