@@ -33,7 +33,7 @@ def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
         *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
         *(READ.get(dim, "") for dim in entering),
         "convolution" if Role.CONVOLUTION in roles and model.spec.family == "network" else "",
-        *([f"{TYPE}{model.model_type}"] if model.model_type else []),
+        model.model_type and f"{TYPE}{model.model_type}",
         *re.findall(r"[a-z]+\d*", name.lower()),
     ]
     return frozenset(word.lower() for word in words if word)

@@ -52,13 +52,13 @@ def _preset(name: str) -> dict[str, Any] | None:
         return None
     published = data.get("published")
     count: Any = published.get("parameters") if isinstance(published, dict) else None
-    is_exact = isinstance(count, int)
+    exact, short = (f"{count:,}", rounded(count)) if isinstance(count, int) else (None, None)
     return {
         "name": visible(name),
         "title": visible(str(data.get("name", name))),
         "kind": visible(str(data.get("family", "transformer"))),
-        "parameters": f"{count:,}" if is_exact else None,
-        "short": rounded(count) if is_exact else None,
+        "parameters": exact,
+        "short": short,
     }
 
 
@@ -78,11 +78,12 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
     group = "any"  # by the modes in which it has an effect
     if one.modes:
         group = "training" if "train" in one.modes else "inference"
+    kind = "choice" if one.choices else KINDS.get(one.check, "text")
     return {
         "name": setting_of(name),
         "label": flag_of(name),
         "help": one.help,
-        "kind": "choice" if one.choices else KINDS.get(one.check, "text"),
+        "kind": kind,
         "choices": list(one.choices),
         "known": list(one.values()) if one.values else [],
         "metavar": one.metavar,

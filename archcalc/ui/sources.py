@@ -128,12 +128,15 @@ def open_answer(question: Question) -> Answer:
     source, model = question.source, model_of(question.source)
     spec = model.yaml()
     written = source.get("text") or spec
+    edited, read = (text if len(text) <= LONGEST_EDITED else None for text in (written, spec))
+    if model.document.text:  # it is a spec itself, and not what a config.json or a weights file was read as
+        read = None
     return {
         "title": visible(model.name),
         "kind": model.kind,
         **asked_of(model),
-        "yaml": written if len(written) <= LONGEST_EDITED else None,
-        "spec": spec if not model.document.text and len(spec) <= LONGEST_EDITED else None,  # what a config was read as
+        "yaml": edited,
+        "spec": read,
         "file": f"{named(source)}.yaml" if "preset" in source else file_of(source),
         "command_model": named(source),
         "notes": [visible(note) for note in (*model.document.notes, *model.document.file_notes)],
