@@ -10,6 +10,7 @@ import pytest
 from archcalc.identities import Finding, run
 
 Row = Callable[[str, str], Finding]
+Measured = Callable[[str], tuple[Finding, ...]]
 
 
 def numbers(finding: Finding) -> dict[str, float]:
@@ -21,6 +22,12 @@ def numbers(finding: Finding) -> dict[str, float]:
 def _findings(identity: str) -> tuple[Finding, ...]:
     """Measured once; a second run would find the same."""
     return run([identity])
+
+
+@pytest.fixture(scope="session")
+def measured() -> Measured:
+    """The findings of an identity by its name."""
+    return _findings
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 
 from archcalc.identities import run
+
+if TYPE_CHECKING:
+    from .conftest import Measured
 
 MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: file, what is changed in it, and how
     "shift-matrix": ("shift_matrix", "shift", lambda shift: lambda k, theta: shift(-k, theta)),
@@ -38,9 +41,9 @@ MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: fil
 
 
 @pytest.mark.parametrize("identity", MUTATIONS)
-def test_a_mutated_claim_is_caught(identity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mutated_claim_is_caught(identity: str, measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
     file, name, change = MUTATIONS[identity]
     module = import_module(f"archcalc.identities.{file}")
-    assert all(finding.as_expected for finding in run([identity]))
+    assert all(finding.as_expected for finding in measured(identity))
     monkeypatch.setattr(module, name, change(getattr(module, name)))
     assert not all(finding.as_expected for finding in run([identity]))

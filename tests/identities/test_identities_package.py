@@ -29,13 +29,15 @@ from archcalc.identities.finding import ROUNDING, WHOLE, corrected, measured_at,
 from archcalc.identities.texts import sections
 from archcalc.render.cells import width
 
+from .conftest import Measured
+
 FILES = sorted(Path(identities.__file__).parent.rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
-def findings() -> tuple[Finding, ...]:
-    """All of them, run once."""
-    return run()
+def findings(measured: Measured) -> tuple[Finding, ...]:
+    """All of them, run once, each by itself."""
+    return tuple(finding for name in names() for finding in measured(name))
 
 
 def test_names_are_known_without_importing_torch() -> None:
