@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
-from torch._functorch.partitioners import get_default_op_list
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
@@ -36,6 +35,8 @@ class _Policy:
     """Asked about every op as it runs; counts the products going forward, and again going back."""
 
     def __init__(self) -> None:
+        from torch._functorch.partitioners import get_default_op_list  # slow to load, and rarely needed
+
         chosen: list[Any] = list(get_default_op_list().compute_intensive_ops)
         intensive = {op.default for op in chosen}
         over_gpus = torch.ops._c10d_functional.reduce_scatter_tensor.default

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GPUS = Path(__file__).parents[2] / "presets" / "gpus"
 FILES = sorted(GPUS.glob("*.yaml"))
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one, where PyYAML has it
 
 KEYS = [
     *(
@@ -69,7 +70,7 @@ TOMORROW: Device = {
 
 def read(path: Path) -> Device:
     """One file as plain values."""
-    device: Device = yaml.safe_load(path.read_text(encoding="utf-8"))
+    device: Device = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
     return device
 
 
