@@ -76,10 +76,9 @@ class Notation(ABC, Generic[T]):
 
 
 class Plain(Notation[str]):
-    """`4 × 3 × (1024 × 192 + 192)`, or with names `heads × 3 × (d_model × head_dim + head_dim)`."""
+    """`4 × 3 × (1024 × 192 + 192)`; `Named` writes `heads × 3 × (d_model × head_dim + head_dim)`."""
 
-    def __init__(self, *, names: bool) -> None:
-        self.names = names
+    names = False
 
     def leaf(self, leaf: Leaf) -> str:
         if self.names and leaf.name:
@@ -102,8 +101,12 @@ class Plain(Notation[str]):
         return f"{left} {operation.symbol} {right}"
 
 
+class Named(Plain):
+    names = True
+
+
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-NUMBERS, NAMES = Plain(names=False), Plain(names=True)
+NUMBERS, NAMES = Plain(), Named()
 
 
 def evaluated(expression: Expression, sizes: Mapping[str, int] = AS_IT_IS) -> int:
