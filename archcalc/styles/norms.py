@@ -15,41 +15,32 @@ def fused(m: Module, x: Tensor, weights: Weights) -> Tensor:
 
 def upcast(m: Module, x: Tensor, weights: Weights) -> Tensor:
     """Source: transformers, LlamaRMSNorm.forward; torchtitan until March 2025, RMSNorm.forward."""
-    found = cast_back(m, _normalised(m, widened(m, x)), x)
-    for weight in weights:
-        found = m.record("multiply", found, weight)
-    return found
+    wide = widened(m, x)
+    return _weighed(m, cast_back(m, m.record("multiply", wide, _inverse_root(m, wide)), x), weights)
 
 
 def upcast_product(m: Module, x: Tensor, weights: Weights) -> Tensor:
     """The product with the weight is fp32 too, and cast back. Source: transformers, Olmo2RMSNorm.forward."""
-    found = _normalised(m, widened(m, x))
-    for weight in weights:
-        found = m.record("multiply", found, weight)
-    return cast_back(m, found, x)
+    wide = widened(m, x)
+    return cast_back(m, _weighed(m, m.record("multiply", wide, _inverse_root(m, wide)), weights), x)
 
 
 def upcast_statistics(m: Module, x: Tensor, weights: Weights) -> Tensor:
     """Only the mean square is computed of an fp32 copy. Source: transformers, T5LayerNorm.forward."""
     inverse = _inverse_root(m, widened(m, x))
     found = m.record("multiply", x, inverse, role=WIDE if m.style.narrow else x.role)
-    found = cast_back(m, found, x)
-    for weight in weights:
-        found = m.record("multiply", found, weight)
-    return found
+    return _weighed(m, cast_back(m, found, x), weights)
 
 
 def in_16_bits(m: Module, x: Tensor, weights: Weights) -> Tensor:
     """Source: litgpt until October 2023, RMSNorm.forward."""
-    found = _normalised(m, x)
-    for weight in weights:
-        found = m.record("multiply", found, weight)
-    return found
+    return _weighed(m, m.record("multiply", x, _inverse_root(m, x)), weights)
 
 
 def upcast_weight(m: Module, x: Tensor, weights: Weights) -> Tensor:
     """The product with 1 + weight is fp32 too. Source: transformers, GemmaRMSNorm.forward."""
-    found = _normalised(m, widened(m, x))
+    wide = widened(m, x)
+    found = m.record("multiply", wide, _inverse_root(m, wide))
     for weight in weights:
         found = m.record("multiply", found, m.record("add", widened(m, weight), role=WIDE))
     return cast_back(m, found, x)
@@ -71,8 +62,10 @@ def layer_norm_in_fp32(m: Module, x: Tensor, weights: Weights) -> Tensor:
     return cast_back(m, m.record("layer_norm", widened(m, x), *weights), x)
 
 
-def _normalised(m: Module, x: Tensor) -> Tensor:
-    return m.record("multiply", x, _inverse_root(m, x))
+def _weighed(m: Module, found: Tensor, weights: Weights) -> Tensor:
+    for weight in weights:
+        found = m.record("multiply", found, weight)
+    return found
 
 
 def _inverse_root(m: Module, x: Tensor) -> Tensor:
