@@ -168,9 +168,5 @@ class Style:
                 return written(m, x, numbers)
         return m.record(kind, x, *numbers, note=kind)
 
-    def drops(self, place: str, rate: float) -> bool:
-        """Whether a place has dropout, at the rate of a spec unless the style knows better."""
-        return bool(rate) if self.dropout is None else place in self.dropout
-
 
 PLAIN = Style()

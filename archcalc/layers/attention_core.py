@@ -54,10 +54,6 @@ class Core:
     softmax: str = INPUT  # the number format that eager attention computes it in
     value_vectors: Tensor | None = None  # added to the value of each pair of positions (Shaw)
 
-    def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The attention output, by a flash kernel or eagerly, as the workload says."""
-        return self.flash(q, k, v) if self.work.attention == "flash" else self.eager(q, k, v)
-
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
         m, (batch, head, seq, _), past = self.m, q.dims, k.dims[2]
@@ -83,8 +79,11 @@ class Core:
             found = m.record("multiply", found, factor)
         return m.style.by_position(m, found)
 
-    def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
+    def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """The attention output: eagerly, or in one flash kernel if the workload has it and one supports this; a kernel
+        does not copy the keys and values of a group."""
+        if self.work.attention != "flash":
+            return self.eager(q, k, v)
         looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
         if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
             self.m.words.whole_sequence = self._bent
@@ -94,21 +93,12 @@ class Core:
             return self.eager(q, k, v)
         self.m.words.whole_sequence = self._bent
         said = {"seen": self.seen, "sees": self.sight.window, "mask": self.mask}
-        if self._is_plain(k, v):
-            return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
-        self.m.words.work_notes.extend(self._kernel_notes(k, v))
+        needed = {BENT: self.softcap or self.sinks or self.alibi, UNEVEN: k.dims[3].size != v.dims[3].size}
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
+        if not others and not any(needed.values()):  # PyTorch's own kernel computes it
+            return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
+        self.m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
         return style.kernel(self.m, "bent_flash", (q, k, v, *others), to=looked_up, seen=self.seen, mask=None)
-
-    def _is_plain(self, k: Tensor, v: Tensor) -> bool:
-        """Whether PyTorch's own kernel computes it."""
-        return not (self.chosen or any(self._kernel_notes(k, v)))
-
-    def _kernel_notes(self, k: Tensor, v: Tensor) -> list[Assumption]:
-        """A note naming the other kernel, if PyTorch's own does not support it."""
-        uneven = k.dims[3].size != v.dims[3].size
-        bent = self.softcap or self.sinks or self.alibi
-        return [note for note, holds in ((BENT, bent), (UNEVEN, uneven)) if holds]
 
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""

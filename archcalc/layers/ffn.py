@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.style import Projection
 from archcalc.layers.activation import LEARNED, activated
@@ -51,17 +51,14 @@ class Ffn:
 
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
         if m.style.gated and self.act not in LEARNED:
-            inner = (self._inner,)
+            inner = (ffn_of(self.width),)
             gate_up = Projection("gate", inner, self.bias, roles.gate), Projection("up", inner, self.bias, roles.up)
             return m.style.gated(m, x, self.act, *gate_up)
         m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
-        gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
-        return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))
+        inner = ffn_of(self.width)
+        gate = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
+        return m.record("multiply", gate, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
 
     def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
         m["in"].words.about = f"first layer, then {self.act}"
-        return activated(m, linear(m["in"], x, self._inner, bias=self.bias, role=roles.up), self.act)
-
-    @property
-    def _inner(self) -> Dim:
-        return ffn_of(self.width)
+        return activated(m, linear(m["in"], x, ffn_of(self.width), bias=self.bias, role=roles.up), self.act)

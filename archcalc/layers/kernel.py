@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, concatenated, looked_at, rotated
-from archcalc.layers.linear import linear
+from archcalc.layers.attention import Heads, Inputs, Rotation, concatenated, looked_at, rotated
+from archcalc.layers.linear import each_by_itself, linear
 from archcalc.layers.one_kernel import kernel
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class KernelAttention(Heads):
         memory = inputs.memory or x
         was_summed = inputs.work.decodes and memory is not x  # the encoder's output, before the first token
         m["k"].calls = m["v"].calls = calls = Count(0) if was_summed else Count(1)
-        q = linear(m["q"], x, (self.head, self.key), bias="q" in self.bias, role=self.roles["q"])
-        q = q.seen_as(batch, self.head, seq, self.key)
-        k, v = self.keys_and_values(m, memory)
+        first, *others = self.projections
+        q = linear(m["q"], x, first.out, bias=first.bias, role=first.role).seen_as(batch, self.head, seq, self.key)
+        k, v = each_by_itself(m, memory, tuple(others))
         past = looked_at(x, memory)
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
@@ -64,8 +64,7 @@ class KernelAttention(Heads):
         found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
         self.describe(m, d_model)
         m.words.memory_notes.extend(self._held(inputs.work))
-        m["out"].words.about = PROJECTED
-        return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
+        return self.answer(m, found, d_model)
 
     def _held(self, work: Workload) -> list[Assumption]:
         """What memory is counted for in place of scores, keys and values."""

@@ -53,10 +53,15 @@ def bias_in_kernel(m: Module, x: Tensor, weight: Param, bias: Param | None, out:
     return m.record("affine" if bias else "contract", x, *weights, to=(*x.axes[:-1], out), over=x.axes[-1])
 
 
+def each_by_itself(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
+    """A matrix each."""
+    return tuple(linear(m[one.name], x, one.out, bias=one.bias, role=one.role) for one in several)
+
+
 def split(m: Module, x: Tensor, several: tuple[Projection, ...], name: str, role: Role) -> tuple[Tensor, ...]:
     """One matrix, and views of its result, which lives as long as any of them."""
     if len({one.bias for one in several}) > 1:  # which one matrix cannot have
-        return tuple(linear(m[one.name], x, one.out, bias=one.bias, role=one.role) for one in several)
+        return each_by_itself(m, x, several)
     joint = m.child(name)
     joint.words.stands_for = tuple(one.name for one in several)
     whole = linear(joint, x, joined_width(name, several), bias=several[0].bias, role=role)
