@@ -10,7 +10,7 @@ recurrent net reads a state that wants no gradient, every later step reads one t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
@@ -30,12 +30,12 @@ def never(param: Param) -> bool:
     return False
 
 
+@dataclass
 class Gradients:
     """Which tensors require a gradient, derived from the ops visited so far."""
 
-    def __init__(self, trainable: Trainable = by_spec) -> None:
-        self.trainable = trainable
-        self.known: dict[Tensor, bool] = {}
+    trainable: Trainable = by_spec
+    known: dict[Tensor, bool] = field(default_factory=dict)
 
     def wants(self, tensor: Tensor) -> bool:
         """Model inputs declare it, parameters require a gradient if trained, results if one of their inputs does."""

@@ -163,18 +163,14 @@ class Module:
         made.group = group or made.group
         return made
 
-    def section(self, name: str, region: Region | None = None) -> Module:
-        """A section of this module, under the module's own path and without a row in reports; as a `region` it has a
-        meaning for analyses."""
+    def section(self, name: str | Region) -> Module:
+        """A section of this module, under the module's own path and without a row in reports. A region has a meaning
+        for analyses: attention's core, a fused kernel, the loss."""
         made = self.child(f"{name} (section)")
         made.is_section = True
-        made.region = region
+        made.region = name if isinstance(name, Region) else None
         made.words.title, made.words.term = self.words.title, self.words.term
         return made
-
-    def as_region(self, region: Region) -> Module:
-        """Attention's core, a fused kernel, the loss."""
-        return self.section(region, region)
 
     def drop(self, child: Module) -> None:
         """Take a child out of the tree, with its ops and its parameters."""

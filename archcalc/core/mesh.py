@@ -107,7 +107,13 @@ class Plan:
     def check(self, root: Module) -> None:
         """Refuse what engines refuse: heads that cannot be split evenly, and a model with nothing to split."""
         dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
-        self._check_experts([int(dim.size) for dim in dims if dim.dealt])
+        experts = [int(dim.size) for dim in dims if dim.dealt]
+        if self.ep > 1 and not experts:
+            raise InputError("this model has no experts to deal out", "leave --ep out", field="--ep")
+        for number in experts:
+            if number % self.ep:
+                fact = f"{number:,} experts cannot be dealt out to {self.ep:,} GPUs"
+                raise InputError(fact, f"--ep must divide {number}", field="--ep")
         if self.tp == 1:
             return
         split = [dim for dim in dims if dim.split]
@@ -120,14 +126,6 @@ class Plan:
                 hint = f"--tp may be {', '.join(possible)}" if possible else "leave --tp out"
                 fact = f"{dim.name.replace('_', ' ')} {int(dim.size):,} cannot be split over {self.tp} GPUs"
                 raise InputError(fact, hint, field="--tp")
-
-    def _check_experts(self, numbers: list[int]) -> None:
-        if self.ep > 1 and not numbers:
-            raise InputError("this model has no experts to deal out", "leave --ep out", field="--ep")
-        for number in numbers:
-            if number % self.ep:
-                fact = f"{number:,} experts cannot be dealt out to {self.ep:,} GPUs"
-                raise InputError(fact, f"--ep must divide {number}", field="--ep")
 
 
 def is_dealt(param: Param) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from archcalc.core.count import Count
@@ -38,7 +39,8 @@ Moves = Callable[[Op], Moved]
 Scratch = Callable[[Op, Wants], Iterable[Tensor]]  # tensors that exist only while an op runs
 
 
-class Saved(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Saved:
     """Tensors kept for the backward pass if the first input wants a gradient, or with `any_input` if any of them does.
 
     `input` is the first one, `others` are those behind it, `weight` the first of these; `beside` are the tensors that
@@ -61,7 +63,8 @@ class Saved(NamedTuple):
         return [tensor for name in self.tensors for tensor in known[name]]
 
 
-class Each(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Each:
     """So many FLOPs per element of the output, or of the first input; norms take one more for each weight."""
 
     number: int
@@ -76,6 +79,10 @@ class Each(NamedTuple):
 def none(op: Op) -> Count:
     """Copies, views and look-ups cost no FLOPs."""
     return Count(0)
+
+
+def every_input(op: Op) -> Moved:
+    return [(tensor, tensor.size) for tensor in op.inputs]
 
 
 class Gradient(NamedTuple):
@@ -127,7 +134,7 @@ class Kind(NamedTuple):
     collective: str = ""
     of_values: bool = False
     scratch: Scratch = lambda op, wants: ()
-    reads: Moves = lambda op: [(tensor, tensor.size) for tensor in op.inputs]
+    reads: Moves = every_input
     writes: Moves = lambda op: [(op.output, op.output.size)]
 
 

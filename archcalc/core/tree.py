@@ -83,13 +83,11 @@ def signals_of(root: Module) -> frozenset[Tensor]:
 
 def computed_earlier(root: Module) -> frozenset[Tensor]:
     """Storages that a decode step reads but does not compute: what its skipped modules made, which is in the cache."""
-    return frozenset(op.output.storage for module in _skipped(root) for op in ops_in(module))
-
-
-def _skipped(module: Module) -> Iterator[Module]:
-    """The topmost modules that do not run."""
-    if not module.runs:
-        yield module
-        return
-    for child in module.children:
-        yield from _skipped(child)
+    found, left = set[Tensor](), [root]
+    while left:
+        module = left.pop()
+        if module.runs:
+            left.extend(module.children)
+        else:
+            found.update(op.output.storage for op in ops_in(module))
+    return frozenset(found)

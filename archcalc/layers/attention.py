@@ -211,7 +211,7 @@ class Attention(Heads):
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
         vectors = inputs.value_vectors(m, self.value) if inputs.value_vectors else None
         return Core(
-            m.as_region(Region.CORE),
+            m.section(Region.CORE),
             inputs.work,
             inputs.mask,
             bias,

@@ -68,7 +68,7 @@ class Core:
         if self.bias:
             scores = m.record("add", scores, self.bias)
         if self.mask:
-            scores = m.style.hide(m, scores, self.mask, self.sight.window)
+            scores = m.style.hide(m, scores, self.mask, sees=self.sight.window)
         factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
         weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work, "weights")

@@ -29,11 +29,6 @@ class Sight:
         return self.causal or bool(self.window or self.chunk)
 
     @property
-    def called(self) -> str:
-        """Self-attention under its usual name."""
-        return "masked self-attention" if self.causal else "self-attention"
-
-    @property
     def about(self) -> str:
         """Which positions are seen, in a few words."""
         if self.window:
@@ -75,6 +70,7 @@ class Sight:
 
 
 EVERYTHING = Sight()
+CALLED = {True: "masked self-attention", False: "self-attention"}  # by whether it is causal
 
 
 def _triangle(length: int) -> Count:

@@ -61,7 +61,7 @@ class Merge:
 
 def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:
     """The loss of every merge: reconstruction error and classification error."""
-    loss = m.as_region(Region.LOSS)
+    loss = m.section(Region.LOSS)
     loss.record("squared_error", rebuilt, children, to=())
     if logits:
         loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())

@@ -50,12 +50,14 @@ class Ffn:
         return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
 
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        inner = ffn_of(self.width)
         if m.style.gated and self.act not in LEARNED:
-            inner = (ffn_of(self.width),)
-            gate_up = Projection("gate", inner, self.bias, roles.gate), Projection("up", inner, self.bias, roles.up)
+            gate_up = (
+                Projection("gate", (inner,), self.bias, roles.gate),
+                Projection("up", (inner,), self.bias, roles.up),
+            )
             return m.style.gated(m, x, self.act, *gate_up)
         m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
-        inner = ffn_of(self.width)
         gate = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
         return m.record("multiply", gate, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
 

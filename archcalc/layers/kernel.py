@@ -58,7 +58,7 @@ class KernelAttention(Heads):
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
         causal = self.sight.causal
-        core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
+        core = kernel(m, inputs.work, FUSED) if causal else m.section(Region.CORE)
         m.words.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
         found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)

@@ -111,7 +111,7 @@ class LatentAttention:
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
         """Dense, or sparse by an indexer: a sparse kernel reads the selected positions, eager attention masks."""
         work = inputs.work
-        dropout, region = self.weights_dropout, m.as_region(Region.CORE)
+        dropout, region = self.weights_dropout, m.section(Region.CORE)
         core = Core(region, work, inputs.mask, None, dropout, self.sight, softmax=self.softmax)
         if not self.indexer:
             return core

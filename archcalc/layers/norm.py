@@ -18,4 +18,4 @@ def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = T
 
 def normalised(m: Module, x: Tensor, kind: str, weights: tuple[Tensor, ...] = ()) -> Tensor:
     """By the style's function for that kind of norm."""
-    return m.style.rms_norm(m, x, weights) if kind == "rms" else m.style.layer_norm(m, x, weights)
+    return m.style.rms_norm(m, x, *weights) if kind == "rms" else m.style.layer_norm(m, x, *weights)

@@ -11,7 +11,8 @@ from archcalc.styles.steps import WIDE, cast_back, see, widened
 def rotate_half(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
     """x · cos + rotate_half(x) · sin. Source: transformers, apply_rotary_pos_emb of Llama."""
     part, rest = _divided(m, x, cos)
-    return _joined(m, x, _turned(m, part, cos, sin), rest)
+    turned = _turned(m, part, cos, sin)
+    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def rotate_part(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
@@ -25,14 +26,15 @@ def in_fp32(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tens
     """On an fp32 copy, cast back. Source: transformers, apply_rotary_pos_emb of Cohere; torchtitan since 2026,
     CosSinRoPE."""
     part, rest = _divided(m, x, cos)
-    return _joined(m, x, cast_back(m, _turned(m, widened(m, part), cos, sin), part), rest)
+    turned = cast_back(m, _turned(m, widened(m, part), cos, sin), part)
+    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def by_fp32_tables(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
     """By tables that are fp32 themselves, cast back. Source: transformers, apply_rotary_pos_emb of OLMo."""
     part, rest = _divided(m, x, cos)
-    turned = _turned(m, part, cos, sin, WIDE if m.style.narrow else part.role)
-    return _joined(m, x, cast_back(m, turned, part), rest)
+    turned = cast_back(m, _turned(m, part, cos, sin, WIDE if m.style.narrow else part.role), part)
+    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def in_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
@@ -40,16 +42,18 @@ def in_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Te
     part, rest = _divided(m, x, cos)
     first, second = _halves(m, part)
     cos, sin = (table.seen_as(*table.dims[:-1], first.dims[-1]) for table in (cos, sin))
-    turned = m.record("subtract", m.record("multiply", first, cos), m.record("multiply", second, sin))
+    real = m.record("subtract", m.record("multiply", first, cos), m.record("multiply", second, sin))
     other = m.record("add", m.record("multiply", second, cos), m.record("multiply", first, sin))
-    return _joined(m, x, m.record("concat", turned, other, to=part.axes), rest)
+    turned = m.record("concat", real, other, to=part.axes)
+    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def as_complex(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
     """Pairs of fp32 numbers, times a table of complex ones. Source: torchtitan, apply_rotary_emb; transformers,
     apply_rotary_emb of Llama 4."""
     part, rest = _divided(m, x, cos)
-    return _joined(m, x, cast_back(m, m.record("multiply", widened(m, part), cos, sin), part), rest)
+    turned = cast_back(m, m.record("multiply", widened(m, part), cos, sin), part)
+    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def as_pairs(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
@@ -83,10 +87,6 @@ def _rest(m: Module, x: Tensor, rows: list[Dim], width: Dim, cos: Tensor) -> lis
     """What is not rotated of each head."""
     number = int(width.size) - int(cos.dims[-1].size)
     return [see(m, "slice", x, *rows, Dim.of("not_rotated", number))] if number else []
-
-
-def _joined(m: Module, x: Tensor, turned: Tensor, rest: list[Tensor]) -> Tensor:
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
 
 
 def _turned(m: Module, x: Tensor, cos: Tensor, sin: Tensor, role: str = "") -> Tensor:
