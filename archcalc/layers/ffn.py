@@ -52,14 +52,11 @@ class Ffn:
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
         inner = ffn_of(self.width)
         if m.style.gated and self.act not in LEARNED:
-            gate_up = (
-                Projection("gate", (inner,), self.bias, roles.gate),
-                Projection("up", (inner,), self.bias, roles.up),
-            )
-            return m.style.gated(m, x, self.act, *gate_up)
+            gate = Projection("gate", (inner,), self.bias, roles.gate)
+            return m.style.gated(m, x, self.act, gate, Projection("up", (inner,), self.bias, roles.up))
         m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
-        gate = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
-        return m.record("multiply", gate, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
+        opened = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
+        return m.record("multiply", opened, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
 
     def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
         m["in"].words.about = f"first layer, then {self.act}"

@@ -122,9 +122,20 @@ def _product(
     made = m.record("grouped", x, weight, offsets, to=(*x.axes[:-1], (out,)), over=(into,), select=(sizes.experts,))
     if not sizes.bias:
         return made
-    bias = m.param("bias", sizes.experts, out, active=Count(int(sizes.top.size)) * out.size, role=Role.BIAS)
-    rows = m.record("gather", bias, order, to=made.axes)
+    rows = m.record("gather", expert_bias(m, out, sizes), order, to=made.axes)
     return m.add(Op("seen", (made, rows), Tensor(made.axes, made.role)))
+
+
+def expert_linear(m: Module, x: Tensor, out: Dim, role: Role, sizes: ExpertSizes) -> Tensor:
+    """A linear layer per expert: a product with the weights of the selected experts."""
+    (into,) = x.axes[-1]
+    weight = expert_weight(m, into, out, role, sizes)
+    y = m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(sizes.experts,))
+    return m.record("add", y, expert_bias(m, out, sizes)) if sizes.bias else y
+
+
+def expert_bias(m: Module, out: Dim, sizes: ExpertSizes) -> Param:
+    return m.param("bias", sizes.experts, out, active=Count(int(sizes.top.size)) * out.size, role=Role.BIAS)
 
 
 def expert_weight(m: Module, into: Dim, out: Dim, role: Role, sizes: ExpertSizes) -> Param:
