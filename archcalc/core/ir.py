@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Axes",
     "Axis",
+    "Count",
     "Dim",
     "Module",
     "ModuleGroup",
@@ -40,6 +41,7 @@ __all__ = [
     "Param",
     "Part",
     "Region",
+    "Role",
     "Seen",
     "Tensor",
     "axes",

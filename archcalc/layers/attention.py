@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
+from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor, axes
 from archcalc.core.positions import Positions
-from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.core.style import Projection
 from archcalc.layers.attention_core import INPUT, Core

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim
+from archcalc.core.ir import Count, Dim
 from archcalc.core.positions import Positions, Reach
 
 

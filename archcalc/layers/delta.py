@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.small import TWICE, like
 from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from archcalc.core.ir import Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Module, Role, Tensor
 from archcalc.core.style import Projection
 from archcalc.layers.activation import LEARNED, activated
 from archcalc.layers.dims import ffn_of

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
 from archcalc.core.equations import BEFORE, NOW, Joined, Symbol, System
-from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Part, Role, Tensor, axes
 from archcalc.layers.linear import linear
 
 if TYPE_CHECKING:

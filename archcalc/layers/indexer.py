@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Region, Role, Tensor, axes
 from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, Tensor, axes
+from archcalc.core.ir import Count, Dim, Module, Region, Tensor, axes
 from archcalc.layers.attention import Heads, Inputs, Rotation, concatenated, looked_at, rotated
 from archcalc.layers.linear import each_by_itself, linear
 from archcalc.layers.one_kernel import kernel

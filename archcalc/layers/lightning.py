@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.count import total
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.layers.activation import activated
 from archcalc.layers.attention import SELF
 from archcalc.layers.dims import heads_of

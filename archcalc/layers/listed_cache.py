@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, axes
+from archcalc.core.ir import Count, Dim, Module, Region, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import kv_heads_of

@@ -13,9 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Param, Region, Role, Tensor, axes
 from archcalc.core.small import like
 from archcalc.layers.attention import PROJECTED, Inputs, concatenated, looked_at
 from archcalc.layers.attention_core import INPUT, Core

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import product, total
-from archcalc.core.ir import Dim, Module, Part, Region, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor
 from archcalc.core.style import ExpertSizes
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of

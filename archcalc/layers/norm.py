@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Module, Role, Tensor
 
 
 def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True, trainable: bool = True) -> Tensor:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.ir import Axis, Dim, Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Role, Tensor
 from archcalc.core.splits import Piece, Split
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Mixture, in_order

@@ -11,9 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Role, Tensor, axes
 from archcalc.core.small import TWICE
 from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv

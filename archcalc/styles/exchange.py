@@ -12,8 +12,7 @@ experts.py, TEGroupedMLP; router.py and moe_utils.py; Transformer Engine, pytorc
 from __future__ import annotations
 
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Op, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Op, Role, Tensor
 from archcalc.core.style import ExpertSizes, Projection, Shared
 from archcalc.core.tensors import whole
 from archcalc.styles.experts import expert_bias, expert_linear, expert_weight

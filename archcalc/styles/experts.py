@@ -12,9 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Op, Param, Role, Tensor, axes
 from archcalc.core.style import ExpertSizes, Shared
 from archcalc.styles.linear import parameters
 from archcalc.styles.steps import cast_back, widened

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.core.count import Count, product
-from archcalc.core.ir import Axis, Dim, Module, Op, Param, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Op, Param, Role, Tensor
 from archcalc.core.splits import Piece, Split
 from archcalc.core.style import Projection
 
