@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Dim, Module, Seen, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
 from archcalc.layers.shaw import with_relative
@@ -60,8 +60,8 @@ class Core:
         m.words.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
-        square = axes(batch, head, seq, past)
-        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=self.seen)
+        square, seen = axes(batch, head, seq, past), self.sight.seen(self.mask)
+        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=seen)
         scores = m.record("scale", scores)
         if self.softcap:
             scores = self._capped(scores)
@@ -72,7 +72,7 @@ class Core:
         factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
         weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work, "weights")
-        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=self.seen)
+        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=seen)
         if self.value_vectors:
             found = m.record("add", found, with_relative(m, weights, self.value_vectors, past))
         if factor:
@@ -92,13 +92,13 @@ class Core:
             self.m.words.work_notes.append(EAGER)
             return self.eager(q, k, v)
         self.m.words.whole_sequence = self._bent
-        said = {"seen": self.seen, "sees": self.sight.window, "mask": self.mask}
+        seen = self.sight.seen(self.mask)
         needed = {BENT: self.softcap or self.sinks or self.alibi, UNEVEN: k.dims[3].size != v.dims[3].size}
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         if not others and not any(needed.values()):  # PyTorch's own kernel computes it
-            return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
+            return style.kernel(self.m, "flash", (q, k, v), looked_up, self.mask, seen=seen, sees=self.sight.window)
         self.m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
-        return style.kernel(self.m, "bent_flash", (q, k, v, *others), to=looked_up, seen=self.seen, mask=None)
+        return style.kernel(self.m, "bent_flash", (q, k, v, *others), looked_up, None, seen=seen)
 
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""
@@ -127,11 +127,3 @@ class Core:
         """The steps on each score before softmax; sinks are applied after it, from its logsumexp."""
         found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
         return next((what for what, is_there in found.items() if is_there), "")
-
-    @property
-    def seen(self) -> Seen | None:
-        """The unmasked share: position i attends to i + 1 positions, or fewer in a window."""
-        if not (self.mask and self.sight.hides):
-            return None
-        *_, seq, past = (dim.size for dim in self.mask.dims)
-        return self.sight.pairs(seq), seq * past

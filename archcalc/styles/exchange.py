@@ -67,7 +67,7 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
     if not sizes.gated:
         made = expert_linear(m["in"], x, sizes.inner, Role.EXPERT_UP, sizes)
         hidden = m.record("multiply", m.style.activation(m, sizes.act, made), weights)
-        return expert_linear(m["out"], hidden, *x.axes[-1], Role.EXPERT_DOWN, sizes)
+        return expert_linear(m["out"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
     both = _gate_and_up(m, x, sizes)
     if sizes.act == FUSED:
         hidden = m.record("kernel", both, weights, to=shape)
@@ -75,7 +75,7 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
         gate, up = Tensor(shape), Tensor(shape)
         m.add(Op("unpack", (both,), gate, beside={"up": up}))
         hidden = m.record("multiply", m.record("multiply", m.style.activation(m, sizes.act, gate), up), weights)
-    return expert_linear(m["down"], hidden, *x.axes[-1], Role.EXPERT_DOWN, sizes)
+    return expert_linear(m["down"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
 
 
 def _gate_and_up(m: Module, x: Tensor, sizes: ExpertSizes) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Op, Tensor
 from archcalc.styles.steps import WIDE, cast_back, see, widened
 
 
@@ -69,7 +69,8 @@ def joined(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tenso
     """Source: litgpt, apply_rope and CausalSelfAttention.forward: torch.cat copies even where all is rotated."""
     *rows, width = x.dims
     part = see(m, "slice", x, *rows, cos.dims[-1])
-    turned = _half_turned(m, part)
+    first, second = _halves(m, part)
+    turned = m.record("concat", m.record("negate", second), first, to=part.axes)
     wide = WIDE if m.style.narrow else x.role
     found = m.record("add", m.record("multiply", part, cos, role=wide), m.record("multiply", turned, sin, role=wide))
     return m.record("concat", cast_back(m, found, x), *_rest(m, x, rows, width, cos), to=x.axes)
@@ -90,17 +91,14 @@ def _rest(m: Module, x: Tensor, rows: list[Dim], width: Dim, cos: Tensor) -> lis
 
 
 def _turned(m: Module, x: Tensor, cos: Tensor, sin: Tensor, role: str = "") -> Tensor:
+    """The other factor is the second half of each head, negated, before the first."""
     along = m.record("multiply", x, cos, role=role)
-    return m.record("add", along, m.record("multiply", _half_turned(m, x), sin, role=role))
-
-
-def _half_turned(m: Module, x: Tensor) -> Tensor:
-    """The second half of each head, negated, before the first."""
     first, second = _halves(m, x)
-    return m.record("concat", m.record("negate", second), first, to=x.axes)
+    half_turned = m.record("concat", m.record("negate", second), first, to=x.axes)
+    return m.record("add", along, m.record("multiply", half_turned, sin, role=role))
 
 
 def _halves(m: Module, x: Tensor) -> list[Tensor]:
     *rows, width = x.dims
     half = Dim.of("half", int(width.size) // 2)
-    return [see(m, "slice", x, *rows, half) for _ in range(2)]
+    return [m.add(Op("slice", (x,), x.seen_as(*rows, half))) for _ in range(2)]
