@@ -37,7 +37,8 @@ class Indexer:
         scores = self._scores(m, x, q, k)
         if inputs.mask:
             scores = m.record("mask", scores, inputs.mask)
-        m.record("choose", scores, to=axes(*x.dims[:2], self._chosen(past)), name="chosen", note="of positions")
+        chosen = Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)
+        m.record("choose", scores, to=axes(*x.dims[:2], chosen), name="chosen", note="of positions")
         return m.ops[-1].beside["indices"]
 
     def _queries_and_keys(
@@ -64,7 +65,3 @@ class Indexer:
         weights = linear(m["weights"], x, head, bias=False, trainable=False, role=Role.INDEXER_WEIGHTS)
         weights = m.record("scale", weights)
         return m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
-
-    def _chosen(self, past: Dim) -> Dim:
-        """No more than there are."""
-        return Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)

@@ -98,10 +98,19 @@ class Kernel:
         if self.feature == "poly2":
             q, k = self._both_rotated(sums, q, k)
         q, k = self._features(self.m, q, "q"), self._features(sums, k, "k")
-        normaliser = self._normaliser(q, self._sum_of_features(sums, k))
+        (batch, head, seq, features), (_, kv_head, past, width) = q.dims, v.dims
+        so_far = "summed so far" if self.causal else "summed over positions"
+        to, note = axes(batch, kv_head, features), f"φ(k), {so_far}"
+        summed = sums.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note)
+        to, note, summed = axes(batch, head, seq), "φ(q) · sum of features", self._kept(sums, summed, head)
+        normaliser = self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
         if self.feature != "poly2":
             q, k = self._both_rotated(sums, q, k)
-        return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
+        to, note = axes(batch, kv_head, features, width), f"φ(k)ᵀv, {so_far}"
+        state = sums.record("contract", k, v, to=to, over=(past,), name="state", note=note)
+        state = self._kept(sums, state, head)
+        numerator = self.m.record("contract", q, state, to=axes(batch, head, seq, width), over=(features,))
+        return self.m.record("divide", numerator, normaliser)
 
     def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         if not self.rotation:
@@ -118,38 +127,11 @@ class Kernel:
             return m.record("relu", x, to=to, name=f"features_of_{name}", note="max(x, 0)")
         return m.record("add", m.record("elu", x, to=to), name=f"features_of_{name}", note="elu(x) + 1")
 
-    def _sum_of_features(self, m: Module, k: Tensor) -> Tensor:
-        batch, kv_head, past, features = k.dims
-        to, note = axes(batch, kv_head, features), self._over_positions("φ(k)")
-        return self._kept(m, m.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note))
-
-    def _state(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
-        batch, kv_head, past, each = v.dims
-        to, note = axes(batch, kv_head, k.dims[-1], each), self._over_positions("φ(k)ᵀv")
-        return self._kept(m, m.record("contract", k, v, to=to, over=(past,), name="state", note=note))
-
-    def _over_positions(self, what: str) -> str:
-        return f"{what}, summed so far" if self.causal else f"{what}, summed over positions"
-
-    def _kept(self, m: Module, total: Tensor) -> Tensor:
-        """The update of the cached sums in a decode step."""
+    def _kept(self, m: Module, total: Tensor, head: Dim) -> Tensor:
+        """Sums, which a decode step adds to; with fewer key-value heads, a group of queries reads the same."""
         if self.work.decodes:
             total = m.record("add", total)
-        return self.m.record("append", total) if self.work.keeps_cache else total
-
-    def _normaliser(self, q: Tensor, summed: Tensor) -> Tensor:
-        """φ(q)·Σ φ(k): one number for each query."""
-        batch, head, seq, features = q.dims
-        to, summed = axes(batch, head, seq), self._for_every_head(summed, head)
-        note = "φ(q) · sum of features"
-        return self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
-
-    def _numerator(self, q: Tensor, state: Tensor) -> Tensor:
-        batch, head, seq, features = q.dims
-        state = self._for_every_head(state, head)
-        return self.m.record("contract", q, state, to=axes(batch, head, seq, state.dims[-1]), over=(features,))
-
-    def _for_every_head(self, x: Tensor, head: Dim) -> Tensor:
-        """With fewer key-value heads, a group of queries reads the same sums."""
-        batch, kv_head, *rest = x.dims
-        return x if kv_head == head else self.m.record("repeat", x, to=axes(batch, head, *rest))
+        if self.work.keeps_cache:
+            total = self.m.record("append", total)
+        batch, kv_head, *rest = total.dims
+        return total if kv_head == head else self.m.record("repeat", total, to=axes(batch, head, *rest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Module, Tensor
-from archcalc.styles.steps import WIDE, cast_back, mean, widened
+from archcalc.styles.steps import WIDE, cast_back, widened
 
 
 def fused(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
@@ -47,7 +47,7 @@ def upcast_weight(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
 def layer_norm_in_steps(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
     """In Python and in fp32, with the mean subtracted twice. Source: transformers, CohereLayerNorm.forward."""
     wide = widened(m, x)
-    middle = mean(m, wide)
+    middle = m.record("mean", wide, to=x.axes[:-1], over=x.axes[-1])
     inverse = _inverse_root(m, m.record("subtract", wide, middle))
     found = m.record("multiply", m.record("subtract", wide, middle), inverse)
     for weight in weights:
@@ -68,4 +68,5 @@ def _weighed(m: Module, found: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
 
 def _inverse_root(m: Module, x: Tensor) -> Tensor:
     """1 / √(mean of squares + ε)."""
-    return m.record("inverse_root", m.record("add", mean(m, m.record("square", x))))
+    mean = m.record("mean", m.record("square", x), to=x.axes[:-1], over=x.axes[-1])
+    return m.record("inverse_root", m.record("add", mean))
