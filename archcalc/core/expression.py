@@ -164,13 +164,10 @@ def leaves(expression: Expression) -> Iterator[Leaf]:
 def _product(expression: Product, notation: Notation[T]) -> T:
     copies = _copies(expression)
     *first, last = sorted(expression.factors, key=lambda factor: factor not in copies)
-    return notation.times([*(bracketed(factor, notation) for factor in first), _last_factor(last, notation)])
-
-
-def _last_factor(expression: Expression, notation: Notation[T]) -> T:
-    """A sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets."""
-    is_product = isinstance(expression, Sum) and _shared_copies(expression.terms)
-    return written(expression, notation) if is_product else bracketed(expression, notation)
+    # a sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets
+    is_product = isinstance(last, Sum) and _shared_copies(last.terms)
+    end = written(last, notation) if is_product else bracketed(last, notation)
+    return notation.times([*(bracketed(factor, notation) for factor in first), end])
 
 
 def _sum(expression: Sum, notation: Notation[T]) -> T:

@@ -63,8 +63,8 @@ class Core:
         square, seen = axes(batch, head, seq, past), self.sight.seen(self.mask)
         scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=seen)
         scores = m.record("scale", scores)
-        if self.softcap:
-            scores = self._capped(scores)
+        if self.softcap:  # cap · tanh(scores / cap)
+            scores = m.record("scale", m.record("tanh", m.record("scale", scores)))
         if self.bias:
             scores = m.record("add", scores, self.bias)
         if self.mask:
@@ -108,10 +108,6 @@ class Core:
     @property
     def _softmax(self) -> str:
         return "softmax" if self.softmax == INPUT else "softmax_fp32"
-
-    def _capped(self, scores: Tensor) -> Tensor:
-        """cap · tanh(scores / cap)."""
-        return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
 
     def _beside_sinks(self, scores: Tensor) -> Tensor:
         """Softmax with an attention sink: one more score per head, whose weight is dropped."""

@@ -41,22 +41,19 @@ class Ffn:
     inner_norm: str = "none"  # in front of the projection out
 
     def run(self, m: Module, x: Tensor, work: Workload, roles: FfnRoles = DENSE) -> Tensor:
-        hidden = self._gated(m, x, roles) if self.gated else self._plain(m, x, roles)
+        inner, first = ffn_of(self.width), f"first layer, then {self.act}"
+        if not self.gated:
+            m["in"].words.about = first
+            hidden = activated(m, linear(m["in"], x, inner, bias=self.bias, role=roles.up), self.act)
+        elif m.style.gated and self.act not in LEARNED:
+            gate = Projection("gate", (inner,), self.bias, roles.gate)
+            hidden = m.style.gated(m, x, self.act, gate, Projection("up", (inner,), self.bias, roles.up))
+        else:
+            m["gate"].words.about, m["up"].words.about = first, "first layer, times the gate"
+            opened = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
+            hidden = m.record("multiply", opened, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
         hidden = dropped(m, hidden, 0, work, "inside")
         last = m["down" if self.gated else "out"]
         last.words.about = "second layer"
         return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
-
-    def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
-        inner = ffn_of(self.width)
-        if m.style.gated and self.act not in LEARNED:
-            gate = Projection("gate", (inner,), self.bias, roles.gate)
-            return m.style.gated(m, x, self.act, gate, Projection("up", (inner,), self.bias, roles.up))
-        m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
-        opened = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
-        return m.record("multiply", opened, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
-
-    def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
-        m["in"].words.about = f"first layer, then {self.act}"
-        return activated(m, linear(m["in"], x, ffn_of(self.width), bias=self.bias, role=roles.up), self.act)

@@ -188,15 +188,11 @@ def traded(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Te
     """
     if m.style.gpus.cp == 1:
         return m.record(kind, *tensors, to=to, **said)
-    for tensor in tensors[:TRADED]:
-        _check_dealt(m, tensor.dims[1])
+    gpus = m.style.gpus
+    for head in (tensor.dims[1] for tensor in tensors[:TRADED]):
+        number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
+        if number % gpus.cp:
+            fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
+            raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")
     there = [m.record("all_to_all", tensor) for tensor in tensors[:TRADED]]
     return m.record("all_to_all", m.record(kind, *there, *tensors[TRADED:], to=to, **said))
-
-
-def _check_dealt(m: Module, head: Dim) -> None:
-    gpus = m.style.gpus
-    number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
-    if number % gpus.cp:
-        fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
-        raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")
