@@ -290,18 +290,19 @@ def _beside(traits: Kind, inputs: tuple[Tensor, ...], output: Tensor) -> dict[st
 
     `aligned rows` are rows of attention, as many as the memory-efficient kernel keeps statistics of. Source: PyTorch,
     aten/src/ATen/native/transformers/cuda/attention.cu, kAlignLSE."""
-    rows = prod(int(dim.size) for axis in output.axes[-2:-1] for dim in axis)
-    aligned = Dim.of("aligned_rows", -(-rows // ALIGNED_ROWS) * ALIGNED_ROWS)
     shapes: dict[str, Axes] = {
         "input": inputs[0].axes if inputs else (),
         "rows": output.axes[:-1],
         "output": output.axes,
         "channels": output.axes[1:2],
         "groups": output.axes[:2],
-        "aligned rows": (*output.axes[:-2], (aligned,)),
         "one": (),
         "two": ((TWO,),),
     }
+    if any(like == "aligned rows" for *_, like in traits.beside):
+        rows = prod(int(dim.size) for dim in output.axes[-2])
+        aligned = Dim.of("aligned_rows", -(-rows // ALIGNED_ROWS) * ALIGNED_ROWS)
+        shapes["aligned rows"] = (*output.axes[:-2], (aligned,))
     is_wide = bool(inputs) and inputs[0].role == "stat"
     roles = {"act": "stat"} if is_wide else {}
     return {name: Tensor(shapes[like], roles.get(role, role)) for name, role, like in traits.beside}

@@ -80,11 +80,7 @@ def _batched(m: Module, name: str, x: Tensor, out: Dim, role: Role, sizes: Exper
 def grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: Shared) -> tuple[Tensor, Tensor | None]:
     """What the chosen experts compute, and then what the shared one does."""
     m.words.memory_notes.append(ASSUMED)
-    return _grouped(m["experts"], x, weights, sizes), shared()
-
-
-def _grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tensor:
-    rows, (width,) = weights.axes, x.axes[-1]
+    m, rows, (width,) = m["experts"], weights.axes, x.axes[-1]
     order, tokens = (m.record("constant", to=rows, role=PLACES) for _ in range(2))
     routed = m.record("gather", x, tokens, to=(*rows, (width,)), name="routed")
     sorted_weights = m.record("gather", weights, order)
@@ -98,7 +94,7 @@ def _grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tenso
     weighed = m.record("multiply", answers, sorted_weights, role=sorted_weights.role)
     placed = m.record("gather", weighed, m.record("constant", to=rows, role=PLACES))
     added = m.record("sum", placed, to=x.axes, over=(sizes.top,))
-    return cast_back(m, added, answers)
+    return cast_back(m, added, answers), shared()
 
 
 def _gated(m: Module, routed: Tensor, product: partial[Tensor], sizes: ExpertSizes) -> Tensor:

@@ -34,7 +34,7 @@ def parameters(
     m: Module, x: Tensor, out: Axis, *, bias: bool, role: Role, trainable: bool = True
 ) -> tuple[Param, Param | None]:
     """The matrix, and the bias if there is one."""
-    elements = width_of(x.axes[-1]) * product([dim.size for dim in out])
+    elements = product([width_of(x.axes[-1]), *(dim.size for dim in out)])
     weight = m.param("weight", out, x.axes[-1], elements=elements, trainable=trainable, role=role)
     return weight, m.param("bias", out, trainable=trainable, role=Role.BIAS) if bias else None
 
