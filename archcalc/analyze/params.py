@@ -15,7 +15,7 @@ from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
 from archcalc.core.ir import Module, ModuleGroup
-from archcalc.core.notes import doubts_of, notes_of
+from archcalc.core.notes import notes_of
 from archcalc.core.precision import BYTES
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
@@ -176,7 +176,7 @@ def params(
     counted, equations = one_copy(root), blocks(root)
     explained = equation_notes(equations) if explain and equations else ()
     found = tally(root, trained.of)
-    exact = doubts_of(root) or (scope.exact("count"),)
+    exact = notes_of(root, "doubts") or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
     in_file, plain = found.bytes_in_file, int(counted) * BYTES[precision or "fp32"]
     assumed = () if precision or in_file else (FP32,)

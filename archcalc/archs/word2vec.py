@@ -169,6 +169,6 @@ def _scores(m: Module, h: Tensor, model: Word2vec) -> Tensor:
 
 def _true_or_drawn(root: Module, scores: Tensor) -> None:
     """Binary cross-entropy: 1 for the true word, 0 for each drawn one."""
-    loss = root.as_region(Region.LOSS)
+    loss = root.section(Region.LOSS)
     labels = Tensor(scores.axes, "act")
     loss.record("binary_cross_entropy", loss.record("sigmoid", scores), labels, to=())

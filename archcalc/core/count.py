@@ -33,6 +33,7 @@ from archcalc.core.expression import (
 
 class Count(int):
     formula: Expression  # with every symbol that it depends on, also those that are 1 or 0 now
+    is_plain: bool  # a number and no symbol, so that nothing depends on it
 
     def __new__(cls, value: int, formula: Expression | None = None) -> Count:
         if formula is None and type(value) is cls:
@@ -40,18 +41,14 @@ class Count(int):
         if not isinstance(value, int) or isinstance(value, bool):  # numpy's integers overflow without a word
             raise TypeError(f"a count is an exact int, not {type(value).__name__}")
         count = super().__new__(cls, value)
-        count.formula = formula or getattr(value, "formula", None) or Leaf(int(value))
+        made = count.formula = formula or getattr(value, "formula", None) or Leaf(int(value))
+        count.is_plain = isinstance(made, Leaf) and not made.name and made.source is None
         return count
 
     @property
     def expression(self) -> Expression:
         """The working as people write it: without factors of 1 and terms of 0."""
         return shortened(self.formula)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a number and no symbol, so that nothing depends on it."""
-        return isinstance(self.formula, Leaf) and not self.formula.name and self.formula.source is None
 
     @classmethod
     def named(
@@ -66,38 +63,33 @@ class Count(int):
 
     def at_most(self, other: int) -> Count:
         """The smaller of both, under this one's name where that is smaller: what a window leaves of a sequence."""
-        return self._bounded("min", min, Count(other))
-
-    def _bounded(self, symbol: str, chosen: Any, other: Count) -> Count:
-        found = chosen(self, other)
+        bound = Count(other)
+        found = min(self, bound)
         named = found.formula if isinstance(found.formula, Leaf) else Leaf(int(found))
-        source = Infix(self.formula, symbol, other.formula)
-        return Count(int(found), named._replace(source=source))
+        return Count(int(found), named._replace(source=Infix(self.formula, "min", bound.formula)))
 
     def worked(self, *, names: bool = False) -> str:
         """The working: `4 × 3 × (1024 × 192 + 192)`, or with `names` `heads × 3 × (d_model × head_dim + head_dim)`."""
         return written(self.expression, NAMES if names else NUMBERS)
 
     def __add__(self, other: int) -> Count:
+        """One flat sum: adding to a sum adds a term to it."""
         if not isinstance(other, int):
             return NotImplemented
         right = Count(other)
         if other == 0 and right.is_plain:
             return self
-        return _joined(self, right) if self or not self.is_plain else right
+        if self == 0 and self.is_plain:
+            return right
+        sums = (count.formula for count in (self, right))
+        terms = tuple(term for each in sums for term in (each.terms if isinstance(each, Sum) else (each,)))
+        return Count(int(self) + int(right), Sum(terms))
 
     def __radd__(self, other: int) -> Count:
         return Count(other) + self
 
     def __mul__(self, other: int) -> Count:
-        if not isinstance(other, int):
-            return NotImplemented
-        right = Count(other)
-        if other == 1 and right.is_plain:
-            return self
-        if self == 1 and self.is_plain:
-            return right
-        return Count(int(self) * int(right), Product(_factors(self) + _factors(right)))
+        return product((self, other)) if isinstance(other, int) else NotImplemented
 
     def __rmul__(self, other: int) -> Count:
         return Count(other) * self
@@ -140,27 +132,18 @@ class Count(int):
         )
 
 
-def _factors(count: Count) -> tuple[Expression, ...]:
-    return count.formula.factors if isinstance(count.formula, Product) else (count.formula,)
-
-
-def _joined(left: Count, right: Count) -> Count:
-    """One flat sum: adding to a sum adds a term to it."""
-    terms = tuple(
-        term
-        for count in (left, right)
-        for term in (count.formula.terms if isinstance(count.formula, Sum) else (count.formula,))
-    )
-    return Count(int(left) + int(right), Sum(terms))
-
-
 def product(sizes: Iterable[int]) -> Count:
     """The product of all sizes, 1 for none; the same Count as repeated `*`, without the intermediate Counts."""
     counts = [count for count in map(Count, sizes) if count != 1 or not count.is_plain]
     if len(counts) < 2:
-        return counts[0] if counts else Count(1)
-    factors = tuple(factor for count in counts for factor in _factors(count))
-    return Count(prod(map(int, counts)), Product(factors))
+        return counts[0] if counts else ONE
+    factors: list[Expression] = []
+    for count in counts:
+        factors += count.formula.factors if isinstance(count.formula, Product) else (count.formula,)
+    return Count(prod(map(int, counts)), Product(tuple(factors)))
+
+
+ONE = Count(1)
 
 
 def total(counts: Iterable[int]) -> Count:

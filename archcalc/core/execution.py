@@ -9,8 +9,8 @@ recurrent net reads a state that wants no gradient, every later step reads one t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
@@ -30,12 +30,12 @@ def never(param: Param) -> bool:
     return False
 
 
+@dataclass
 class Gradients:
     """Which tensors require a gradient, derived from the ops visited so far."""
 
-    def __init__(self, trainable: Trainable = by_spec) -> None:
-        self.trainable = trainable
-        self.known: dict[Tensor, bool] = {}
+    trainable: Trainable = by_spec
+    known: dict[Tensor, bool] = field(default_factory=dict)
 
     def wants(self, tensor: Tensor) -> bool:
         """Model inputs declare it, parameters require a gradient if trained, results if one of their inputs does."""
@@ -53,30 +53,10 @@ class Gradients:
             wanted = op.traits.leaf or any(map(self.wants, op.inputs))
             self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
-    def settled(self, module: Module) -> bool:
-        """Whether the next run of the module starts with the same inputs requiring a gradient as this one."""
-        return all(self.wants(into) == self.wants(out) for into, out in module.carries)
-
     def hand_over(self, module: Module) -> None:
         """Pass on the recurrent state: the output of this run replaces the state that it was given."""
         for into, out in module.carries:
             self.known[into.storage] = self.wants(out)
-
-    def stages(self, module: Module) -> Iterator[Callable[[], Count]]:
-        """Visits a module until all its runs are covered; after a visit, gives how many runs that visit represents."""
-        given = {into.storage: self.wants(into) for into, _ in module.carries}
-        left = module.runs
-
-        def cover() -> Count:
-            nonlocal left
-            covered = left if self.settled(module) else Count(1)
-            left = Count(0) if covered is left else Count(int(left) - 1)
-            self.hand_over(module)
-            return covered
-
-        while left:
-            yield cover
-        self.known.update(given)
 
 
 @dataclass(frozen=True)
@@ -105,15 +85,21 @@ def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none
 
 
 def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
-    found: list[Run] = []
-    for cover in gradients.stages(module):
+    """A module is visited until its next run starts with the same inputs requiring a gradient as this one."""
+    given = {into.storage: gradients.wants(into) for into, _ in module.carries}
+    found, left = list[Run](), module.runs
+    while left:
         once = _one_run(module, gradients, recompute)
         if is_recomputed(module, recompute):
             once = _recomputed(once, {result.op for result in results(module, recompute)})
         if module.region == Region.KERNEL:
             once = [replace(run, again=False, within=run.again) for run in _recomputed(once, set())]
-        times = cover()
+        is_settled = all(gradients.wants(into) == gradients.wants(out) for into, out in module.carries)
+        times = left if is_settled else Count(1)
+        left = Count(0) if is_settled else Count(int(left) - 1)
+        gradients.hand_over(module)
         found.extend(replace(run, times=times * run.times) for run in once)
+    gradients.known.update(given)
     return found
 
 

@@ -76,10 +76,9 @@ class Notation(ABC, Generic[T]):
 
 
 class Plain(Notation[str]):
-    """`4 × 3 × (1024 × 192 + 192)`, or with names `heads × 3 × (d_model × head_dim + head_dim)`."""
+    """`4 × 3 × (1024 × 192 + 192)`; `Named` writes `heads × 3 × (d_model × head_dim + head_dim)`."""
 
-    def __init__(self, *, names: bool) -> None:
-        self.names = names
+    names = False
 
     def leaf(self, leaf: Leaf) -> str:
         if self.names and leaf.name:
@@ -102,8 +101,12 @@ class Plain(Notation[str]):
         return f"{left} {operation.symbol} {right}"
 
 
+class Named(Plain):
+    names = True
+
+
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-NUMBERS, NAMES = Plain(names=False), Plain(names=True)
+NUMBERS, NAMES = Plain(), Named()
 
 
 def evaluated(expression: Expression, sizes: Mapping[str, int] = AS_IT_IS) -> int:
@@ -161,13 +164,10 @@ def leaves(expression: Expression) -> Iterator[Leaf]:
 def _product(expression: Product, notation: Notation[T]) -> T:
     copies = _copies(expression)
     *first, last = sorted(expression.factors, key=lambda factor: factor not in copies)
-    return notation.times([*(bracketed(factor, notation) for factor in first), _last_factor(last, notation)])
-
-
-def _last_factor(expression: Expression, notation: Notation[T]) -> T:
-    """A sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets."""
-    is_product = isinstance(expression, Sum) and _shared_copies(expression.terms)
-    return written(expression, notation) if is_product else bracketed(expression, notation)
+    # a sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets
+    is_product = isinstance(last, Sum) and _shared_copies(last.terms)
+    end = written(last, notation) if is_product else bracketed(last, notation)
+    return notation.times([*(bracketed(factor, notation) for factor in first), end])
 
 
 def _sum(expression: Sum, notation: Notation[T]) -> T:

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
+from math import prod
+from textwrap import indent
 from typing import TYPE_CHECKING
 
-from archcalc.core import listing
-from archcalc.core.count import Count, product
+from archcalc.core.count import ONE, Count, product
 from archcalc.core.module_words import Part, Words
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Axes",
     "Axis",
+    "Count",
     "Dim",
     "Module",
     "ModuleGroup",
@@ -38,6 +41,7 @@ __all__ = [
     "Param",
     "Part",
     "Region",
+    "Role",
     "Seen",
     "Tensor",
     "axes",
@@ -46,6 +50,7 @@ __all__ = [
 
 
 ALIGNED_ROWS = 32
+TWO = Dim.of("two", 2)
 Seen = tuple[Count, Count]  # (query, key) pairs that a mask leaves, of how many
 
 
@@ -59,7 +64,7 @@ class Param(Tensor):
 
     name: str = "weight"
     owner: Module = field(default_factory=lambda: Module("model"))
-    elements: Count = field(default_factory=lambda: Count(1))
+    elements: Count = ONE
     weight_role: Role = Role.OTHER
     trainable: bool = True
     active: Count | None = None
@@ -88,7 +93,10 @@ class Op:
     sees: int | None = None  # of attention: how many positions a query sees, where these are not all before it
 
     def __repr__(self) -> str:
-        return listing.op_text(self)
+        """In one line: what it is called, its kind, what it reads, what it sums over, what comes out."""
+        name = f"{self.name} = " if self.name else ""
+        over = [f"over {', '.join(dim.name for dim in self.over)}"] if self.over else []
+        return f"{name}{self.kind}({', '.join([*map(str, self.inputs), *over])}) → {self.output}"
 
     @property
     def traits(self) -> Kind:
@@ -110,8 +118,8 @@ class Module:
         self.name = name
         self.parent = parent
         self.style: Style = parent.style if parent else style  # how its layers are computed
-        self.repeat = repeat or Count(1)
-        self.calls = Count(1)
+        self.repeat = repeat or ONE
+        self.calls = ONE
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
         self.is_section = False  # a part of its parent without a path or row of its own
         self.is_first_only = False  # of copies in a row, only the first runs it: the others read what it made
@@ -127,8 +135,17 @@ class Module:
         self._is_attached = False  # stands in its parent's body
 
     def __str__(self) -> str:
-        """The tree below as a listing: parameters, ops and modules in the order in which they run."""
-        return "\n".join(listing.lines(self))
+        """The tree below as a listing, to look at: parameters, ops and modules in the order in which they run.
+
+        head
+          weight[vocab 50257, d_model 768]
+          logits = contract([seq 8, d_model 768], weight[vocab 50257, d_model 768], over d_model) → [seq 8, …]
+        """
+        copies = f" × {int(self.repeat):,}" if self.repeat > 1 else ""
+        calls = "" if self.calls == 1 else f", {int(self.calls):,} calls each"
+        unread = [child for child in self.children if child not in self.body]  # which record no op
+        inner = [*self.params.values(), *self.body, *unread]
+        return "\n".join([f"{self.name}{copies}{calls}", *(indent(str(item), "  ") for item in inner)])
 
     def __repr__(self) -> str:
         return f"Module({self.path or self.name!r})"
@@ -148,17 +165,13 @@ class Module:
         made.group = group or made.group
         return made
 
-    def section(self, name: str) -> Module:
-        """A section of this module, under the module's own path and without a row in reports."""
+    def section(self, name: str | Region) -> Module:
+        """A section of this module, under the module's own path and without a row in reports. A region has a meaning
+        for analyses: attention's core, a fused kernel, the loss."""
         made = self.child(f"{name} (section)")
         made.is_section = True
+        made.region = name if isinstance(name, Region) else None
         made.words.title, made.words.term = self.words.title, self.words.term
-        return made
-
-    def as_region(self, region: Region) -> Module:
-        """A section with a meaning for analyses: attention's core, a fused kernel, the loss."""
-        made = self.section(region)
-        made.region = region
         return made
 
     def drop(self, child: Module) -> None:
@@ -245,20 +258,25 @@ class Module:
         its kind has unless another is given; what is made of an fp32 tensor is fp32."""
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
-        base = inputs[0].storage if KINDS[kind].view and inputs else None
-        of = inputs[0] if base else None
+        traits = KINDS[kind]
+        of = inputs[0] if traits.view and inputs else None  # a view of a detached tensor is detached too
+        is_wide = bool(inputs) and inputs[0].role == "stat"
+        made_in = role or ("stat" if is_wide and traits.role == "act" else traits.role)
         shape = to if to is not None else inputs[0].axes
-        kept = KINDS[kind].of_values
-        made_in = role or _role(kind, inputs)
-        output = Tensor(shape, made_in, base, stops=_stops(base, inputs), of=of, of_values=kept)
+        base, stops = (of.storage, of.stops) if of else (None, False)
+        output = Tensor(shape, made_in, base, stops=stops, of=of, of_values=traits.of_values)
         _check_dims((*inputs, output))
-        beside = _beside(kind, inputs, output)
+        beside = _beside(traits, inputs, output) if traits.beside else {}
         said = (over, select, name, note, beside, seen, title, is_aside, windows, sees)
         return self.add(Op(kind, inputs, output, *said))
 
     def add(self, op: Op) -> Tensor:
         """The same of an op that is made already."""
-        self._attach()
+        module = self
+        while module.parent and not module._is_attached:
+            module._is_attached = True
+            module.parent.body.append(module)
+            module = module.parent
         self.body.append(op)
         return op.output
 
@@ -266,59 +284,40 @@ class Module:
         """Show a shape in `archcalc shapes` that is never stored: one head, a one-hot input."""
         self.record("show", to=axes(*items), name=name, note=note, title=title)
 
-    def _attach(self) -> None:
-        if self.parent and not self._is_attached:
-            self._is_attached = True
-            self.parent._attach()
-            self.parent.body.append(self)
 
+def _beside(traits: Kind, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
+    """Tensors that a kind of op makes besides its output: like the input, one value per output row, or a few values.
 
-def _role(kind: str, inputs: tuple[Tensor, ...]) -> str:
-    declared = KINDS[kind].role
-    return "stat" if declared == "act" and inputs and inputs[0].role == "stat" else declared
-
-
-def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
-    """Tensors that a kind of op makes besides its output: like the input, one value per output row, or a few values."""
-    made = KINDS[kind].beside
-    if not made:
-        return {}
-    like_input = inputs[0].axes if inputs else ()
-    shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
-    shapes |= {"channels": output.axes[1:2], "groups": output.axes[:2]}
-    shapes |= {"aligned rows": (*output.axes[:-2], (_aligned(output),)) if output.axes else ()}
-    shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
-    wide = bool(inputs) and inputs[0].role == "stat"
-    return {name: Tensor(shapes[like], "stat" if wide and role == "act" else role) for name, role, like in made}
-
-
-def _aligned(output: Tensor) -> Dim:
-    """Rows of attention, as many as the memory-efficient kernel keeps statistics of: a multiple of 32.
-
-    Source: PyTorch, aten/src/ATen/native/transformers/cuda/attention.cu, kAlignLSE."""
-    rows = product([dim.size for axis in output.axes[-2:-1] for dim in axis])
-    return Dim.of("aligned_rows", -(-int(rows) // ALIGNED_ROWS) * ALIGNED_ROWS)
-
-
-def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
-    """A view of a detached tensor is detached too; other results depend on their inputs."""
-    return base is not None and inputs[0].stops
+    `aligned rows` are rows of attention, as many as the memory-efficient kernel keeps statistics of. Source: PyTorch,
+    aten/src/ATen/native/transformers/cuda/attention.cu, kAlignLSE."""
+    shapes: dict[str, Axes] = {
+        "input": inputs[0].axes if inputs else (),
+        "rows": output.axes[:-1],
+        "output": output.axes,
+        "channels": output.axes[1:2],
+        "groups": output.axes[:2],
+        "one": (),
+        "two": ((TWO,),),
+    }
+    if any(like == "aligned rows" for *_, like in traits.beside):
+        rows = prod(int(dim.size) for dim in output.axes[-2])
+        aligned = Dim.of("aligned_rows", -(-rows // ALIGNED_ROWS) * ALIGNED_ROWS)
+        shapes["aligned rows"] = (*output.axes[:-2], (aligned,))
+    is_wide = bool(inputs) and inputs[0].role == "stat"
+    roles = {"act": "stat"} if is_wide else {}
+    return {name: Tensor(shapes[like], roles.get(role, role)) for name, role, like in traits.beside}
 
 
 def _check_dims(tensors: tuple[Tensor, ...]) -> None:
     known: dict[str, Dim] = {}
-    for tensor in tensors:
-        for dim in tensor.dims:
-            other = known.setdefault(dim.name, dim)
-            if other is not dim:
-                _check_same(other, dim)
-
-
-def _check_same(other: Dim, dim: Dim) -> None:
-    if other.size != dim.size:
-        raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
-    if other.split != dim.split or other.positions is not dim.positions:
-        raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
+    for dim in chain.from_iterable(tensor.dims for tensor in tensors):
+        other = known.setdefault(dim.name, dim)
+        if other is dim:
+            continue
+        if other.size != dim.size:
+            raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
+        if other.split != dim.split or other.positions is not dim.positions:
+            raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
 
 
 def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:

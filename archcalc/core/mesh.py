@@ -70,13 +70,11 @@ class Plan:
         """The size of a dim on one GPU; the largest share if the split is uneven."""
         if dim.dealt:
             return -(-int(dim.size) // self.ep)
-        return dim.split.part(self._rows(dim), self.tp) if dim.split else int(dim.size)
-
-    def _rows(self, dim: Dim) -> int:
-        """Rows of a vocabulary are padded, where a library does so."""
-        assert dim.split
+        if not dim.split:
+            return int(dim.size)
+        # rows of a vocabulary are padded, where a library does so
         even = self.padded_to * self.tp if dim.split.remainder is Remainder.SHORTER else 1
-        return -(-int(dim.size) // even) * even
+        return dim.split.part(-(-int(dim.size) // even) * even, self.tp)
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
@@ -87,11 +85,7 @@ class Plan:
         if self.tp == self.ep == self.padded_to == 1:
             return [int(dim.size) for dim in tensor.dims]
         cut = (Positions.SEQUENCE,) if self._along_sequence(tensor) else ()
-        return [self._cut(dim) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
-
-    def _cut(self, dim: Dim) -> int:
-        """One GPU's positions of a sequence that is cut."""
-        return -(-int(dim.size) // self.tp)
+        return [-(-int(dim.size) // self.tp) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
 
     def is_divided(self, tensor: Tensor) -> bool:
         """Whether the GPUs of a tensor-parallel group hold disjoint parts of it."""
@@ -113,7 +107,13 @@ class Plan:
     def check(self, root: Module) -> None:
         """Refuse what engines refuse: heads that cannot be split evenly, and a model with nothing to split."""
         dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
-        self._check_experts([int(dim.size) for dim in dims if dim.dealt])
+        experts = [int(dim.size) for dim in dims if dim.dealt]
+        if self.ep > 1 and not experts:
+            raise InputError("this model has no experts to deal out", "leave --ep out", field="--ep")
+        for number in experts:
+            if number % self.ep:
+                fact = f"{number:,} experts cannot be dealt out to {self.ep:,} GPUs"
+                raise InputError(fact, f"--ep must divide {number}", field="--ep")
         if self.tp == 1:
             return
         split = [dim for dim in dims if dim.split]
@@ -126,14 +126,6 @@ class Plan:
                 hint = f"--tp may be {', '.join(possible)}" if possible else "leave --tp out"
                 fact = f"{dim.name.replace('_', ' ')} {int(dim.size):,} cannot be split over {self.tp} GPUs"
                 raise InputError(fact, hint, field="--tp")
-
-    def _check_experts(self, numbers: list[int]) -> None:
-        if self.ep > 1 and not numbers:
-            raise InputError("this model has no experts to deal out", "leave --ep out", field="--ep")
-        for number in numbers:
-            if number % self.ep:
-                fact = f"{number:,} experts cannot be dealt out to {self.ep:,} GPUs"
-                raise InputError(fact, f"--ep must divide {number}", field="--ep")
 
 
 def is_dealt(param: Param) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, product
-from archcalc.core.tensors import Tensor, axes, whole
+from archcalc.core.op_kind import Gradient, Kind, Moved, Op, Saved, Scratch, Wants
+from archcalc.core.tensors import Dim, Tensor, axes, whole
 
 if TYPE_CHECKING:
-    from archcalc.core.op_kind import Flops, Moved, Op, Scratch, Wants
     from archcalc.core.precision import Policy
 
 # Elements read and written
@@ -66,28 +66,9 @@ def fused_attention(op: Op) -> Count:
     return 2 * (2 * (pairs * each.size)) if narrow == each else 2 * (pairs * each.size) + 2 * (pairs * narrow.size)
 
 
-def each(number: int) -> Flops:
-    """A fixed number of FLOPs per element of the output."""
-    return lambda op: Count(number) * product([dim.size for dim in op.output.dims])
-
-
-def each_input(number: int) -> Flops:
-    """A fixed number of FLOPs per element of the first input."""
-    return lambda op: Count(number) * product([dim.size for dim in op.inputs[0].dims])
-
-
 def substitution(op: Op) -> Count:
     """Row i of a unit-triangular system takes i multiply-adds: half of two for each element and each row."""
     return product([dim.size for dim in (*op.output.dims, *op.over)])
-
-
-def normalisation(number: int) -> Flops:
-    """A fixed number of FLOPs per element, and one more for each weight applied to it."""
-    return lambda op: each(number + len(op.inputs) - 1)(op)
-
-
-def none(op: Op) -> Count:
-    return Count(0)
 
 
 def outer_product(op: Op, wants: Wants) -> Count:
@@ -108,9 +89,16 @@ def recomputes_scores(op: Op, wants: Wants) -> Count:
 
 # What is saved
 
-
-def nothing(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return ()
+ITS_INPUT = Saved(("input",))
+ITS_OUTPUT = Saved(("output",))
+ALL_BUT_FIRST = Saved(("others",))  # constants that the first input is combined with: a mask, RoPE's cosines and sines
+INPUTS = Saved(("input", "others"))  # torch.gather saves its input too, although its gradient needs only the shape
+INPUTS_OF_ANY = Saved(("input", "others"), any_input=True)
+MADE_BESIDE = Saved(("beside",))
+INPUT_AND_BESIDE = Saved(("input", "beside"))  # max pooling remembers where each maximum was, and keeps the input too
+LOSS_AND_TARGETS = Saved(("beside", "others"))
+STATISTICS = Saved(("input", "beside", "weight"), any_input=True)  # of norms, whichever input requires a gradient
+EVERYTHING = Saved(("input", "others", "output", "beside"), any_input=True)
 
 
 def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -130,24 +118,11 @@ def factors_without_bias(op: Op, wants: Wants, policy: Policy) -> Iterable[Tenso
         yield from weights
 
 
-def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.inputs[:1] if wants(op.inputs[0]) else ()
-
-
 def its_wide_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """The fp32 result, if the output is a 16-bit copy of it."""
     if not wants(op.inputs[0]):
         return ()
     return (op.beside["upcast"],) if policy.bytes_of("upcast") else (op.output,)
-
-
-def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (op.output,) if wants(op.inputs[0]) else ()
-
-
-def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """torch.gather saves its input, although its gradient needs only the shape."""
-    return op.inputs if wants(op.inputs[0]) else ()
 
 
 def source_of_places(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -168,38 +143,9 @@ def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
         yield op.output
 
 
-def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """The constants that the first input is combined with: a mask, RoPE's cosines and sines."""
-    return op.inputs[1:] if wants(op.inputs[0]) else ()
-
-
-def made_beside(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.beside.values() if wants(op.inputs[0]) else ()
-
-
 def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     *ids, table = op.inputs
     return ids if wants(table) else ()
-
-
-def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Layer norm saves the same, whichever of its inputs requires a gradient."""
-    return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
-
-
-def input_and_copies(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Instance norm is a batch norm over samples and channels, with a copy of the weights for each sample."""
-    return (op.inputs[0], *op.beside.values()) if any(map(wants, op.inputs)) else ()
-
-
-def input_and_places(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Max pooling remembers where each maximum was found, and PyTorch keeps the input too."""
-    return (op.inputs[0], *op.beside.values()) if wants(op.inputs[0]) else ()
-
-
-def input_and_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """The gradient of a length is the input over it."""
-    return (op.inputs[0], op.output) if wants(op.inputs[0]) else ()
 
 
 def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -213,23 +159,6 @@ def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
         yield op.beside["normalised"]
 
 
-def input_and_row_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """A fused norm saves its input, its weight and a number for each row."""
-    return (*op.inputs[:2], op.beside["rstd"]) if any(map(wants, op.inputs)) else ()
-
-
-def its_tensors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (*op.inputs, op.output, *op.beside.values()) if any(map(wants, op.inputs)) else ()
-
-
-def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
-
-
-def logits_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.inputs if wants(op.inputs[0]) else ()
-
-
 def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """Both gradients of a division need the divisor; the divisor's gradient also needs the dividend."""
     above, below = op.inputs
@@ -239,23 +168,20 @@ def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
         yield above
 
 
-def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Backward solves the system again for the right-hand side's gradient, which needs the matrix and the solution."""
-    return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
-
-
 # What exists only while an op, or its gradient, is computed
 
 
 def copies_of_output(number: int) -> Scratch:
     """The gradient takes so many steps, each with a tensor of the output's shape."""
-    return lambda op, wants: [_like(op.output) for _ in range(number)]
+    return lambda op, wants: [Tensor(op.output.axes, op.output.role) for _ in range(number)]
 
 
 def not_wanted(op: Op, wants: Wants) -> Iterable[Tensor]:
     """A kernel computes the gradients of queries, keys and values together, also those that nobody wants."""
     looked_at = op.inputs[:3]
-    return [_like(tensor) for tensor in looked_at if any(map(wants, looked_at)) and not wants(tensor)]
+    return [
+        Tensor(tensor.axes, tensor.role) for tensor in looked_at if any(map(wants, looked_at)) and not wants(tensor)
+    ]
 
 
 def one_number(op: Op, wants: Wants) -> Iterable[Tensor]:
@@ -266,7 +192,7 @@ def one_number(op: Op, wants: Wants) -> Iterable[Tensor]:
 def unreduced(op: Op, wants: Wants) -> Iterable[Tensor]:
     """The gradient of a factor that was broadcast exists for every element before it is summed."""
     small = [tensor for tensor in op.inputs if wants(tensor) and int(tensor.size) < int(op.output.size)]
-    return [_like(op.output) for _ in small[:1]]
+    return [Tensor(op.output.axes, op.output.role) for _ in small[:1]]
 
 
 def its_whole_input(op: Op, wants: Wants) -> Iterable[Tensor]:
@@ -300,9 +226,52 @@ def is_flattened(op: Op) -> bool:
     return len(x.axes) > 2 and any(tensor.role == "param" for tensor in others)
 
 
-def _like(tensor: Tensor) -> Tensor:
-    return Tensor(tensor.axes, tensor.role)
+# What a log-probability that is computed one sequence after the other takes besides its gradient
 
 
-def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.inputs if any(map(wants, op.inputs)) else ()
+def rows_of_log_softmax(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """Every sequence's logarithms are traded for its gradient, with two more rows on the way; then all gradients are
+    joined to one tensor, which takes as much again. Of one sequence the way there is the higher one."""
+    return _rows(op, max(0, 2 - int(op.inputs[0].dims[0].size)))
+
+
+def rows_of_logsumexp(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """Two more rows on the way to a sequence's gradient; then all gradients are joined, the logits still there."""
+    return _rows(op, max(2, int(op.inputs[0].dims[0].size)))
+
+
+def one_row(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """What PyTorch's logsumexp computes in: e to the power of a sequence's logits, less their largest."""
+    return _rows(op, 1)
+
+
+def _rows(op: Op, number: int) -> Iterable[Tensor]:
+    _, *row = op.inputs[0].dims
+    return [Tensor(axes(Dim.of("spare_rows", number), *row), op.inputs[0].role)] if number else []
+
+
+# What several kinds are made of
+
+PRODUCT = Kind(
+    "a matrix product",
+    multiply_add,
+    other_factors,
+    matrix=True,
+    contraction=True,
+    autocast="narrow",
+    own_kernel=True,
+    expensive=True,
+    gradient=Gradient(is_view=is_flattened),
+)
+ATTENTION = Kind(
+    "attention in one kernel",
+    fused_attention,
+    EVERYTHING,
+    recomputes_scores,
+    matrix=True,
+    autocast="narrow",
+    own_kernel=True,
+    attention_kernel=True,
+    expensive=True,
+    gradient=Gradient(scratch=not_wanted),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from archcalc.core.count import Count
 from archcalc.core.tensors import Dim, Tensor
@@ -39,13 +39,74 @@ Moves = Callable[[Op], Moved]
 Scratch = Callable[[Op, Wants], Iterable[Tensor]]  # tensors that exist only while an op runs
 
 
-@dataclass(frozen=True)
-class Kind:
+@dataclass(frozen=True, eq=False, repr=False)
+class Saved:
+    """Tensors kept for the backward pass if the first input wants a gradient, or with `any_input` if any of them does.
+
+    `input` is the first one, `others` are those behind it, `weight` the first of these; `beside` are the tensors that
+    an op makes besides its output."""
+
+    tensors: tuple[str, ...] = ()
+    any_input: bool = False
+
+    def __call__(self, op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+        deciding = op.inputs if self.any_input else op.inputs[:1]
+        if not self.tensors or not any(map(wants, deciding)):
+            return ()
+        known = {
+            "input": op.inputs[:1],
+            "others": op.inputs[1:],
+            "weight": op.inputs[1:2],
+            "output": (op.output,),
+            "beside": op.beside.values(),
+        }
+        return [tensor for name in self.tensors for tensor in known[name]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Each:
+    """So many FLOPs per element of the output, or of the first input; norms take one more for each weight."""
+
+    number: int
+    of_input: bool = False
+    and_weights: bool = False
+
+    def __call__(self, op: Op) -> Count:
+        number = self.number + len(op.inputs) - 1 if self.and_weights else self.number
+        return Count(number) * (op.inputs[0] if self.of_input else op.output).size
+
+
+def none(op: Op) -> Count:
+    """Copies, views and look-ups cost no FLOPs."""
+    return Count(0)
+
+
+def every_input(op: Op) -> Moved:
+    return [(tensor, tensor.size) for tensor in op.inputs]
+
+
+class Gradient(NamedTuple):
+    """How the gradients of an op's inputs come about."""
+
+    passes: bool = False  # it is that of the output, without a storage of its own
+    divides: bool = False  # they are parts of that of the output, without storages of their own
+    promotes: bool = False  # of an input that may be narrower than the output, it is computed wide and cast
+    in_input: bool = False  # that of the first input is written into that input's storage
+    is_view: Callable[[Op], bool] = lambda op: False  # of what was computed: autograd adds nothing to it in place
+    scratch: Scratch = lambda op, wants: ()  # tensors that exist only while they are computed
+    summed: Callable[[Op], Iterable[Tensor]] = lambda op: ()  # inputs that were broadcast: summed by autograd's engine
+
+
+NOTHING = Saved()
+USUAL = Gradient()
+
+
+class Kind(NamedTuple):
     """The properties of a kind of op."""
 
     about: str
-    flops: Flops
-    saves: Saves
+    flops: Flops = none
+    saves: Saves = NOTHING
     backward: Backward | None = None  # None: once for each input that wants a gradient
     beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
     role: str = "act"  # of the output
@@ -64,25 +125,17 @@ class Kind:
     autocast: str = ""
     converts: str = ""
     own_kernel: bool = False
-    passes_gradient: bool = False
-    divides_gradient: bool = False
-    promotes: bool = False
-    gradient_is_view: Callable[[Op], bool] = lambda op: False
+    gradient: Gradient = USUAL
     expensive: bool = False
     row_statistics: int = 0
     enters: bool = False
     leaf: bool = False
     gives_beside: bool = False
-    gradient_in_input: bool = False
-    gathers: bool = False
-    scatters: bool = False
-    into_buffer: bool = False
+    collective: str = ""
     of_values: bool = False
     scratch: Scratch = lambda op, wants: ()
-    gradient_scratch: Scratch = lambda op, wants: ()
-    summed: Callable[[Op], Iterable[Tensor]] = lambda op: ()
-    reads: Moves = lambda op: every_input(op)
-    writes: Moves = lambda op: its_whole_output(op)
+    reads: Moves = every_input
+    writes: Moves = lambda op: [(op.output, op.output.size)]
 
 
 def backward(op: Op, wants: Wants) -> Count:
@@ -91,11 +144,3 @@ def backward(op: Op, wants: Wants) -> Count:
     if kind.backward:
         return kind.backward(op, wants)
     return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
-
-
-def every_input(op: Op) -> Moved:
-    return [(tensor, tensor.size) for tensor in op.inputs]
-
-
-def its_whole_output(op: Op) -> Moved:
-    return [(op.output, op.output.size)]

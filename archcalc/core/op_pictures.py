@@ -20,53 +20,48 @@ class Picture:
     unseen: bool = False  # moves or keeps numbers
 
 
-def _norm(word: str) -> Picture:
-    return Picture(word, part="norm")
-
-
-def _activation(word: str = "") -> Picture:
-    return Picture(word, part="activation")
-
-
-_UNSEEN = Picture(unseen=True)
-
+_NORMS = {
+    "layer_norm": "layer norm",
+    "rms_norm": "RMS norm",
+    "batch_norm": "batch norm",
+    "running_norm": "batch norm",
+    "group_norm": "group norm",
+    "instance_norm": "instance norm",
+    "scaled_instance_norm": "instance norm",
+}
+_ACTIVATIONS = {
+    "relu": "ReLU",
+    "relu2": "ReLU²",
+    "leaky_relu": "leaky ReLU",
+    "elu": "ELU",
+    "selu": "SELU",
+    "prelu": "PReLU",
+    "relu6": "ReLU6",
+    "hardswish": "hard swish",
+    "hardsigmoid": "hard sigmoid",
+    "mish": "Mish",
+    "xielu": "xIELU",
+    "gelu": "GELU",
+    "gelu_tanh": "GELU",
+    "silu": "SiLU",
+    **dict.fromkeys(("tanh", "sigmoid", "softplus", "exp"), ""),
+}
+_UNSEEN = (
+    *("dropout", "append", "append_values", "shift", "order", "hide", "repeat", "copy", "all_gather"),
+    *("reduce_scatter", "identity", "view", "constant", "zeros", "show"),
+)
 PICTURES = {
     "contract": Picture("product"),
-    "flash": Picture("attention"),
-    "bent_flash": Picture("attention"),
+    **dict.fromkeys(("flash", "bent_flash"), Picture("attention")),
     "add": Picture(sign="+"),
     "subtract": Picture(sign="−"),
     "multiply": Picture(sign="×"),
     "divide": Picture(sign="÷"),
-    "layer_norm": _norm("layer norm"),
-    "rms_norm": _norm("RMS norm"),
-    "batch_norm": _norm("batch norm"),
-    "running_norm": _norm("batch norm"),
-    "group_norm": _norm("group norm"),
-    "instance_norm": _norm("instance norm"),
-    "scaled_instance_norm": _norm("instance norm"),
-    "relu": _activation("ReLU"),
-    "relu2": _activation("ReLU²"),
-    "leaky_relu": _activation("leaky ReLU"),
-    "elu": _activation("ELU"),
-    "selu": _activation("SELU"),
-    "prelu": _activation("PReLU"),
-    "relu6": _activation("ReLU6"),
-    "hardswish": _activation("hard swish"),
-    "hardsigmoid": _activation("hard sigmoid"),
-    "mish": _activation("Mish"),
-    "xielu": _activation("xIELU"),
-    "gelu": _activation("GELU"),
-    "gelu_tanh": _activation("GELU"),
-    "silu": _activation("SiLU"),
-    "tanh": _activation(),
-    "sigmoid": _activation(),
-    "softplus": _activation(),
-    "exp": _activation(),
+    **{kind: Picture(word, part="norm") for kind, word in _NORMS.items()},
+    **{kind: Picture(word, part="activation") for kind, word in _ACTIVATIONS.items()},
     "softmax_fp32": Picture("softmax"),
     "log_softmax": Picture("log softmax"),
-    "max_pool": Picture("max", part="pooling"),
-    "largest": Picture("max", part="pooling"),
+    **dict.fromkeys(("max_pool", "largest"), Picture("max", part="pooling")),
     "average_pool": Picture("average", part="pooling"),
     "enlarge": Picture("upsampling"),
     "pad": Picture("zeros around"),
@@ -75,21 +70,7 @@ PICTURES = {
     "choose": Picture("top few"),
     "gather": Picture("rows sorted"),
     "concat": Picture("concatenate"),
-    "dropout": _UNSEEN,
-    "append": _UNSEEN,
-    "append_values": _UNSEEN,
-    "shift": _UNSEEN,
-    "order": _UNSEEN,
-    "hide": _UNSEEN,
-    "repeat": _UNSEEN,
-    "copy": _UNSEEN,
-    "all_gather": _UNSEEN,
-    "reduce_scatter": _UNSEEN,
-    "identity": _UNSEEN,
-    "view": _UNSEEN,
-    "constant": _UNSEEN,
-    "zeros": _UNSEEN,
-    "show": _UNSEEN,
+    **dict.fromkeys(_UNSEEN, Picture(unseen=True)),
 }
 _BY_NAME = Picture()
 

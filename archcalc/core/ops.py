@@ -22,21 +22,16 @@ The rest are traits that other analyses ask for, so that none of them lists kind
                       or "" for the widest of its inputs
     converts          to another number format: `only` that, and it is nothing where formats agree, or that `too`
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
-    passes_gradient   the gradient of an input is that of the output, without a storage of its own
-    divides_gradient  the gradients of its inputs are parts of that of the output, without storages of their own
-    promotes          may read a narrower input than it gives out, whose gradient is computed wide and cast
-    gradient_is_view  the gradient of an input is a view of what was computed, to which autograd adds nothing in place
     row_statistics    fp32 numbers a row that a compiled block saves, to compute its wide output again
     enters            its output enters the model from outside: ids, an image
     leaf              nothing that was computed, and yet it wants a gradient: the loss holds both until it is let go of
     gives_beside      what it makes besides its output are results too, with gradients of their own
-    gradient_in_input the gradient of the first input is written into that input's storage
-    gathers, scatters the collectives around a part of a sequence; into_buffer: gathers into a buffer that stays
+    collective        around a part of a sequence: gather, scatter, or buffer, which gathers into one that stays
     of_values         caches attention's values
     expensive         PyTorch's list of ops that selective checkpointing does not recompute
     reads, writes     elements that one run moves, tensor by tensor, where that is not all of its inputs and its output
-    scratch           tensors that exist only while the op runs; gradient_scratch, while its gradients are computed
-    summed            inputs that were broadcast, whose gradients autograd's engine sums behind the op's own formula
+    scratch           tensors that exist only while the op runs
+    gradient          how the gradients of its inputs come about (`Gradient`)
 
 Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
 comparison, exp, tanh, erf or root of one element. Copies, views and look-ups cost none.
@@ -44,55 +39,10 @@ comparison, exp, tanh, erf or root of one element. Copies, views and look-ups co
 
 from __future__ import annotations
 
+from archcalc.core import op_costs as costs
 from archcalc.core.collectives import BETWEEN_GPUS
 from archcalc.core.library_ops import OF_LIBRARIES
-from archcalc.core.op_costs import (
-    all_but_first,
-    biases,
-    both,
-    broadcast_inputs,
-    chosen_numbers,
-    chosen_rows,
-    copies_of_output,
-    decay_and_states,
-    divisor,
-    each,
-    each_input,
-    factors_without_bias,
-    fused_attention,
-    indices,
-    input_and_copies,
-    input_and_output,
-    input_and_places,
-    input_and_statistics,
-    is_flattened,
-    its_input,
-    its_output,
-    its_tensors,
-    its_wide_output,
-    loss_and_targets,
-    made_beside,
-    multiply_add,
-    no_elements,
-    none,
-    normalisation,
-    not_wanted,
-    nothing,
-    one_number,
-    other_factors,
-    outer_product,
-    product_of_output,
-    recomputes_scores,
-    rms_steps,
-    row_and_place,
-    source_of_places,
-    substitution,
-    system_and_solution,
-    unreduced,
-    what_is_new,
-    without_bias,
-)
-from archcalc.core.op_kind import Kind
+from archcalc.core.op_kind import Each, Gradient, Kind, Saved
 
 _LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
 _BATCH = (("mean", "stat", "channels"), ("rstd", "stat", "channels"))
@@ -110,228 +60,213 @@ _PLACES = (("places", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
 
 
-def _append(about: str, *, of_values: bool = False) -> Kind:
-    return Kind(about, none, nothing, role="cache", own_kernel=True, writes=what_is_new, of_values=of_values)
-
-
-def _view(about: str) -> Kind:
-    return Kind(about, none, nothing, view=True, allocates=False, reads=no_elements, writes=no_elements)
-
+_APPEND = Kind("keys or a state kept for the next step", role="cache", own_kernel=True, writes=costs.what_is_new)
+_VIEW = Kind(
+    "nothing at all: the same storage", view=True, allocates=False, reads=costs.no_elements, writes=costs.no_elements
+)
 
 KINDS = BETWEEN_GPUS | {
-    "contract": Kind(
-        "multiply, and sum over named dims",
-        multiply_add,
-        other_factors,
-        matrix=True,
-        contraction=True,
-        autocast="narrow",
-        own_kernel=True,
-        expensive=True,
-        gradient_is_view=is_flattened,
+    "contract": costs.PRODUCT._replace(about="multiply, and sum over named dims"),
+    "affine": costs.PRODUCT._replace(
+        about="a matrix product with a bias, in one kernel",
+        flops=costs.product_of_output,
+        saves=costs.factors_without_bias,
+        backward=costs.without_bias,
+        gradient=Gradient(is_view=costs.is_flattened, summed=costs.biases),
     ),
-    "affine": Kind(
-        "a matrix product with a bias, in one kernel",
-        product_of_output,
-        factors_without_bias,
-        without_bias,
-        matrix=True,
-        contraction=True,
-        autocast="narrow",
-        own_kernel=True,
-        expensive=True,
-        gradient_is_view=is_flattened,
-        summed=biases,
-    ),
-    "flash": Kind(
-        "attention in one kernel",
-        fused_attention,
-        its_tensors,
-        recomputes_scores,
-        _FLASH,
-        matrix=True,
-        autocast="narrow",
-        own_kernel=True,
-        attention_kernel=True,
-        expensive=True,
-        gradient_scratch=not_wanted,
-    ),
-    "bent_flash": Kind(
-        "the same with ALiBi, sinks, softcaps, or values of another width",
-        fused_attention,
-        its_tensors,
-        recomputes_scores,
-        _LOGSUMEXP,
-        matrix=True,
-        autocast="narrow",
-        own_kernel=True,
-        attention_kernel=True,
-        gradient_scratch=not_wanted,
+    "flash": costs.ATTENTION._replace(beside=_FLASH),
+    "bent_flash": costs.ATTENTION._replace(
+        about="the same with ALiBi, sinks, softcaps, or values of another width", beside=_LOGSUMEXP, expensive=False
     ),
     "add": Kind(
         "sum of tensors: biases, residuals, position encodings",
-        each(1),
-        nothing,
+        Each(1),
         joins_product=True,
-        passes_gradient=True,
-        summed=broadcast_inputs,
+        gradient=Gradient(passes=True, summed=costs.broadcast_inputs),
     ),
-    "subtract": Kind("difference of two tensors", each(1), nothing),
+    "subtract": Kind("difference of two tensors", Each(1)),
     "multiply": Kind(
         "elementwise product: gates, scales",
-        each(1),
-        other_factors,
-        gradient_scratch=unreduced,
-        summed=broadcast_inputs,
-        promotes=True,
+        Each(1),
+        costs.other_factors,
+        gradient=Gradient(promotes=True, scratch=costs.unreduced, summed=costs.broadcast_inputs),
     ),
-    "divide": Kind("elementwise quotient", each(1), divisor),
-    "scale": Kind("times a number", each(1), nothing),
-    "square": Kind("times itself", each(1), its_input, gradient_scratch=copies_of_output(2), autocast="fp32"),
-    "cube": Kind("to the power of three", each(2), its_input, gradient_scratch=copies_of_output(2), autocast="fp32"),
+    "divide": Kind("elementwise quotient", Each(1), costs.divisor),
+    "scale": Kind("times a number", Each(1)),
+    "square": Kind(
+        "times itself", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.copies_of_output(2)), autocast="fp32"
+    ),
+    "cube": Kind(
+        "to the power of three",
+        Each(2),
+        costs.ITS_INPUT,
+        gradient=Gradient(scratch=costs.copies_of_output(2)),
+        autocast="fp32",
+    ),
     "layer_norm": Kind(
-        "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
+        "normalised to mean 0 and variance 1",
+        Each(5, and_weights=True),
+        costs.STATISTICS,
+        beside=_LAYER,
+        autocast="fp32",
     ),
-    "batch_norm": Kind("each channel normalised over the batch", normalisation(5), input_and_statistics, beside=_BATCH),
-    "running_norm": Kind("each channel normalised by its running statistics", normalisation(0), nothing),
+    "batch_norm": Kind(
+        "each channel normalised over the batch", Each(5, and_weights=True), costs.STATISTICS, beside=_BATCH
+    ),
+    "running_norm": Kind("each channel normalised by its running statistics", Each(0, and_weights=True)),
     "group_norm": Kind(
-        "each group of channels normalised", normalisation(5), input_and_statistics, beside=_GROUP, autocast="fp32"
+        "each group of channels normalised", Each(5, and_weights=True), costs.STATISTICS, beside=_GROUP, autocast="fp32"
     ),
     "instance_norm": Kind(
-        "each channel of a sample normalised", normalisation(5), input_and_statistics, beside=_INSTANCE
+        "each channel of a sample normalised", Each(5, and_weights=True), costs.STATISTICS, beside=_INSTANCE
     ),
     "scaled_instance_norm": Kind(
         "the same with weights, which are repeated for each sample",
-        normalisation(5),
-        input_and_copies,
+        Each(5, and_weights=True),
+        Saved(("input", "beside"), any_input=True),
         beside=_SCALED_INSTANCE,
     ),
-    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
-    "relu": Kind("max(x, 0)", each(1), its_output),
-    "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
-    "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
-    "elu": Kind("x, or eˣ − 1 below 0", each(3), its_input),
-    "selu": Kind("scaled x, or eˣ − 1 below 0", each(4), its_input),
-    "prelu": Kind("x, or a learned share of it below 0", each(2), both),
-    "relu6": Kind("min(max(x, 0), 6)", each(2), its_input),
-    "hardswish": Kind("x · min(max(x + 3, 0), 6) / 6", each(5), its_input),
-    "hardsigmoid": Kind("min(max(x + 3, 0), 6) / 6", each(4), its_input),
-    "mish": Kind("x · tanh(log(1 + eˣ))", each(5), its_input),
-    "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", each(8), both),
-    "gelu": Kind("x · Φ(x)", each(5), its_input),
-    "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
-    "silu": Kind("x · sigmoid(x)", each(4), its_input),
-    "tanh": Kind("tanh(x)", each(1), its_output),
-    "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
-    "softplus": Kind("log(1 + eˣ)", each(3), its_input, autocast="fp32"),
-    "erf": Kind("the error function", each(1), its_input, gradient_scratch=copies_of_output(3)),
-    "exp": Kind("eˣ", each(1), its_output, autocast="fp32"),
-    "root": Kind("√x", each(1), its_output),
+    "rms_norm": Kind(
+        "normalised to mean square 1", Each(3, and_weights=True), costs.rms_steps, beside=_RMS, autocast="fp32"
+    ),
+    "relu": Kind("max(x, 0)", Each(1), costs.ITS_OUTPUT),
+    "relu2": Kind("max(x, 0)²", Each(2), costs.MADE_BESIDE, beside=_KEPT),
+    "leaky_relu": Kind("x, or a little of it below 0", Each(2), costs.ITS_INPUT),
+    "elu": Kind("x, or eˣ − 1 below 0", Each(3), costs.ITS_INPUT),
+    "selu": Kind("scaled x, or eˣ − 1 below 0", Each(4), costs.ITS_INPUT),
+    "prelu": Kind("x, or a learned share of it below 0", Each(2), costs.INPUTS_OF_ANY),
+    "relu6": Kind("min(max(x, 0), 6)", Each(2), costs.ITS_INPUT),
+    "hardswish": Kind("x · min(max(x + 3, 0), 6) / 6", Each(5), costs.ITS_INPUT),
+    "hardsigmoid": Kind("min(max(x + 3, 0), 6) / 6", Each(4), costs.ITS_INPUT),
+    "mish": Kind("x · tanh(log(1 + eˣ))", Each(5), costs.ITS_INPUT),
+    "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", Each(8), costs.INPUTS_OF_ANY),
+    "gelu": Kind("x · Φ(x)", Each(5), costs.ITS_INPUT),
+    "gelu_tanh": Kind("x · Φ(x), approximated", Each(9), costs.ITS_INPUT),
+    "silu": Kind("x · sigmoid(x)", Each(4), costs.ITS_INPUT),
+    "tanh": Kind("tanh(x)", Each(1), costs.ITS_OUTPUT),
+    "sigmoid": Kind("1 / (1 + e⁻ˣ)", Each(3), costs.ITS_OUTPUT),
+    "softplus": Kind("log(1 + eˣ)", Each(3), costs.ITS_INPUT, autocast="fp32"),
+    "erf": Kind("the error function", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.copies_of_output(3))),
+    "exp": Kind("eˣ", Each(1), costs.ITS_OUTPUT, autocast="fp32"),
+    "root": Kind("√x", Each(1), costs.ITS_OUTPUT),
     **OF_LIBRARIES,
-    "softmax": Kind("softmax over one dim", each(5), its_output, softmax="act", autocast="fp32"),
-    "log_softmax": Kind("logarithm of the softmax over one dim", each(6), its_output, autocast="fp32"),
+    "softmax": Kind("softmax over one dim", Each(5), costs.ITS_OUTPUT, softmax="act", autocast="fp32"),
+    "log_softmax": Kind("logarithm of the softmax over one dim", Each(6), costs.ITS_OUTPUT, autocast="fp32"),
     "softmax_fp32": Kind(
         "the same in fp32, and cast back",
-        each(5),
-        its_wide_output,
+        Each(5),
+        costs.its_wide_output,
         beside=_UPCAST,
         softmax="fp32",
         autocast="fp32",
         row_statistics=2,
     ),
-    "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
+    "mask": Kind("minus infinity where a position must not be seen", Each(1), costs.ALL_BUT_FIRST),
     "where": Kind(
         "numbers where a mask lets them through, and another number elsewhere",
-        each(1),
-        all_but_first,
-        scratch=one_number,
-        gradient_scratch=one_number,
+        Each(1),
+        costs.ALL_BUT_FIRST,
+        scratch=costs.one_number,
+        gradient=Gradient(scratch=costs.one_number),
     ),
-    "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
-    "kernel": Kind("ops that one fused kernel computes; its FLOPs are those of the ops", none, both, own_kernel=True),
-    "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
-    "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
-    "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
+    "scan": Kind(
+        "decayed and added to, one position after the other", Each(2), costs.decay_and_states, own_kernel=True
+    ),
+    "kernel": Kind(
+        "ops that one fused kernel computes; its FLOPs are those of the ops", saves=costs.INPUTS_OF_ANY, own_kernel=True
+    ),
+    "solve": Kind(
+        "a triangular system",
+        costs.substitution,
+        Saved(("others", "output"), any_input=True),
+        products=costs.outer_product,
+        own_kernel=True,
+    ),
+    "dropout": Kind("random zeros while training", Each(2), costs.MADE_BESIDE, beside=_MASK),
+    "rotate": Kind("rotary position encoding, by tables of cosines and sines", Each(3), costs.ALL_BUT_FIRST),
     "lookup": Kind(
         "rows of a table, chosen by index",
-        none,
-        indices,
+        saves=costs.indices,
         reads_rows=True,
         autocast="fp32",
         own_kernel=True,
-        reads=chosen_rows,
+        reads=costs.chosen_rows,
     ),
     "choose": Kind(
         "the largest few along a dim: the experts of a token",
-        none,
-        made_beside,
+        saves=costs.MADE_BESIDE,
         beside=_CHOSEN,
         own_kernel=True,
         expensive=True,
     ),
     "largest": Kind(
-        "the largest along a dim: max pooling", each_input(1), made_beside, beside=_CHOSEN, own_kernel=True
+        "the largest along a dim: max pooling",
+        Each(1, of_input=True),
+        costs.MADE_BESIDE,
+        beside=_CHOSEN,
+        own_kernel=True,
     ),
-    "one_hot": Kind("1 in the place that an index names, 0 elsewhere", none, nothing),
-    "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
-    "length": Kind("root of the sum of squares over named dims", each_input(2), input_and_output, autocast="fp32"),
-    "max_pool": Kind("the largest number of each window", each_input(1), input_and_places, beside=_PLACES),
-    "average_pool": Kind("the mean of each window", each_input(1), its_input),
+    "one_hot": Kind("1 in the place that an index names, 0 elsewhere"),
+    "sum": Kind("sum or mean over named dims: pooling, normalisers", Each(1, of_input=True), autocast="fp32"),
+    "length": Kind(
+        "root of the sum of squares over named dims",
+        Each(2, of_input=True),
+        Saved(("input", "output")),
+        autocast="fp32",
+    ),
+    "max_pool": Kind(
+        "the largest number of each window", Each(1, of_input=True), costs.INPUT_AND_BESIDE, beside=_PLACES
+    ),
+    "average_pool": Kind("the mean of each window", Each(1, of_input=True), costs.ITS_INPUT),
     "cross_entropy": Kind(
         "negative log-probability of the targets",
-        each_input(5),
-        loss_and_targets,
+        Each(5, of_input=True),
+        costs.LOSS_AND_TARGETS,
         beside=_LOSS,
         loss_of_logits="log_probabilities",
         reads_logits=True,
         autocast="fp32",
     ),
     "binary_cross_entropy": Kind(
-        "negative log-probability of targets between 0 and 1", each_input(8), both, autocast="fp32"
+        "negative log-probability of targets between 0 and 1",
+        Each(8, of_input=True),
+        costs.INPUTS_OF_ANY,
+        autocast="fp32",
     ),
-    "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
-    "append": _append("keys or a state kept for the next step"),
-    "append_values": _append("values kept for the next step", of_values=True),
-    "shift": Kind("tokens, so many places further", none, nothing, role="index"),
-    "order": Kind("places of rows, sorted", none, nothing, role="index", own_kernel=True),
-    "hide": Kind("places that were not chosen, marked", none, nothing, role="mask", own_kernel=True),
+    "squared_error": Kind("mean squared difference", Each(3, of_input=True), costs.INPUTS_OF_ANY, autocast="fp32"),
+    "append": _APPEND,
+    "append_values": _APPEND._replace(about="values kept for the next step", of_values=True),
+    "shift": Kind("tokens, so many places further", role="index"),
+    "order": Kind("places of rows, sorted", role="index", own_kernel=True),
+    "hide": Kind("places that were not chosen, marked", role="mask", own_kernel=True),
     "gather": Kind(
         "rows in another order, some of them several times",
-        none,
-        all_but_first,
+        saves=costs.ALL_BUT_FIRST,
         own_kernel=True,
-        reads=chosen_numbers,
+        reads=costs.chosen_numbers,
     ),
-    "pick": Kind("numbers of every row, chosen by index", none, row_and_place, reads=chosen_numbers),
-    "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
-    "placed": Kind("numbers put into their places among others", none, source_of_places, own_kernel=True),
-    "pad": Kind("zeros added around a map", none, nothing, own_kernel=True),
-    "enlarge": Kind("a map with more places, copied or interpolated", each(1), nothing, own_kernel=True),
-    "reorder": Kind("the same numbers in another order", none, nothing, own_kernel=True),
+    "pick": Kind("numbers of every row, chosen by index", saves=costs.INPUTS, reads=costs.chosen_numbers),
+    "repeat": Kind("copies along a dim: keys and values shown to every head of their group"),
+    "placed": Kind("numbers put into their places among others", saves=costs.source_of_places, own_kernel=True),
+    "pad": Kind("zeros added around a map", own_kernel=True),
+    "enlarge": Kind("a map with more places, copied or interpolated", Each(1), own_kernel=True),
+    "reorder": Kind("the same numbers in another order", own_kernel=True),
     "concat": Kind(
-        "tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True, divides_gradient=True
+        "tensors joined along a dim: class tokens and patches", own_kernel=True, gradient=Gradient(divides=True)
     ),
-    "copy": Kind(
-        "the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True, converts="too"
-    ),
-    "unpack": Kind(
-        "parts of a tensor, each copied to its own storage", none, nothing, own_kernel=True, gives_beside=True
-    ),
-    "identity": _view("nothing at all: the same storage"),
-    "view": _view("the same storage seen along other axes"),
+    "copy": Kind("the same values in another storage", own_kernel=True, gradient=Gradient(passes=True), converts="too"),
+    "unpack": Kind("parts of a tensor, each copied to its own storage", own_kernel=True, gives_beside=True),
+    "identity": _VIEW,
+    "view": _VIEW._replace(about="the same storage seen along other axes"),
     "within": Kind(
         "a tensor seen with more room around it; its gradient is a part of the output's",
-        none,
-        nothing,
         part=True,
-        divides_gradient=True,
-        writes=no_elements,
+        gradient=Gradient(divides=True),
+        writes=costs.no_elements,
     ),
-    "input": Kind("what enters the model", none, nothing, allocates=False, enters=True, writes=no_elements),
-    "ids": Kind(
-        "indices that enter the model", none, nothing, role="index", allocates=False, writes=no_elements, enters=True
-    ),
-    "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
-    "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
-    "show": Kind("a shape to look at, not a tensor", none, nothing, allocates=False, writes=no_elements),
+    "input": Kind("what enters the model", allocates=False, enters=True, writes=costs.no_elements),
+    "ids": Kind("indices that enter the model", role="index", allocates=False, writes=costs.no_elements, enters=True),
+    "constant": Kind("numbers that nothing is learned in, made where they are used"),
+    "zeros": Kind("zeros to start from: the state before the first step"),
+    "show": Kind("a shape to look at, not a tensor", allocates=False, writes=costs.no_elements),
 }

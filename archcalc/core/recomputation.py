@@ -44,27 +44,18 @@ def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
     for (module, op), (owner, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
         biased = following.traits.joins_product and following.inputs[0] is op.output and owner is module
         biased = biased and isinstance(following.inputs[-1], Param)
-        is_product = op.traits.contraction
+        is_product, weights = op.traits.contraction, {len(one.axes) for one in op.inputs if isinstance(one, Param)}
         if op.traits.expensive and not is_product:
             yield Result(module, op, (op.output.storage, *op.beside.values()))
-        elif is_product and _has_bias(op):
+        elif is_product and 1 in weights:  # one kernel adds a bias too
             yield Result(module, op, (op.output.storage,))
         elif is_product and not op.select:
-            plain += _by_a_matrix(op) and not biased
+            plain += 2 in weights and not biased
             if biased:
                 yield Result(module, op, ())
                 yield Result(module, following, (following.output.storage,))
-            elif plain % 2 or not _by_a_matrix(op):
+            elif plain % 2 or 2 not in weights:
                 yield Result(module, op, (op.output.storage,))
-
-
-def _has_bias(op: Op) -> bool:
-    """Whether one kernel adds a bias too."""
-    return any(isinstance(tensor, Param) and len(tensor.axes) == 1 for tensor in op.inputs)
-
-
-def _by_a_matrix(op: Op) -> bool:
-    return any(isinstance(tensor, Param) and len(tensor.axes) == 2 for tensor in op.inputs)
 
 
 def _ops(module: Module) -> Iterator[tuple[Module, Op]]:

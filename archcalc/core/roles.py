@@ -80,30 +80,11 @@ class Role(Enum):
     SPARE = "spare"  # kept, read by nothing
     STORED = "stored"  # a matrix of a file, of which no more is known
 
-    @property
-    def is_table(self) -> bool:
-        """Rows that are looked up, which "non-embedding" counts leave out."""
-        return self in TABLES
-
-    @property
-    def is_linear(self) -> bool:
-        """The matrix of a linear layer: no table, no convolution, no learned state."""
-        return self not in NOT_LINEAR
-
-    @property
-    def is_expert(self) -> bool:
-        """Whether it belongs to experts, whose matrices are stored as one stacked tensor."""
-        return self in EXPERTS
-
-    @property
-    def plain(self) -> Role:
-        """What the same matrix is in a block without experts and without an encoder to look at."""
-        return _PLAIN.get(self, self)
-
-    @property
-    def gives_scores(self) -> bool:
-        """The last matrix of a model, which gives the answer."""
-        return self in (Role.HEAD, Role.CLASSIFIER)
+    is_table: bool  # rows that are looked up, which "non-embedding" counts leave out
+    is_linear: bool  # the matrix of a linear layer: no table, no convolution, no learned state
+    is_expert: bool  # it belongs to experts, whose matrices are stored as one stacked tensor
+    gives_scores: bool  # the last matrix of a model, which gives the answer
+    plain: Role  # what the same matrix is in a block without experts and without an encoder to look at
 
 
 TABLES = frozenset({Role.TOKEN_TABLE, Role.POSITION_TABLE, Role.TYPE_TABLE})
@@ -130,3 +111,9 @@ FEED_FORWARD = DENSE | SHARED | EXPERTS | {Role.ROUTER}
 _VECTORS = frozenset({Role.OTHER, Role.BIAS, Role.NORM, Role.VECTORS, Role.SCORES})
 _OF_STATES = frozenset({Role.CONVOLUTION, Role.STATE, Role.HEADWISE, Role.RECURRENT})
 NOT_LINEAR = TABLES | _VECTORS | _OF_STATES | {Role.ADAPTER, Role.SPARE}
+for role in Role:
+    role.is_table = role in TABLES
+    role.is_linear = role not in NOT_LINEAR
+    role.is_expert = role in EXPERTS
+    role.gives_scores = role in (Role.HEAD, Role.CLASSIFIER)
+    role.plain = _PLAIN.get(role, role)

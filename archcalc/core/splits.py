@@ -34,10 +34,6 @@ class Piece:
     def size(self) -> int:
         return int(self.number) * int(self.width)
 
-    def part(self, gpus: int) -> int:
-        """Elements on one GPU; on the GPU with the most if the split is uneven."""
-        return -(-int(self.number) // gpus) * int(self.width)
-
     def allows(self, gpus: int) -> bool:
         """Whether inference engines can split it over that many GPUs."""
         if self.number % gpus == 0 or self.remainder is Remainder.SHORTER:
@@ -45,10 +41,6 @@ class Piece:
         if self.remainder is Remainder.ONE_COPIED:
             return self.number == 1
         return self.remainder is Remainder.COPIED and self.number < gpus and gpus % self.number == 0
-
-    def is_disjoint(self, gpus: int) -> bool:
-        """Whether no element is on two GPUs."""
-        return self.remainder is Remainder.SHORTER or self.number % gpus == 0
 
 
 @dataclass(frozen=True)
@@ -66,14 +58,15 @@ class Split:
         return self.pieces or (Piece(int(size), remainder=self.remainder),)
 
     def part(self, size: int, gpus: int) -> int:
-        """How much of a dim of that size one GPU holds."""
-        return sum(piece.part(gpus) for piece in self.of(size))
+        """Elements of a dim of that size on one GPU; on the GPU with the most if the split is uneven."""
+        return sum(-(-int(piece.number) // gpus) * int(piece.width) for piece in self.of(size))
 
     def allows(self, size: int, gpus: int) -> bool:
         return all(piece.allows(gpus) for piece in self.of(size))
 
     def is_disjoint(self, size: int, gpus: int) -> bool:
-        return all(piece.is_disjoint(gpus) for piece in self.of(size))
+        """Whether no element is on two GPUs."""
+        return all(one.remainder is Remainder.SHORTER or one.number % gpus == 0 for one in self.of(size))
 
 
 EVENLY = Split()

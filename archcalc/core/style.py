@@ -57,16 +57,18 @@ class Adapted(NamedTuple):
     up: Param
 
 
-def rms_norm(m: Module, x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
-    return m.record("rms_norm", x, *weights)
+@dataclass(frozen=True)
+class Recorded:
+    """One op of that kind."""
+
+    kind: str
+
+    def __call__(self, m: Module, *tensors: Tensor, **said: Any) -> Tensor:
+        return m.record(self.kind, *tensors, **said)
 
 
-def layer_norm(m: Module, x: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
-    return m.record("layer_norm", x, *weights)
-
-
-def rotary(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    return m.record("rotate", x, cos, sin, **said)
+RMS_NORM, LAYER_NORM, ROTATE = Recorded("rms_norm"), Recorded("layer_norm"), Recorded("rotate")
+REPEAT, MASK = Recorded("repeat"), Recorded("mask")
 
 
 def affine(m: Module, x: Tensor, weight: Param, bias: Param | None, out: Axis) -> Tensor:
@@ -79,29 +81,13 @@ def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Te
     return m.record(kind, *tensors, to=to, **said)
 
 
-def repeat(m: Module, x: Tensor, to: Axes) -> Tensor:
-    return m.record("repeat", x, to=to)
-
-
-def scores(m: Module, q: Tensor, k: Tensor, to: Axes, **said: Any) -> Tensor:
-    return m.record("contract", q, k, to=to, over=q.axes[-1], **said)
-
-
-def hide(m: Module, x: Tensor, mask: Tensor, sees: int | None) -> Tensor:
-    return m.record("mask", x, mask, sees=sees)
+def product(m: Module, left: Tensor, right: Tensor, to: Axes, **said: Any) -> Tensor:
+    """Queries with keys, or weights with values."""
+    return m.record("contract", left, right, to=to, over=left.axes[-1], **said)
 
 
 def softmax(m: Module, x: Tensor, kind: str, **said: Any) -> Tensor:
     return m.record(kind, x, **said)
-
-
-def weighed(m: Module, weights: Tensor, v: Tensor, to: Axes, **said: Any) -> Tensor:
-    return m.record("contract", weights, v, to=to, over=weights.axes[-1], **said)
-
-
-def by_position(m: Module, found: Tensor) -> Tensor:
-    """Heads of a position behind each other: here a kernel or a product has written them so."""
-    return found
 
 
 def as_they_are(m: Module, x: Tensor) -> Tensor:
@@ -112,7 +98,7 @@ def cross_entropy(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     return m.record("cross_entropy", logits, targets, to=())
 
 
-Norm = Callable[["Module", "Tensor", "tuple[Tensor, ...]"], "Tensor"]
+Norm = Callable[..., "Tensor"]  # of a module, what is normalised, and the weights
 Activation = Callable[["Module", "Tensor", "tuple[Tensor, ...]"], "Tensor"]
 Together = Callable[["Module", "Tensor", "tuple[Projection, ...]"], "tuple[Tensor, ...]"]
 Gated = Callable[["Module", "Tensor", str, Projection, Projection], "Tensor"]
@@ -132,9 +118,9 @@ class Style:
     narrow: bool = False
     is_recomputed: bool = False
     gpus: Gpus = ONE_GPU
-    rms_norm: Norm = rms_norm
-    layer_norm: Norm = layer_norm
-    rotary: Callable[..., Tensor] = rotary
+    rms_norm: Norm = RMS_NORM
+    layer_norm: Norm = LAYER_NORM
+    rotary: Callable[..., Tensor] = ROTATE
     activations: tuple[tuple[str, Activation], ...] = ()  # kinds of op that are written in another way
     affine: Callable[..., Tensor] = affine
     qkv: Together | None = None
@@ -144,13 +130,13 @@ class Style:
     biased: Biased | None = None  # a kernel that adds a bias to the scores; without one they are stored
     number_masks: bool = False  # stored scores are hidden by numbers that are added, for each sequence
     zero_bias: bool = False  # cross-attention adds a bias of zeros, too
-    repeat: Callable[..., Tensor] = repeat
-    scores: Callable[..., Tensor] = scores
-    hide: Callable[..., Tensor] = hide
+    repeat: Callable[..., Tensor] = REPEAT
+    scores: Callable[..., Tensor] = product
+    hide: Callable[..., Tensor] = MASK
     softmax: Callable[..., Tensor] = softmax
     sink_factor: Callable[..., Tensor] | None = None  # on what eager attention gives; else a sink is one more score
-    weighed: Callable[..., Tensor] = weighed
-    by_position: Callable[..., Tensor] = by_position
+    weighed: Callable[..., Tensor] = product
+    by_position: Callable[..., Tensor] = as_they_are  # heads of a position behind each other
     route: Route | None = None
     experts: RunExperts | None = None
     adapts_router: bool = True  # its matrix is a linear layer, which gets adapters as others do
@@ -167,10 +153,6 @@ class Style:
             if name == kind:
                 return written(m, x, numbers)
         return m.record(kind, x, *numbers, note=kind)
-
-    def drops(self, place: str, rate: float) -> bool:
-        """Whether a place has dropout, at the rate of a spec unless the style knows better."""
-        return bool(rate) if self.dropout is None else place in self.dropout
 
 
 PLAIN = Style()

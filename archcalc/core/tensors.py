@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from archcalc.core.count import Count, product
+from archcalc.core.expression import Leaf
 from archcalc.core.positions import Positions, Reach
 from archcalc.core.splits import Split
 
@@ -46,14 +47,13 @@ class Dim:
     ) -> Dim:
         """A size that was worked out stays so under the dim's name: at other sizes it is another."""
         source = size.formula if isinstance(size, Count) else None
-        number = Count.named(name, size, copies=copies, source=source)
+        number = Count(size, Leaf(int(size), name, copies, source=source))
         return cls(name, number, copies, split, positions, dealt=dealt)
 
     def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
         """The same under another name, perhaps with other positions."""
-        kept = positions or self.positions
-        number = Count.named(name, self.size, copies=self.copies, source=self.size.formula)
-        return Dim(name, number, self.copies, self.split, kept, self.reach, self.dealt)
+        number = Count(self.size, Leaf(int(self.size), name, self.copies, source=self.size.formula))
+        return replace(self, name=name, size=number, positions=positions or self.positions)
 
 
 Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
@@ -96,7 +96,10 @@ class Tensor:
         return tuple(int(product([dim.size for dim in axis])) for axis in self.axes)
 
     def __repr__(self) -> str:
-        return tensor_text(self)
+        """Its axes, `d_model 768` or merged `heads·head_dim 12·64`, behind its name where it is a parameter."""
+        names = ["·".join(dim.name for dim in axis) for axis in self.axes]
+        sizes = ["·".join(str(int(dim.size)) for dim in axis) for axis in self.axes]
+        return f"{getattr(self, 'name', '')}[{', '.join(map(' '.join, zip(names, sizes, strict=True)))}]"
 
     def dim(self, name: str) -> Dim:
         return next(dim for dim in self.dims if dim.name == name)
@@ -132,20 +135,9 @@ WHOLE = "whole_"  # before the name of a sequence that no plan cuts
 
 def whole(tensor: Tensor) -> Tensor:
     """As every GPU has it: along a sequence of another name, with positions that no plan cuts."""
-    return Tensor(tuple(tuple(map(_kept_whole, axis)) for axis in tensor.axes), tensor.role)
-
-
-def _kept_whole(dim: Dim) -> Dim:
-    is_cut = dim.positions is Positions.SEQUENCE
-    return dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED) if is_cut else dim
-
-
-def axis_text(axis: Axis) -> str:
-    """`d_model 768`; dims that share an axis as `heads·head_dim 12·64`."""
-    names, sizes = "·".join(dim.name for dim in axis), "·".join(str(int(dim.size)) for dim in axis)
-    return f"{names} {sizes}"
-
-
-def tensor_text(tensor: Tensor) -> str:
-    """Its axes, behind its name where it is a parameter."""
-    return f"{getattr(tensor, 'name', '')}[{', '.join(map(axis_text, tensor.axes))}]"
+    kept = {
+        dim: dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED)
+        for dim in tensor.dims
+        if dim.positions is Positions.SEQUENCE
+    }
+    return Tensor(tuple(tuple(kept.get(dim, dim) for dim in axis) for axis in tensor.axes), tensor.role)

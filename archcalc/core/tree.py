@@ -51,13 +51,11 @@ def _last_op(module: Module) -> Op | None:
     for item in reversed(module.body):
         if isinstance(item, Module) and item.region != Region.LOSS:
             return _last_op(item) if item.calls == 1 and item.region != Region.STEP else None
-        if isinstance(item, Op) and not _stands_beside(item):
-            return item
+        if isinstance(item, Op) and not item.is_aside and item.output.role != "cache":
+            makes_something = item.traits.allocates or item.traits.view
+            if makes_something:
+                return item
     return None
-
-
-def _stands_beside(op: Op) -> bool:
-    return op.is_aside or op.output.role == "cache" or not (op.traits.allocates or op.traits.view)
 
 
 def taken_in(module: Module, computed: frozenset[Tensor]) -> list[Tensor]:
@@ -83,13 +81,11 @@ def signals_of(root: Module) -> frozenset[Tensor]:
 
 def computed_earlier(root: Module) -> frozenset[Tensor]:
     """Storages that a decode step reads but does not compute: what its skipped modules made, which is in the cache."""
-    return frozenset(op.output.storage for module in _skipped(root) for op in ops_in(module))
-
-
-def _skipped(module: Module) -> Iterator[Module]:
-    """The topmost modules that do not run."""
-    if not module.runs:
-        yield module
-        return
-    for child in module.children:
-        yield from _skipped(child)
+    found, left = set[Tensor](), [root]
+    while left:
+        module = left.pop()
+        if module.runs:
+            left.extend(module.children)
+        else:
+            found.update(op.output.storage for op in ops_in(module))
+    return frozenset(found)

@@ -34,9 +34,5 @@ def visible(text: str, kept: str = "") -> str:
 
 def shortened(text: str) -> str:
     """Shorten long words: an error need not repeat five thousand digits."""
-    words = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: _cut(word[0]), text)
+    words = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][:KEPT]}… ({len(word[0]):,} characters)", text)
     return words if len(words) <= LONGEST_LINE else f"{words[:LONGEST_LINE]}…"
-
-
-def _cut(word: str) -> str:
-    return f"{word[:KEPT]}… ({len(word):,} characters)"

@@ -110,11 +110,8 @@ class Spread:
     def reach(self) -> int:
         """From the first to the last, where most of the kernel's weights meet one place of the output."""
         apart = self.stride // gcd(self.stride, self.dilation)  # weights from one that meets it to the next
-        return min((self.kernel - 1) // apart * self._spacing + 1, self.size)
-
-    @property
-    def _spacing(self) -> int:
-        return self.dilation // gcd(self.stride, self.dilation)
+        spacing = self.dilation // gcd(self.stride, self.dilation)
+        return min((self.kernel - 1) // apart * spacing + 1, self.size)
 
     @property
     def step(self) -> Fraction:

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
+from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor, axes
 from archcalc.core.positions import Positions
-from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.core.style import Projection
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
-from archcalc.layers.linear import linear, one_each
+from archcalc.layers.linear import each_by_itself, linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.transformer_xl import with_memory
 from archcalc.spec.workload import Workload
@@ -33,9 +32,10 @@ Queries = Callable[[Module, Tensor], Tensor]  # what keys are compared with, giv
 ValueVectors = Callable[[Module, Dim], Tensor]  # what is added to the values of each pair, given their width
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
+Projected = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 
-SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V, "out": Role.ATTENTION_OUT}
-CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CROSS_OUT}
+SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V}
+CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V}
 
 PROJECTED = "output projection"
 SOFTMAX = "softmax"
@@ -56,9 +56,7 @@ class Inputs:
     value_vectors: ValueVectors | None = None
     content_queries: Queries | None = None
     alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
-    reads_projections: bool = (
-        False  # a position encoding multiplies with matrices of queries and keys, so each is its own
-    )
+    reads_projections: bool = False  # a position encoding multiplies with q's and k's matrices, so each is its own
 
 
 @dataclass(frozen=True)
@@ -98,51 +96,44 @@ class Heads:
         return Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else self.key
 
     @property
-    def roles(self) -> dict[str, Role]:
-        return CROSS if self.cross else SELF
-
-    def keys_and_values(self, m: Module, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(batch, positions, (kv_heads, width)) each."""
-        roles, out = self.roles, (self.kv_head, self.value)
-        k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias, role=roles["k"])
-        return k, linear(m["v"], memory, out, bias="v" in self.bias, role=roles["v"])
+    def projections(self) -> tuple[Projection, ...]:
+        """Queries, keys and values: (batch, positions, (heads, width)) each."""
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        roles = CROSS if self.cross else SELF
+        return tuple(Projection(name, out, name in self.bias, roles[name]) for name, out in outs.items())
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
         """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
-        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
-        for name, out in outs.items():
+        for name, out, is_biased, _ in self.projections:
             unread = m[f"{name}_global"]
             unread.words.title = unread.words.term = f"{name} of global tokens (stored, never used)"
             unread.param("weight", out, d_model, role=Role.LINEAR)
-            if name in self.bias:
+            if is_biased:
                 unread.param("bias", out, role=Role.BIAS)
+
+    def answer(self, m: Module, found: Tensor, d_model: Dim) -> Tensor:
+        """The output projection."""
+        m["out"].words.about = PROJECTED
+        role = Role.CROSS_OUT if self.cross else Role.ATTENTION_OUT
+        return linear(m["out"], found, d_model, bias="o" in self.bias, role=role)
 
     def describe(self, m: Module, d_model: Dim) -> None:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
-        if m.style.qkv and "qkv" in {child.name for child in m.children}:
-            self._describe_joint(m, d_model)
-            return
-        projections = [m[name] for name in ("q", "k", "v")]
-        all_heads = total([total([p.elements for p in one.params.values()]) for one in projections])
-        m.words.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
-        for one, width in zip(projections, (self.key, self.key, self.value), strict=True):
-            biased = [width.size] if "bias" in one.params else []
-            share = total([d_model.size * width.size, *biased])
-            copies = self.head.size if one.name == "q" else self.kv_head.size
-            shape = (int(width.size), int(d_model.size))
-            m.words.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
-
-    def _describe_joint(self, m: Module, d_model: Dim) -> None:
-        """The same of one matrix for all three."""
-        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
-        shares = {}
-        for name, (_, width) in outs.items():
-            shares[name] = total([d_model.size * width.size, *([width.size] if name in self.bias else [])])
-        whole = total(shares[name] * number.size for name, (number, _) in outs.items())
-        m.words.parts.append(Part("heads", whole, of=tuple(outs)))
-        for name, (number, width) in outs.items():
-            shape = (int(width.size), int(d_model.size))
-            m.words.parts.append(Part(f"{name}_head", shares[name], shape, of=(name,), copies=number.size))
+        parts = [
+            Part(
+                f"{name}_head",
+                total([d_model.size * width.size, *([width.size] if is_biased else [])]),
+                shape=(int(width.size), int(d_model.size)),
+                of=(name,),
+                copies=number.size,
+            )
+            for name, (number, width), is_biased, _ in self.projections
+        ]
+        if m.style.qkv and "qkv" in {child.name for child in m.children}:  # one matrix for all three
+            together = [part.elements * part.copies for part in parts]
+        else:
+            together = [total([p.elements for p in m[name].params.values()]) for part in parts for name in part.of]
+        m.words.parts += [Part("heads", total(together), of=("q", "k", "v")), *parts]
 
 
 @dataclass(frozen=True)
@@ -168,28 +159,12 @@ class Attention(Heads):
         return replace(small, heads=heads)
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-        memory, gate = inputs.memory or x, None
-        if self.sight.memory:
-            memory = with_memory(m, x, self.sight)
-        if inputs.work.decodes and inputs.memory:
-            m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-        expert_weights = None
-        is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections)
-        if m.style.qkv and memory is x and is_usual:
-            q, k, v = m.style.qkv(m, x, self._projections)
-        else:
-            q, expert_weights = self._queries(m, x)
-            if self.gate == "query":  # a copy each, since queries and gate are interleaved by head
-                each = (*q.axes[:2], (self.head, self.key))
-                q, gate = m.record("copy", q, to=each), m.record("copy", q, to=each)
-            k, v = m.style.kv(m, memory, self._projections[1:]) if m.style.kv else self.keys_and_values(m, memory)
-        if self.gate in ("own", "head"):  # one number per output channel, or one per head
-            out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
-            gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
+        memory = with_memory(m, x, self.sight) if self.sight.memory else inputs.memory or x
+        q, k, v, gate, expert_weights = self._projected(m, x, memory, inputs)
         if self.qk_norm:
             q = self.qk_norm.run(m["q_norm"], q, self.head, self.key)
             k = self.qk_norm.run(m["k_norm"], k, self.kv_head, self.key)
-        q, k, v = _heads_first(q), _heads_first(k), _heads_first(v)
+        q, k, v = (one.seen_as(one.dims[0], one.dims[2], one.dims[1], one.dims[3]) for one in (q, k, v))
         if inputs.rotation:
             q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
         past = looked_at(x, memory, inputs.work, self.sight)
@@ -202,25 +177,40 @@ class Attention(Heads):
             found = m.record("multiply", found, m.record("sigmoid", gate))
         if self.out_norm:
             found = norm(m["out_norm"], found, self.out_norm)
-        return self._answer(m, found, expert_weights, x.dims[-1])
+        if self.routed and expert_weights:
+            return self.routed.answers(m, found, expert_weights, x.dims[-1], bias="o" in self.bias)
+        if self.gate != "query":
+            self.describe(m, x.dims[-1])
+        return self.answer(m, found, x.dims[-1])
 
-    @property
-    def _projections(self) -> tuple[Projection, ...]:
-        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
-        return tuple(Projection(name, out, name in self.bias, self.roles[name]) for name, out in outs.items())
-
-    def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Queries, twice as wide if they include a gate; and the router weights of query experts."""
-        if self.routed:
-            return self.routed.queries(m, x, (self.head, self.key))
-        out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
-        return linear(m["q"], x, out, bias="q" in self.bias, role=self.roles["q"]), None
+    def _projected(self, m: Module, x: Tensor, memory: Tensor, inputs: Inputs) -> Projected:
+        """Queries, keys and values, a gate if there is one, and the router weights of query experts."""
+        if inputs.work.decodes and inputs.memory:
+            m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
+        expert_weights = gate = None
+        first, *others = self.projections
+        is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections)
+        if m.style.qkv and memory is x and is_usual:
+            q, k, v = m.style.qkv(m, x, (first, *others))
+        else:
+            if self.routed:
+                q, expert_weights = self.routed.queries(m, x, first.out)
+            elif self.gate == "query":  # a copy each, since queries and gate are interleaved by head
+                both = linear(m["q"], x, (self.head, _TWO, self.key), bias=first.bias, role=first.role)
+                q, gate = (m.record("copy", both, to=(*both.axes[:2], first.out)) for _ in range(2))
+            else:
+                q = linear(m["q"], x, first.out, bias=first.bias, role=first.role)
+            k, v = (m.style.kv or each_by_itself)(m, memory, tuple(others))
+        if self.gate in ("own", "head"):  # one number per output channel, or one per head
+            out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
+            gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
+        return q, k, v, gate, expert_weights
 
     def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
         vectors = inputs.value_vectors(m, self.value) if inputs.value_vectors else None
         return Core(
-            m.as_region(Region.CORE),
+            m.section(Region.CORE),
             inputs.work,
             inputs.mask,
             bias,
@@ -233,26 +223,12 @@ class Attention(Heads):
             value_vectors=vectors,
         )
 
-    def _answer(self, m: Module, found: Tensor, expert_weights: Tensor | None, d_model: Dim) -> Tensor:
-        """The output projection to d_model, by the selected experts if there are query experts."""
-        if self.routed and expert_weights:
-            return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
-        if self.gate != "query":
-            self.describe(m, d_model)
-        m["out"].words.about = PROJECTED
-        return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
-
 
 def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX) -> Tensor:
     """(batch, heads, positions, width) as (batch, positions, heads · width)."""
     batch, head, seq, _ = found.dims
     m.show("head", batch, seq, value, title="each head's output", note=f"{lookup}, {head.size} heads")
     return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
-
-
-def _heads_first(x: Tensor) -> Tensor:
-    batch, seq, head, width = x.dims
-    return x.seen_as(batch, head, seq, width)
 
 
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Dim, Module, Seen, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
 from archcalc.layers.shaw import with_relative
@@ -54,37 +54,36 @@ class Core:
     softmax: str = INPUT  # the number format that eager attention computes it in
     value_vectors: Tensor | None = None  # added to the value of each pair of positions (Shaw)
 
-    def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The attention output, by a flash kernel or eagerly, as the workload says."""
-        return self.flash(q, k, v) if self.work.attention == "flash" else self.eager(q, k, v)
-
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
         m, (batch, head, seq, _), past = self.m, q.dims, k.dims[2]
         m.words.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
-        square = axes(batch, head, seq, past)
-        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=self.seen)
+        square, seen = axes(batch, head, seq, past), self.sight.seen(self.mask)
+        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=seen)
         scores = m.record("scale", scores)
-        if self.softcap:
-            scores = self._capped(scores)
+        if self.softcap:  # cap · tanh(scores / cap)
+            scores = m.record("scale", m.record("tanh", m.record("scale", scores)))
         if self.bias:
             scores = m.record("add", scores, self.bias)
         if self.mask:
-            scores = m.style.hide(m, scores, self.mask, self.sight.window)
+            scores = m.style.hide(m, scores, self.mask, sees=self.sight.window)
         factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
         weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work, "weights")
-        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=self.seen)
+        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=seen)
         if self.value_vectors:
             found = m.record("add", found, with_relative(m, weights, self.value_vectors, past))
         if factor:
             found = m.record("multiply", found, factor)
         return m.style.by_position(m, found)
 
-    def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
+    def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """The attention output: eagerly, or in one flash kernel if the workload has it and one supports this; a kernel
+        does not copy the keys and values of a group."""
+        if self.work.attention != "flash":
+            return self.eager(q, k, v)
         looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
         if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
             self.m.words.whole_sequence = self._bent
@@ -93,22 +92,13 @@ class Core:
             self.m.words.work_notes.append(EAGER)
             return self.eager(q, k, v)
         self.m.words.whole_sequence = self._bent
-        said = {"seen": self.seen, "sees": self.sight.window, "mask": self.mask}
-        if self._is_plain(k, v):
-            return style.kernel(self.m, "flash", (q, k, v), to=looked_up, **said)
-        self.m.words.work_notes.extend(self._kernel_notes(k, v))
+        seen = self.sight.seen(self.mask)
+        needed = {BENT: self.softcap or self.sinks or self.alibi, UNEVEN: k.dims[3].size != v.dims[3].size}
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
-        return style.kernel(self.m, "bent_flash", (q, k, v, *others), to=looked_up, seen=self.seen, mask=None)
-
-    def _is_plain(self, k: Tensor, v: Tensor) -> bool:
-        """Whether PyTorch's own kernel computes it."""
-        return not (self.chosen or any(self._kernel_notes(k, v)))
-
-    def _kernel_notes(self, k: Tensor, v: Tensor) -> list[Assumption]:
-        """A note naming the other kernel, if PyTorch's own does not support it."""
-        uneven = k.dims[3].size != v.dims[3].size
-        bent = self.softcap or self.sinks or self.alibi
-        return [note for note, holds in ((BENT, bent), (UNEVEN, uneven)) if holds]
+        if not others and not any(needed.values()):  # PyTorch's own kernel computes it
+            return style.kernel(self.m, "flash", (q, k, v), looked_up, self.mask, seen=seen, sees=self.sight.window)
+        self.m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
+        return style.kernel(self.m, "bent_flash", (q, k, v, *others), looked_up, None, seen=seen)
 
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""
@@ -118,10 +108,6 @@ class Core:
     @property
     def _softmax(self) -> str:
         return "softmax" if self.softmax == INPUT else "softmax_fp32"
-
-    def _capped(self, scores: Tensor) -> Tensor:
-        """cap · tanh(scores / cap)."""
-        return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
 
     def _beside_sinks(self, scores: Tensor) -> Tensor:
         """Softmax with an attention sink: one more score per head, whose weight is dropped."""
@@ -137,11 +123,3 @@ class Core:
         """The steps on each score before softmax; sinks are applied after it, from its logsumexp."""
         found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
         return next((what for what, is_there in found.items() if is_there), "")
-
-    @property
-    def seen(self) -> Seen | None:
-        """The unmasked share: position i attends to i + 1 positions, or fewer in a window."""
-        if not (self.mask and self.sight.hides):
-            return None
-        *_, seq, past = (dim.size for dim in self.mask.dims)
-        return self.sight.pairs(seq), seq * past

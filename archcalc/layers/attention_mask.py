@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim
+from archcalc.core.ir import Count, Dim, Seen, Tensor
 from archcalc.core.positions import Positions, Reach
 
 
@@ -27,11 +26,6 @@ class Sight:
     def hides(self) -> bool:
         """Whether a mask is needed."""
         return self.causal or bool(self.window or self.chunk)
-
-    @property
-    def called(self) -> str:
-        """Self-attention under its usual name."""
-        return "masked self-attention" if self.causal else "self-attention"
 
     @property
     def about(self) -> str:
@@ -61,20 +55,27 @@ class Sight:
             return replace(past, size=left, reach=reach)
         return Dim(past.name, left, positions=Positions.WINDOW, reach=reach)
 
-    def pairs(self, length: Count) -> Count:
-        """Unmasked (query, key) pairs: position i attends to i + 1 positions, and at most w in a window of w."""
+    def seen(self, mask: Tensor | None) -> Seen | None:
+        """The (query, key) pairs that a mask leaves, of how many: position i attends to i + 1 positions, and at most w
+        in a window of w."""
+        if not (mask and self.hides):
+            return None
+        *_, length, past = (dim.size for dim in mask.dims)
         if self.chunk:
             whole = length // self.chunk
-            return whole * _triangle(self.chunk) + _triangle(length - whole * self.chunk)
-        if not self.causal:
-            side = (self.window or 0) // 2
-            return length + 2 * _capped(length - 1, side)
-        if self.memory:
-            return _triangle(length) + Count(self.memory) * length
-        return _capped(length, self.window) if self.window else _triangle(length)
+            left = whole * _triangle(self.chunk) + _triangle(length - whole * self.chunk)
+        elif not self.causal:
+            left = length + 2 * _capped(length - 1, (self.window or 0) // 2)
+        elif self.window and not self.memory:
+            left = _capped(length, self.window)
+        else:
+            left = length * (length + 1) // 2
+            left = left + Count(self.memory) * length if self.memory else left
+        return left, length * past
 
 
 EVERYTHING = Sight()
+CALLED = {True: "masked self-attention", False: "self-attention"}  # by whether it is causal
 
 
 def _triangle(length: int) -> Count:

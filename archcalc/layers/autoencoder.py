@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Role, Tensor, axes
 from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
@@ -37,9 +36,17 @@ class Merge:
         m["parent"].words.about, m["reconstruction"].words.about = f"p = tanh(W1·[left; right]{b1})", f"W2·p{b2}"
         m.carry(left, parent)
         rebuilt = linear(m["reconstruction"], parent, children.axes[-1], bias=self.bias)
-        logits = self._classified(m, parent)
-        if work.trains:
-            _losses(m, children, rebuilt, logits)
+        logits = None
+        if self.classes:
+            classifier = m.child("classifier", group=ModuleGroup.HEAD)
+            classifier.words.about = "W3·p + b3" if self.bias else "W3·p"
+            classes = Dim.of("classes", self.classes)
+            logits = linear(classifier, parent, classes, bias=self.bias, role=Role.CLASSIFIER)
+        if work.trains:  # the loss of every merge: reconstruction error and classification error
+            loss = m.section(Region.LOSS)
+            loss.record("squared_error", rebuilt, children, to=())
+            if logits:
+                loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())
         return parent
 
     def _children(self, m: Module, words: Tensor) -> tuple[Tensor, Tensor]:
@@ -50,18 +57,3 @@ class Merge:
         right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
         pair = axes(batch, Dim.of(f"2·{width.name}", 2 * int(width.size)))
         return left, m.record("concat", left, right, to=pair, name="children", note="[left; right]")
-
-    def _classified(self, m: Module, parent: Tensor) -> Tensor | None:
-        if not self.classes:
-            return None
-        classifier = m.child("classifier", group=ModuleGroup.HEAD)
-        classifier.words.about = "W3·p + b3" if self.bias else "W3·p"
-        return linear(classifier, parent, Dim.of("classes", self.classes), bias=self.bias, role=Role.CLASSIFIER)
-
-
-def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:
-    """The loss of every merge: reconstruction error and classification error."""
-    loss = m.as_region(Region.LOSS)
-    loss.record("squared_error", rebuilt, children, to=())
-    if logits:
-        loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())

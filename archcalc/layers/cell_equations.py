@@ -18,7 +18,6 @@ from archcalc.core.equations import (
     NOW,
     Apply,
     Elementwise,
-    Elsewhere,
     Equation,
     Joined,
     OneMinus,
@@ -46,25 +45,18 @@ class CellEquations:
 
     def system(self) -> System:
         """The equations, and how others write the same gates."""
-        found = {"lstm": self._lstm, "gru": self._gru, "rnn": self._rnn}[self.cell.kind]()
-        return System(found, self._elsewhere(found[-1]))
+        cell, elsewhere = self.cell, None
+        found = {"lstm": self._lstm, "gru": self._gru, "rnn": self._rnn}[cell.kind]()
+        if cell.kind == "gru":
+            elsewhere = gru_elsewhere(found[-1], BEFORE_PRODUCT if cell.is_on_paper else AFTER_PRODUCT)
+        elif cell.kind == "lstm":
+            elsewhere = lstm_elsewhere()
+        return System(found, elsewhere)
 
-    def _elsewhere(self, state: Equation) -> Elsewhere | None:
-        if self.cell.kind == "gru":
-            return gru_elsewhere(state, BEFORE_PRODUCT if self.cell.is_on_paper else AFTER_PRODUCT)
-        return lstm_elsewhere() if self.cell.kind == "lstm" else None
-
-    # The state
-
-    @property
-    def _letter(self) -> str:
-        return self.cell.letter
+    # The symbols
 
     def _state(self, time: str) -> Symbol:
-        return Symbol(self._letter, time=time, shape=(self.cell.projection or self.cell.hidden,))
-
-    def _cell_state(self, time: str) -> Symbol:
-        return self._vector("c", time=time)
+        return Symbol(self.cell.letter, time=time, shape=(self.cell.projection or self.cell.hidden,))
 
     def _vector(self, letter: str, index: str = "", time: str = "") -> Symbol:
         return Symbol(letter, index, time, (self.cell.hidden,))
@@ -74,46 +66,39 @@ class CellEquations:
 
     @property
     def candidate(self) -> Symbol:
-        letter = "c̃" if self.cell.kind == "lstm" else f"{self._letter}\u0303"
+        letter = "c̃" if self.cell.kind == "lstm" else f"{self.cell.letter}\u0303"
         return self._vector(letter, time=NOW)
 
     # What stands in the brackets
 
     def _sums(self, index: str, *more: Term) -> Term:
         """Of one gate, before σ or tanh."""
-        products = self._on_paper(index, self._state(BEFORE)) if self.cell.is_on_paper else self._stacked(index)
+        stacked = (*self._from_x(index), *self._from_h(index))
+        products = self._on_paper(index, self._state(BEFORE)) if self.cell.is_on_paper else stacked
         terms = (*products, *more)
         return Plus(terms) if len(terms) > 1 else products[0]
 
-    def _on_paper(self, index: str, before: Term) -> tuple[Term, ...]:
-        joined = Joined((before, *self.inputs))
-        return Product(self._matrix("W", index, self._input_width + self._state_width), joined), self._bias(index)
+    def _product(self, letter: str, index: str, *vectors: Term, width: int) -> Product:
+        """A matrix with what it multiplies, side by side where that is several vectors."""
+        matrix = Symbol(letter, index, shape=(self.cell.hidden, width))
+        return Product(matrix, vectors[0] if len(vectors) == 1 else Joined(vectors))
 
-    def _stacked(self, index: str) -> tuple[Term, ...]:
-        return (*self._from_x(index), *self._from_h(index))
+    def _on_paper(self, index: str, before: Term) -> tuple[Term, ...]:
+        width = self._input_width + self._state(BEFORE).shape[0]
+        return self._product("W", index, before, *self.inputs, width=width), self._vector("b", index)
 
     def _from_x(self, index: str) -> tuple[Term, ...]:
-        x = self.inputs[0] if len(self.inputs) == 1 else Joined(self.inputs)
-        biases = () if self.cell.biases == "none" else (self._bias(index),)
-        return (Product(self._matrix("W", index, self._input_width), x), *biases)
+        biases = () if self.cell.biases == "none" else (self._vector("b", index),)
+        return (self._product("W", index, *self.inputs, width=self._input_width), *biases)
 
     def _from_h(self, index: str) -> tuple[Term, ...]:
-        product = Product(self._matrix("U", index, self._state_width), self._state(BEFORE))
+        before = self._state(BEFORE)
+        product = self._product("U", index, before, width=before.shape[0])
         return (product, self._vector("b′", index)) if self.cell.bias_vectors > 1 else (product,)
 
     @property
     def _input_width(self) -> int:
         return sum(symbol.shape[0] for symbol in self.inputs)
-
-    @property
-    def _state_width(self) -> int:
-        return self._state(BEFORE).shape[0]
-
-    def _matrix(self, letter: str, index: str, into: int) -> Symbol:
-        return Symbol(letter, index, shape=(self.cell.hidden, into))
-
-    def _bias(self, index: str) -> Symbol:
-        return self._vector("b", index)
 
     # The cells
 
@@ -124,7 +109,7 @@ class CellEquations:
         return Equation(self._gate(name), Apply(SIGMOID, self._sums(index, *peephole)), name)
 
     def _lstm(self) -> tuple[Equation, ...]:
-        before, now = self._cell_state(BEFORE), self._cell_state(NOW)
+        before, now = self._vector("c", time=BEFORE), self._vector("c", time=NOW)
         update, forget, out = (self._gate(name) for name in ("update_gate", "forget_gate", "output_gate"))
         written, remembered = Elementwise(update, self.candidate), Elementwise(forget, before)
         return (
@@ -156,7 +141,7 @@ class CellEquations:
 
     def _reset(self) -> Plus:
         """The candidate's sums: the reset gate is applied to the state, or to what the state is multiplied to."""
-        gate, index = self._gate("reset_gate"), self._letter
+        gate, index = self._gate("reset_gate"), self.cell.letter
         if self.cell.is_on_paper:
             return Plus(self._on_paper(index, Elementwise(gate, self._state(BEFORE))))
         from_h = self._from_h(index)
@@ -164,7 +149,7 @@ class CellEquations:
         return Plus((*self._from_x(index), Elementwise(gate, inner)))
 
     def _rnn(self) -> tuple[Equation, ...]:
-        return (Equation(self._state(NOW), Apply(TANH, self._sums(self._letter)), "h"),)
+        return (Equation(self._state(NOW), Apply(TANH, self._sums(self.cell.letter)), "h"),)
 
 
 def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.positions import Positions
-from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 

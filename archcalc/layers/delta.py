@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.small import TWICE, like
 from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv
@@ -95,7 +94,8 @@ class Delta:
         batch, seq, _ = u.dims
         bias, slowness = one_each(m, "dt_bias", self.head), one_each(m, "A_log", self.head)
         m = kernel(m, work, "flash-linear-attention's chunk_gated_delta_rule")
-        q, k = (self._for_every_head(m, u.seen_as(batch, seq, self._kv_head, self.key)) for _ in "qk")
+        kv_head = heads_of(self.heads) if self.heads != self.v_heads else self.head
+        q, k = (self._for_every_head(m, u.seen_as(batch, seq, kv_head, self.key)) for _ in "qk")
         q = m.record("scale", q)
         rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))
         decay = m.record("softplus", m.record("add", rates.seen_as(batch, seq, self.head), bias))
@@ -113,10 +113,6 @@ class Delta:
         if work.keeps_cache:
             m.record("append", state, to=axes(q.dims[0], self.head, self.key, self.value))
         return found
-
-    @property
-    def _kv_head(self) -> Dim:
-        return heads_of(self.heads) if self.heads != self.v_heads else self.head
 
     def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
         """L2-normalised queries and keys, broadcast to all value heads of their group."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Role, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 

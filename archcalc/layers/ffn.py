@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Module, Role, Tensor
 from archcalc.core.style import Projection
 from archcalc.layers.activation import LEARNED, activated
 from archcalc.layers.dims import ffn_of
@@ -42,26 +41,19 @@ class Ffn:
     inner_norm: str = "none"  # in front of the projection out
 
     def run(self, m: Module, x: Tensor, work: Workload, roles: FfnRoles = DENSE) -> Tensor:
-        hidden = self._gated(m, x, roles) if self.gated else self._plain(m, x, roles)
+        inner, first = ffn_of(self.width), f"first layer, then {self.act}"
+        if not self.gated:
+            m["in"].words.about = first
+            hidden = activated(m, linear(m["in"], x, inner, bias=self.bias, role=roles.up), self.act)
+        elif m.style.gated and self.act not in LEARNED:
+            gate = Projection("gate", (inner,), self.bias, roles.gate)
+            hidden = m.style.gated(m, x, self.act, gate, Projection("up", (inner,), self.bias, roles.up))
+        else:
+            m["gate"].words.about, m["up"].words.about = first, "first layer, times the gate"
+            opened = activated(m, linear(m["gate"], x, inner, bias=self.bias, role=roles.gate), self.act)
+            hidden = m.record("multiply", opened, linear(m["up"], x, inner, bias=self.bias, role=roles.up))
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
         hidden = dropped(m, hidden, 0, work, "inside")
         last = m["down" if self.gated else "out"]
         last.words.about = "second layer"
         return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
-
-    def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
-        if m.style.gated and self.act not in LEARNED:
-            inner = (self._inner,)
-            gate_up = Projection("gate", inner, self.bias, roles.gate), Projection("up", inner, self.bias, roles.up)
-            return m.style.gated(m, x, self.act, *gate_up)
-        m["gate"].words.about, m["up"].words.about = f"first layer, then {self.act}", "first layer, times the gate"
-        gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
-        return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))
-
-    def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
-        m["in"].words.about = f"first layer, then {self.act}"
-        return activated(m, linear(m["in"], x, self._inner, bias=self.bias, role=roles.up), self.act)
-
-    @property
-    def _inner(self) -> Dim:
-        return ffn_of(self.width)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
 from archcalc.core.equations import BEFORE, NOW, Joined, Symbol, System
-from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Part, Role, Tensor, axes
 from archcalc.layers.linear import linear
 
 if TYPE_CHECKING:
@@ -80,11 +79,7 @@ class OnPaper(Gates):
 
     @cached_property
     def _joined(self) -> Tensor:
-        return self._join(self.h, "joined", self._before)
-
-    @property
-    def _before(self) -> str:
-        return f"{self.cell.letter}⟨t−1⟩"
+        return self._join(self.h, "joined", f"{self.cell.letter}⟨t−1⟩")
 
     def _join(self, h: Tensor, name: str, symbol: str) -> Tensor:
         dim = _side_by_side((*self.inputs, h))
@@ -92,11 +87,8 @@ class OnPaper(Gates):
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
-        return linear(self._home(name), self._joined, self.hidden, role=Role.CELL)
-
-    def _home(self, name: str) -> Module:
-        """A plain RNN has only one pre-activation, which needs no name."""
-        return self.m[name] if self.cell.kind != "rnn" else self.m
+        home = self.m[name] if self.cell.kind != "rnn" else self.m  # an RNN's only sum needs no name
+        return linear(home, self._joined, self.hidden, role=Role.CELL)
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         m, into = self.m[name], self.sums(name)
@@ -107,18 +99,10 @@ class OnPaper(Gates):
 
     def candidate_after(self, reset: Tensor) -> Tensor:
         let_through = self.m.record("multiply", reset, self.h)
-        joined = self._join(let_through, "joined_after_reset", f"Γr∗{self._before}")
+        joined = self._join(let_through, "joined_after_reset", f"Γr∗{self.cell.letter}⟨t−1⟩")
         m = self.m["candidate"]
         m.words.about = self.symbol("candidate")
         return m.record("tanh", linear(m, joined, self.hidden, role=Role.CELL))
-
-
-@dataclass(frozen=True)
-class Sums:
-    """W·x and U·h of all gates, stacked."""
-
-    from_x: Tensor
-    from_h: Tensor
 
 
 class Stacked(Gates):
@@ -133,23 +117,21 @@ class Stacked(Gates):
         return self._gates, self.hidden
 
     @cached_property
-    def _sums(self) -> Sums:
-        """What all gates share."""
+    def _sums(self) -> tuple[Tensor, Tensor]:
+        """W·x and U·h of all gates, stacked."""
         names = KERAS_NAMES if self.cell.biases == "keras" else PYTORCH_NAMES
-        x, before = self._x(), self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
-        products = Sums(self._product(names[0], x), self._product(names[1], before))
+        x, *beside = self.inputs
+        if beside:
+            to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(symbols(self.inputs)).text
+            x = self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
+        before = self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
+        from_x, from_h = self._product(names[0], x), self._product(names[1], before)
         self._describe(x.dims[-1].size, before.dims[-1].size)
-        return self._with_biases(products)
+        return self._with_biases(from_x, from_h)
 
     @cached_property
     def _both(self) -> Tensor:
-        return self.m.record("add", self._sums.from_x, self._sums.from_h)
-
-    def _x(self) -> Tensor:
-        if len(self.inputs) == 1:
-            return self.inputs[0]
-        to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(symbols(self.inputs)).text
-        return self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
+        return self.m.record("add", *self._sums)
 
     def _product(self, name: str, x: Tensor) -> Tensor:
         """PyTorch stores the output axis first, Keras the input axis."""
@@ -159,18 +141,18 @@ class Stacked(Gates):
         weight = self.m.param(name, *axes_kept, elements=elements, role=Role.RECURRENT)
         return self.m.record("contract", x, weight, to=axes(self.batch, self._stack), over=(into,))
 
-    def _with_biases(self, products: Sums) -> Sums:
-        m, from_x, from_h = self.m, products.from_x, products.from_h
+    def _with_biases(self, from_x: Tensor, from_h: Tensor) -> tuple[Tensor, Tensor]:
+        m = self.m
         if self.cell.biases == "two":
             from_x = m.record("add", from_x, m.param("bias_ih", self._stack))
-            return Sums(from_x, m.record("add", from_h, m.param("bias_hh", self._stack)))
+            return from_x, m.record("add", from_h, m.param("bias_hh", self._stack))
         if self.cell.biases == "keras" and self.cell.kind == "gru":
             elements = self._gates.size * (Count(2) * self.hidden.size)
             bias = m.param("bias", Dim.of("biases", 2), self._stack, elements=elements, role=Role.BIAS)
-            return Sums(m.record("add", from_x, bias), m.record("add", from_h, bias))
+            return m.record("add", from_x, bias), m.record("add", from_h, bias)
         if self.cell.biases == "keras":
             from_x = m.record("add", from_x, m.param("bias", self._stack))
-        return Sums(from_x, from_h)
+        return from_x, from_h
 
     def _describe(self, into: Count, before: Count) -> None:
         """Each gate's slice of the stacked tensors, as a textbook lists them."""
@@ -183,7 +165,7 @@ class Stacked(Gates):
 
     def sums(self, name: str) -> Tensor:
         if self.cell.kind == "gru":
-            return self.m.record("add", self._share(self._sums.from_x), self._share(self._sums.from_h))
+            return self.m.record("add", *map(self._share, self._sums))
         return self._share(self._both)
 
     def _share(self, stacked: Tensor) -> Tensor:
@@ -194,20 +176,18 @@ class Stacked(Gates):
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         into = self.sums(name)
         if self.cell.peephole and sees is not None:
-            into = self.m.record("add", into, self.m["peephole"].record("multiply", sees, self._peephole()))
+            m, three = self.m["peephole"], (Dim.of("peepholes", len(PEEPING)), self.hidden)
+            weight = m.params.get("weight") or m.param("weight", three)
+            into = self.m.record("add", into, m.record("multiply", sees, weight.seen_as(self.hidden)))
         return self._activated(name, into)
-
-    def _peephole(self) -> Tensor:
-        m, three = self.m["peephole"], (Dim.of("peepholes", len(PEEPING)), self.hidden)
-        weight = m.params.get("weight") or m.param("weight", three)
-        return weight.seen_as(self.hidden)
 
     def _activated(self, name: str, into: Tensor) -> Tensor:
         return self.m.record(NONLINEARITIES.get(name, "sigmoid"), into, name=name, note=self.symbol(name))
 
     def candidate_after(self, reset: Tensor) -> Tensor:
-        let_through = self.m.record("multiply", reset, self._share(self._sums.from_h))
-        return self._activated("candidate", self.m.record("add", self._share(self._sums.from_x), let_through))
+        from_x, from_h = self._sums
+        let_through = self.m.record("multiply", reset, self._share(from_h))
+        return self._activated("candidate", self.m.record("add", self._share(from_x), let_through))
 
 
 def symbols(inputs: tuple[Tensor, ...]) -> tuple[Symbol, ...]:

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Region, Role, Tensor, axes
 from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -39,7 +37,8 @@ class Indexer:
         scores = self._scores(m, x, q, k)
         if inputs.mask:
             scores = m.record("mask", scores, inputs.mask)
-        m.record("choose", scores, to=axes(*x.dims[:2], self._chosen(past)), name="chosen", note="of positions")
+        chosen = Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)
+        m.record("choose", scores, to=axes(*x.dims[:2], chosen), name="chosen", note="of positions")
         return m.ops[-1].beside["indices"]
 
     def _queries_and_keys(
@@ -66,7 +65,3 @@ class Indexer:
         weights = linear(m["weights"], x, head, bias=False, trainable=False, role=Role.INDEXER_WEIGHTS)
         weights = m.record("scale", weights)
         return m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
-
-    def _chosen(self, past: Dim) -> Dim:
-        """No more than there are."""
-        return Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.splits import joined
 from archcalc.layers.attention import SELF
 from archcalc.layers.conv import causal_conv

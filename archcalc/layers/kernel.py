@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, concatenated, looked_at, rotated
-from archcalc.layers.linear import linear
+from archcalc.core.ir import Count, Dim, Module, Region, Tensor, axes
+from archcalc.layers.attention import Heads, Inputs, Rotation, concatenated, looked_at, rotated
+from archcalc.layers.linear import each_by_itself, linear
 from archcalc.layers.one_kernel import kernel
 
 if TYPE_CHECKING:
@@ -51,21 +50,20 @@ class KernelAttention(Heads):
         memory = inputs.memory or x
         was_summed = inputs.work.decodes and memory is not x  # the encoder's output, before the first token
         m["k"].calls = m["v"].calls = calls = Count(0) if was_summed else Count(1)
-        q = linear(m["q"], x, (self.head, self.key), bias="q" in self.bias, role=self.roles["q"])
-        q = q.seen_as(batch, self.head, seq, self.key)
-        k, v = self.keys_and_values(m, memory)
+        first, *others = self.projections
+        q = linear(m["q"], x, first.out, bias=first.bias, role=first.role).seen_as(batch, self.head, seq, self.key)
+        k, v = each_by_itself(m, memory, tuple(others))
         past = looked_at(x, memory)
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
         causal = self.sight.causal
-        core = kernel(m, inputs.work, FUSED) if causal else m.as_region(Region.CORE)
+        core = kernel(m, inputs.work, FUSED) if causal else m.section(Region.CORE)
         m.words.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
         found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
         self.describe(m, d_model)
         m.words.memory_notes.extend(self._held(inputs.work))
-        m["out"].words.about = PROJECTED
-        return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
+        return self.answer(m, found, d_model)
 
     def _held(self, work: Workload) -> list[Assumption]:
         """What memory is counted for in place of scores, keys and values."""
@@ -100,10 +98,19 @@ class Kernel:
         if self.feature == "poly2":
             q, k = self._both_rotated(sums, q, k)
         q, k = self._features(self.m, q, "q"), self._features(sums, k, "k")
-        normaliser = self._normaliser(q, self._sum_of_features(sums, k))
+        (batch, head, seq, features), (_, kv_head, past, width) = q.dims, v.dims
+        so_far = "summed so far" if self.causal else "summed over positions"
+        to, note = axes(batch, kv_head, features), f"φ(k), {so_far}"
+        summed = sums.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note)
+        to, note, summed = axes(batch, head, seq), "φ(q) · sum of features", self._kept(sums, summed, head)
+        normaliser = self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
         if self.feature != "poly2":
             q, k = self._both_rotated(sums, q, k)
-        return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
+        to, note = axes(batch, kv_head, features, width), f"φ(k)ᵀv, {so_far}"
+        state = sums.record("contract", k, v, to=to, over=(past,), name="state", note=note)
+        state = self._kept(sums, state, head)
+        numerator = self.m.record("contract", q, state, to=axes(batch, head, seq, width), over=(features,))
+        return self.m.record("divide", numerator, normaliser)
 
     def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         if not self.rotation:
@@ -120,38 +127,11 @@ class Kernel:
             return m.record("relu", x, to=to, name=f"features_of_{name}", note="max(x, 0)")
         return m.record("add", m.record("elu", x, to=to), name=f"features_of_{name}", note="elu(x) + 1")
 
-    def _sum_of_features(self, m: Module, k: Tensor) -> Tensor:
-        batch, kv_head, past, features = k.dims
-        to, note = axes(batch, kv_head, features), self._over_positions("φ(k)")
-        return self._kept(m, m.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note))
-
-    def _state(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
-        batch, kv_head, past, each = v.dims
-        to, note = axes(batch, kv_head, k.dims[-1], each), self._over_positions("φ(k)ᵀv")
-        return self._kept(m, m.record("contract", k, v, to=to, over=(past,), name="state", note=note))
-
-    def _over_positions(self, what: str) -> str:
-        return f"{what}, summed so far" if self.causal else f"{what}, summed over positions"
-
-    def _kept(self, m: Module, total: Tensor) -> Tensor:
-        """The update of the cached sums in a decode step."""
+    def _kept(self, m: Module, total: Tensor, head: Dim) -> Tensor:
+        """Sums, which a decode step adds to; with fewer key-value heads, a group of queries reads the same."""
         if self.work.decodes:
             total = m.record("add", total)
-        return self.m.record("append", total) if self.work.keeps_cache else total
-
-    def _normaliser(self, q: Tensor, summed: Tensor) -> Tensor:
-        """φ(q)·Σ φ(k): one number for each query."""
-        batch, head, seq, features = q.dims
-        to, summed = axes(batch, head, seq), self._for_every_head(summed, head)
-        note = "φ(q) · sum of features"
-        return self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
-
-    def _numerator(self, q: Tensor, state: Tensor) -> Tensor:
-        batch, head, seq, features = q.dims
-        state = self._for_every_head(state, head)
-        return self.m.record("contract", q, state, to=axes(batch, head, seq, state.dims[-1]), over=(features,))
-
-    def _for_every_head(self, x: Tensor, head: Dim) -> Tensor:
-        """With fewer key-value heads, a group of queries reads the same sums."""
-        batch, kv_head, *rest = x.dims
-        return x if kv_head == head else self.m.record("repeat", x, to=axes(batch, head, *rest))
+        if self.work.keeps_cache:
+            total = self.m.record("append", total)
+        batch, kv_head, *rest = total.dims
+        return total if kv_head == head else self.m.record("repeat", total, to=axes(batch, head, *rest))

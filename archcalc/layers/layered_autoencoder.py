@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
 from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 

@@ -9,13 +9,11 @@ the backward pass it keeps queries, keys and values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.count import total
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.layers.activation import activated
 from archcalc.layers.attention import SELF
 from archcalc.layers.dims import heads_of
@@ -52,19 +50,14 @@ class Lightning:
             for name, wide in (("q", self.key), ("k", self.key), ("v", self.value))
         )
         inside = kernel(m, work, "Lightning Attention's, as in flash-linear-attention")
-        found = self._looked_up(inside, q, k, v, work)
+        look_up = self._one_step if work.decodes else self._in_chunks
+        found, state = look_up(inside, q, k, v, batch, seq)
+        if work.keeps_cache:
+            inside.record("append", state)
         joined = m.record("view", found, to=axes(batch, seq, (self.head, self.value)), name="concat")
         normed = norm(m["norm"], joined, "rms")
         gate = m.record("sigmoid", linear(m["gate"], x, (self.head, self.value), bias=False, role=Role.ATTENTION_GATE))
         return linear(m["out"], m.record("multiply", normed, gate), d_model, bias=False, role=Role.ATTENTION_OUT)
-
-    def _looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, work: Workload) -> Tensor:
-        batch, seq, _ = (axis[0] for axis in q.axes)
-        look_up = self._one_step if work.decodes else self._in_chunks
-        found, state = look_up(m, q, k, v, batch, seq)
-        if work.keeps_cache:
-            m.record("append", state)
-        return found
 
     def _one_step(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
         state = Tensor(axes(batch, self.head, self.key, self.value), "cache")
@@ -75,50 +68,30 @@ class Lightning:
         return m.record("contract", q, state, to=v.axes, over=(self.key,)), state
 
     def _in_chunks(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
-        """First the state after every chunk, then the outputs of its positions."""
-        pieces = [Piece(self, batch, *length) for length in self._lengths(int(seq.size))]
+        """First the state after every chunk, then the outputs of its positions: of whole chunks, and of the rest."""
+        whole, rest = divmod(int(seq.size), self.chunk)
+        pieces = [
+            Piece(self, Dim.of(name, length), Dim.of("other", length), (batch, self.head, Dim.of(f"{name}s", number)))
+            for name, length, number in (("chunk", self.chunk, whole), ("rest", rest, 1))
+            if length and number
+        ]
         state = m.record("zeros", to=axes(batch, self.head, self.key, self.value))
         for piece in pieces:
             state = piece.handed_on(m, state, piece.left(m, k, v))
-        every = Dim("states", total([piece.chunks.size for piece in pieces]) + 1)
+        every = Dim("states", total([piece.each[-1].size for piece in pieces]) + 1)
         states = m.record("concat", state, to=axes(batch, self.head, every, self.key, self.value), name="states")
         found = [piece.looked_up(m, q, k, v, states) for piece in pieces]
         return m.record("concat", *found, to=axes(batch, seq, self.head, self.value)), state
 
-    def _lengths(self, length: int) -> Iterator[tuple[str, int, int]]:
-        """The number of whole chunks, then the remainder."""
-        whole, rest = divmod(length, self.chunk)
-        if whole:
-            yield "chunk", self.chunk, whole
-        if rest:
-            yield "rest", rest, 1
-
 
 @dataclass(frozen=True)
 class Piece:
-    """Chunks of one length, computed in parallel."""
+    """Chunks of one length, computed in parallel: `each` is of a sequence, a head and a chunk."""
 
     layer: Lightning
-    batch: Dim
-    name: str
-    length: int
-    number: int
-
-    @property
-    def place(self) -> Dim:
-        return Dim.of(self.name, self.length)
-
-    @property
-    def other(self) -> Dim:
-        return Dim.of("other", self.length)
-
-    @property
-    def chunks(self) -> Dim:
-        return Dim.of(f"{self.name}s", self.number)
-
-    @property
-    def each(self) -> tuple[Dim, Dim, Dim]:
-        return self.batch, self.layer.head, self.chunks
+    place: Dim
+    other: Dim
+    each: tuple[Dim, Dim, Dim]
 
     def left(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
         """What each chunk adds to the state, decayed to the end of the chunk."""
@@ -128,8 +101,8 @@ class Piece:
 
     def handed_on(self, m: Module, state: Tensor, left: Tensor) -> Tensor:
         """The state after these chunks: decayed and added to from one to the next."""
-        step = m.section(self.name)
-        step.calls = self.chunks.size
+        step = m.section(self.place.name)
+        step.calls = self.each[-1].size
         after = step.record("add", step.record("multiply", state, self._decays(step)), left.seen_as(*state.dims))
         step.carry(state, after)
         return after

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Axis, Dim, Module, Param, Tensor
-from archcalc.styles.linear import linear, width_of
+from archcalc.core.ir import Axis, Count, Dim, Module, Param, Tensor
+from archcalc.styles.linear import each_by_itself, linear, width_of
 
-__all__ = ["contract", "linear", "one_each", "width_of"]
+__all__ = ["contract", "each_by_itself", "linear", "one_each", "width_of"]
 
 
 def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Region, axes
+from archcalc.core.ir import Count, Dim, Module, Region, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import kv_heads_of
@@ -29,18 +28,13 @@ def keep(root: Module, cache: tuple[Kept, ...], work: Workload) -> None:
     """Records it, for a workload with a cache."""
     if not cache or not work.keeps_cache:
         return
-    m = root.child(_unused("cache", root), title="KV cache")
+    name, taken = "cache", {child.name for child in root.children}
+    while name in taken:  # a file may hold tensors of any name
+        name += "_"
+    m = root.child(name, title="KV cache")
     for number, kept in enumerate(cache):
         title = f"{kept.layers} layers" if kept.layers > 1 else "1 layer"
         _layer(m.child(str(number), repeat=Count(kept.layers), title=title), kept, work)
-
-
-def _unused(name: str, root: Module) -> str:
-    """A file may hold tensors of any name."""
-    taken = {child.name for child in root.children}
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _layer(m: Module, kept: Kept, work: Workload) -> None:

@@ -13,9 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Param, Region, Role, Tensor, axes
 from archcalc.core.small import like
 from archcalc.layers.attention import PROJECTED, Inputs, concatenated, looked_at
 from archcalc.layers.attention_core import INPUT, Core
@@ -86,14 +84,11 @@ class LatentAttention:
             found = self._core(m, x, squeezed, inputs).run(q, k, v)
         joined = concatenated(m, found, Dim.of("v_dim", self.widths.value))
         if self.gate:
-            joined = self._gated(m, x, joined)
+            out = joined.axes[-1] if self.gate == "own" else (self.widths.head,)
+            gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
+            joined = m.record("multiply", joined, m.record("sigmoid", gate))
         m["out"].words.about = PROJECTED
         return linear(m["out"], joined, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
-
-    def _gated(self, m: Module, x: Tensor, found: Tensor) -> Tensor:
-        out = found.axes[-1] if self.gate == "own" else (self.widths.head,)
-        gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
-        return m.record("multiply", found, m.record("sigmoid", gate))
 
     def _queries(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """The queries of all heads, and the latent vector they come from."""
@@ -111,7 +106,7 @@ class LatentAttention:
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
         """Dense, or sparse by an indexer: a sparse kernel reads the selected positions, eager attention masks."""
         work = inputs.work
-        dropout, region = self.weights_dropout, m.as_region(Region.CORE)
+        dropout, region = self.weights_dropout, m.section(Region.CORE)
         core = Core(region, work, inputs.mask, None, dropout, self.sight, softmax=self.softmax)
         if not self.indexer:
             return core
@@ -149,7 +144,9 @@ class LatentAttention:
     def _absorbed(self, m: Module, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Absorbed attention: scores against the latent vectors, which all heads share."""
         m.words.work_notes.append(ABSORBED)
-        up = self._weight_up(m, latent.dims[2])
+        widths, rank = self.widths, latent.dims[2]
+        elements, out = rank.size * (widths.head.size * widths.up.size), (widths.head, widths.up)
+        up = m["kv_up"].param("weight", out, rank, elements=elements, role=Role.ATTENTION_KV_UP)
         scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
         if core.mask:
             scores = core.m.record("mask", scores, core.mask, sees=self.indexer.top if self.indexer else None)
@@ -174,11 +171,6 @@ class LatentAttention:
         found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
         by_head = found, up.seen_as(head, value, rank)
         return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))
-
-    def _weight_up(self, m: Module, rank: Dim) -> Param:
-        widths = self.widths
-        elements = rank.size * (widths.head.size * widths.up.size)
-        return m["kv_up"].param("weight", (widths.head, widths.up), rank, elements=elements, role=Role.ATTENTION_KV_UP)
 
 
 def _rotated(m: Module, x: Tensor, inputs: Inputs) -> Tensor:

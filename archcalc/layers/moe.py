@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count, product, total
-from archcalc.core.ir import Dim, Module, Part, Region, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.count import product, total
+from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor
 from archcalc.core.style import ExpertSizes
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.ffn import EXPERT, SHARED, Ffn
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
+from archcalc.styles.experts import expert_linear
 
 IDEAL = Assumption(
     Topic.COST, "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
@@ -46,30 +46,25 @@ class Mixture:
         m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
         m.words.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
-        inner = self._to_latent(m["latent_in"], x, self.latent) if self.latent else x
-        (d_model,) = x.axes[-1]
-        beside: Tensor | None = None
+        (d_model,), inner, beside = x.axes[-1], x, None
+        if self.latent:
+            latent = Dim.of("latent", self.latent)
+            inner = linear(m["latent_in"], x, latent, bias=self.latent_bias, role=Role.LATENT_IN)
         if m.style.experts:
-            answer, beside = m.style.experts(m, inner, weights, self._sizes, lambda: self._of_shared(m, x, work))
+            answer, beside = m.style.experts(m, inner, weights, self.sizes, lambda: self._shared(m, x, work))
         else:
-            answer = Experts(m["experts"], self).run(inner, weights)
+            answer = run_experts(m["experts"], inner, weights, self.sizes)
         if self.latent:
             answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias, role=Role.LATENT_OUT)
         if self.out_bias:
             answer = m.record("add", answer, m.param("bias", d_model, role=Role.BIAS))
-        beside = beside or self._of_shared(m, x, work)
+        beside = beside or self._shared(m, x, work)
         return m.record("add", answer, beside) if beside else answer
 
     @property
-    def _sizes(self) -> ExpertSizes:
+    def sizes(self) -> ExpertSizes:
         each, experts = self.each, Dim.of("experts", self.experts, copies=True, dealt=True)
         return ExpertSizes(experts, Dim.of("top", self.top), ffn_of(each.width), each.act, each.gated, each.bias)
-
-    def _of_shared(self, m: Module, x: Tensor, work: Workload) -> Tensor | None:
-        return self._shared(m, x, self.shared, work) if self.shared else None
-
-    def _to_latent(self, m: Module, x: Tensor, width: int) -> Tensor:
-        return linear(m, x, Dim.of("latent", width), bias=self.latent_bias, role=Role.LATENT_IN)
 
     def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
@@ -86,62 +81,35 @@ class Mixture:
         chosen, note = (*rows, (Dim.of("top", self.top),)), f"weights of {self.top} of {self.experts} experts"
         return m.record("choose", shares, to=chosen, name="chosen", note=note)
 
-    def _shared(self, m: Module, x: Tensor, shared: Ffn, work: Workload) -> Tensor:
-        answer = shared.run(m["shared"], x, work, SHARED)
+    def _shared(self, m: Module, x: Tensor, work: Workload) -> Tensor | None:
+        if not self.shared:
+            return None
+        answer = self.shared.run(m["shared"], x, work, SHARED)
         if not self.shared_gate:
             return answer
         gate = linear(m["shared_gate"], x, Dim.of("one", 1), bias=False, role=Role.SHARED_SCALE)
         return m.record("multiply", answer, m.record("sigmoid", gate).seen_as(*(axis for axis in x.axes[:-1])))
 
 
-@dataclass(frozen=True)
-class Experts:
+def run_experts(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tensor:
     """All experts, with weights stacked along an expert dim; every token uses `top` of them."""
+    (d_model,) = x.axes[-1]
+    routed = in_order(m, x, d_model, sizes.top, name="routed")
+    if sizes.gated:
+        gate = activated(m, expert_linear(m["gate"], routed, sizes.inner, EXPERT.gate, sizes), sizes.act)
+        hidden = m.record("multiply", gate, expert_linear(m["up"], routed, sizes.inner, EXPERT.up, sizes))
+    else:
+        hidden = activated(m, expert_linear(m["in"], routed, sizes.inner, EXPERT.up, sizes), sizes.act)
+    answers = expert_linear(m["down" if sizes.gated else "out"], hidden, d_model, EXPERT.down, sizes)
+    # the expert dim: `experts` in the parameters, `top` per token
+    layers = [param.dims[1:] for child in m.children for param in child.params.values()]
+    m.words.parts.append(Part("one_expert", total([product([dim.size for dim in reversed(dims)]) for dims in layers])))
+    weighed = m.record("multiply", in_order(m, answers, d_model, sizes.top), weights)
+    return m.record("sum", weighed, to=x.axes, over=(sizes.top,))
 
-    m: Module
-    mixture: Mixture
 
-    def run(self, x: Tensor, weights: Tensor) -> Tensor:
-        each, inner, (d_model,) = self.mixture.each, ffn_of(self.mixture.each.width), x.axes[-1]
-        routed = self.in_order(x, d_model, name="routed")
-        if each.gated:
-            gate = activated(self.m, self.linear("gate", routed, inner, EXPERT.gate), each.act)
-            hidden = self.m.record("multiply", gate, self.linear("up", routed, inner, EXPERT.up))
-        else:
-            hidden = activated(self.m, self.linear("in", routed, inner, EXPERT.up), each.act)
-        answers = self.linear("down" if each.gated else "out", hidden, d_model, EXPERT.down)
-        self._describe()
-        weighed = self.m.record("multiply", self.in_order(answers, d_model), weights)
-        return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
-
-    def in_order(self, x: Tensor, width: Dim, name: str = "") -> Tensor:
-        """Permutes tokens by expert, or back: a copy, and the row indices."""
-        tokens = tuple(axis for axis in x.axes[:-1] if axis != (self._top,))
-        places = self.m.record("order", to=(*tokens, (self._top,)))
-        return self.m.record("gather", x, places, to=(*places.axes, (width,)), name=name)
-
-    def _describe(self) -> None:
-        """The expert dim: `experts` in the parameters, `top` per token."""
-        layers = [param.dims[1:] for child in self.m.children for param in child.params.values()]
-        one = total([product([dim.size for dim in reversed(dims)]) for dims in layers])
-        self.m.words.parts.append(Part("one_expert", one))
-
-    @property
-    def _experts(self) -> Dim:
-        return Dim.of("experts", self.mixture.experts, copies=True, dealt=True)
-
-    @property
-    def _top(self) -> Dim:
-        return Dim.of("top", self.mixture.top)
-
-    def linear(self, name: str, x: Tensor, out: Dim, role: Role) -> Tensor:
-        """A linear layer per expert: a product with the weights of the selected experts."""
-        m, expert, into = self.m[name], self._experts, x.dims[-1]
-        met = Count(self.mixture.top) * into.size * out.size
-        elements = expert.size * into.size * out.size
-        weight = m.param("weight", expert, out, into, elements=elements, active=met, role=role)
-        y = m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(expert,))
-        if not self.mixture.each.bias:
-            return y
-        bias = m.param("bias", expert, out, active=Count(self.mixture.top) * out.size, role=Role.BIAS)
-        return m.record("add", y, bias)
+def in_order(m: Module, x: Tensor, width: Dim, top: Dim, name: str = "") -> Tensor:
+    """Permutes tokens by expert, or back: a copy, and the row indices."""
+    tokens = tuple(axis for axis in x.axes[:-1] if axis != (top,))
+    places = m.record("order", to=(*tokens, (top,)))
+    return m.record("gather", x, places, to=(*places.axes, (width,)), name=name)

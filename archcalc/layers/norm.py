@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Module, Role, Tensor
 
 
 def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True, trainable: bool = True) -> Tensor:
@@ -18,4 +17,4 @@ def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = T
 
 def normalised(m: Module, x: Tensor, kind: str, weights: tuple[Tensor, ...] = ()) -> Tensor:
     """By the style's function for that kind of norm."""
-    return m.style.rms_norm(m, x, weights) if kind == "rms" else m.style.layer_norm(m, x, weights)
+    return m.style.rms_norm(m, x, *weights) if kind == "rms" else m.style.layer_norm(m, x, *weights)

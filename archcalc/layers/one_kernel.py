@@ -15,4 +15,4 @@ def kernel(m: Module, work: Workload, name: str) -> Module:
     saved = TRAINED if work.trains else FUSED
     m.words.memory_notes.append(Assumption(Topic.KERNEL, f"assumes a fused kernel ({name}): {saved}", name))
     m.words.whole_sequence = "a state that is passed from one position to the next"
-    return m.as_region(Region.KERNEL)
+    return m.section(Region.KERNEL)

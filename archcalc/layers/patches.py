@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
 from archcalc.core.small import TWICE
 from archcalc.layers.embedding import PLACED
 

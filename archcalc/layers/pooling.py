@@ -26,17 +26,16 @@ class AttentionPool:
         batch, seq = outputs.dims[:2]
         states = outputs.seen_as(batch, seq, Dim("key", width_of(outputs.axes[-1])))
         heads, key = Dim.of("pool_heads", self.heads), states.dims[-1]
-        scores = linear(m["scores"], self._inner(m, states), heads, bias=False)
+        inner = states
+        if self.width is not None:
+            note = "tanh(W·h + b)" if self.bias else "tanh(W·h)"
+            inner = linear(m["inner"], states, Dim.of("width", self.width), bias=self.bias)
+            inner = m.record("tanh", inner, name="keys", note=note)
+        scores = linear(m["scores"], inner, heads, bias=False)
         weights = m.record("softmax", scores, name="weights", note="α = softmax over the positions")
         mixed = axes(batch, (heads, key)) if self.heads > 1 else axes(batch, key)
         seen = weights if self.heads > 1 else weights.seen_as(batch, seq)
         return m.record("contract", seen, states, to=mixed, over=(seq,), name="pooled", note="Σ α·h")
-
-    def _inner(self, m: Module, states: Tensor) -> Tensor:
-        if self.width is None:
-            return states
-        inner = linear(m["inner"], states, Dim.of("width", self.width), bias=self.bias)
-        return m.record("tanh", inner, name="keys", note="tanh(W·h + b)" if self.bias else "tanh(W·h)")
 
 
 def pooled(m: Module, outputs: Tensor, kind: str, attention: AttentionPool) -> Tensor:

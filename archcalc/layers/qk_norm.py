@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor
 from archcalc.layers.norm import norm, normalised
 
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.count import total
-from archcalc.core.ir import Dim, Module, Part, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Part, Role, Tensor, axes
 from archcalc.layers.linear import linear
 
 FORMULAS = {
@@ -50,35 +49,20 @@ class Score:
 
     def scores(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         """One score for each encoder position."""
-        kinds = {"dot": self._dot, "general": self._general, "additive": self._additive, "concat": self._concat}
-        kinds["location"] = self._location
-        return kinds[self.kind](m, query, keys)
-
-    def _dot(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         batch, seq, key = keys.dims
-        alike = query.seen_as(batch, key)
+        if self.kind == "location":
+            m["scores"].words.about = self.formula
+            return linear(m["scores"], query, seq, bias=self.bias)
+        if self.kind == "additive":
+            m["query"].words.about = "W q"
+            return self._weighed(m, m.record("add", keys, linear(m["query"], query, key, bias=self.bias)))
+        if self.kind == "concat":
+            both = axes(batch, seq, Dim("key+query", key.size + query.dims[-1].size))
+            pairs = m.record("concat", keys, query, to=both, name="pairs", note="[q; k] for every k")
+            return self._weighed(m, linear(m["pair"], pairs, Dim.of("width", self.width), bias=self.bias))
+        is_dot = self.kind == "dot"
+        alike = query.seen_as(batch, key) if is_dot else linear(m["query"], query, key, bias=self.bias)
         return m.record("contract", alike, keys, to=axes(batch, seq), over=(key,), name="scores", note=self.formula)
-
-    def _general(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        batch, seq, key = keys.dims
-        turned = linear(m["query"], query, key, bias=self.bias)
-        return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note=self.formula)
-
-    def _location(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        m["scores"].words.about = self.formula
-        return linear(m["scores"], query, keys.dims[1], bias=self.bias)
-
-    def _additive(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        m["query"].words.about = "W q"
-        turned = linear(m["query"], query, keys.dims[-1], bias=self.bias)
-        added = m.record("add", keys, turned)
-        return self._weighed(m, added)
-
-    def _concat(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        batch, seq, key = keys.dims
-        both = Dim("key+query", key.size + query.dims[-1].size)
-        pairs = m.record("concat", keys, query, to=axes(batch, seq, both), name="pairs", note="[q; k] for every k")
-        return self._weighed(m, linear(m["pair"], pairs, Dim.of("width", self.width), bias=self.bias))
 
     def _weighed(self, m: Module, inner: Tensor) -> Tensor:
         """vᵀtanh(…)."""
@@ -88,16 +72,12 @@ class Score:
         v: Tensor = weighing.param("v", width, role=Role.SCORES)
         if self.normed:
             inner = weighing.record("add", inner, weighing.param("bias", width))
-            v = _of_length_one(weighing, v, width)
+            length = weighing.record("sum", weighing.record("square", v), to=(), over=(width,))
+            v = weighing.record("divide", v, length)
             v = weighing.record("multiply", v, weighing.param("gain", Dim.of("gain", 1)))
         inner = weighing.record("tanh", inner, name="tanh", title="tanh layer", note=self.formula[2:])
         scores = weighing.record("contract", inner, v, to=axes(batch, seq), over=(width,))
         return weighing.record("add", scores, weighing.param("offset", Dim.of("offset", 1))) if self.bias else scores
-
-
-def _of_length_one(m: Module, v: Tensor, width: Dim) -> Tensor:
-    length = m.record("sum", m.record("square", v), to=(), over=(width,))
-    return m.record("divide", v, length)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.ir import Axis, Dim, Module, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Role, Tensor
 from archcalc.core.splits import Piece, Split
 from archcalc.layers.ffn import Ffn
-from archcalc.layers.moe import Experts, Mixture
+from archcalc.layers.moe import Mixture, in_order
+from archcalc.styles.experts import expert_linear
 
 
 @dataclass(frozen=True)
@@ -24,21 +24,21 @@ class RoutedHeads:
 
     def queries(self, m: Module, x: Tensor, out: Axis) -> tuple[Tensor, Tensor]:
         """All heads of the experts that a token is routed to, concatenated; and the weights of these experts."""
-        weights = self._mixture.route(m["router"], x)
-        routed = Experts(m["experts"], self._mixture)
-        by_expert = routed.in_order(x, x.dims[-1], name="routed")
-        made = routed.linear("q", by_expert, self._width(out), Role.EXPERT_Q)
-        return routed.in_order(made, self._width(out)).seen_as(*x.dims[:2], out), weights
+        mixture, width = self._mixture, self._width(out)
+        weights, m, top = mixture.route(m["router"], x), m["experts"], mixture.sizes.top
+        by_expert = in_order(m, x, x.dims[-1], top, name="routed")
+        made = expert_linear(m["q"], by_expert, width, Role.EXPERT_Q, mixture.sizes)
+        return in_order(m, made, width, top).seen_as(*x.dims[:2], out), weights
 
     def answers(self, m: Module, looked_up: Tensor, weights: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
         """The output projection of the selected experts, weighted and summed."""
         m, (batch, seq, out) = m["experts_out"], looked_up.axes
-        routed, width = Experts(m, self._mixture), self._width(out)
-        apart = looked_up.seen_as(*batch, *seq, Dim.of("top", self.top), width)
-        answers = routed.linear("out", routed.in_order(apart, width), d_model, Role.EXPERT_OUT)
-        answers = routed.in_order(answers, d_model)
-        weighed = m.record("multiply", answers, weights)
-        found = m.record("sum", weighed, to=(batch, seq, (d_model,)), over=(Dim.of("top", self.top),))
+        sizes, width = self._mixture.sizes, self._width(out)
+        apart = looked_up.seen_as(*batch, *seq, sizes.top, width)
+        by_expert = in_order(m, apart, width, sizes.top)
+        answers = expert_linear(m["out"], by_expert, d_model, Role.EXPERT_OUT, sizes)
+        weighed = m.record("multiply", in_order(m, answers, d_model, sizes.top), weights)
+        found = m.record("sum", weighed, to=(batch, seq, (d_model,)), over=(sizes.top,))
         return m.record("add", found, m.param("bias", d_model, role=Role.BIAS)) if bias else found
 
     def _width(self, out: Axis) -> Dim:

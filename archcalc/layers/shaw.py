@@ -7,8 +7,7 @@ Distances beyond the clipping distance share a row, so that each table has 2 × 
 
 from __future__ import annotations
 
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 
 
 def relative_vectors(m: Module, distances: Tensor, distance: int, width: Dim) -> Tensor:

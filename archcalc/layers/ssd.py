@@ -11,9 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Role, Tensor, axes
 from archcalc.core.small import TWICE
 from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv
@@ -100,18 +98,14 @@ class Mamba2:
         m = kernel(m, work, "mamba_ssm's mamba_chunk_scan_combined")
         step = m.record("softplus", m.record("add", step, bias))
         values = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), step)
-        b, c = (self._for_every_head(m, u) for _ in "bc")
+        shared = u.seen_as(batch, seq, Dim.of("groups", self.groups), self.states)
+        b, c = (m.record("repeat", shared, to=axes(batch, seq, self.head, self.states)) for _ in "bc")
         decay = m.record("multiply", step, m.record("scale", m.record("exp", rate)))
         mix = self._one_step if work.decodes else self._in_chunks
         y, state = mix(m, values, b, c, decay)
         if work.keeps_cache:
             m.record("append", state, to=axes(batch, self.head, self.each, self.states))
         return y
-
-    def _for_every_head(self, m: Module, u: Tensor) -> Tensor:
-        batch, seq, _ = u.dims
-        shared = u.seen_as(batch, seq, Dim.of("groups", self.groups), self.states)
-        return m.record("repeat", shared, to=axes(batch, seq, self.head, self.states))
 
     def _one_step(self, m: Module, values: Tensor, b: Tensor, c: Tensor, decay: Tensor) -> tuple[Tensor, Tensor]:
         batch, seq, head, each = values.dims

@@ -11,9 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Param, Role, Tensor, axes
 from archcalc.core.splits import OF_STATES
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear

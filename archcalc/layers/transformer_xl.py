@@ -10,9 +10,8 @@ each row is shifted to its place: a zero in front of every row, and the rows rea
 from __future__ import annotations
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
 from archcalc.core.positions import Positions
-from archcalc.core.roles import Role
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.linear import linear
 

@@ -117,6 +117,7 @@ POOLS: dict[str, Callable[[Made], Tensor]] = {
     "mean": lambda made: made.outputs.mean(dim=1),
     "sum": lambda made: made.outputs.sum(dim=1),
     "last": lambda made: made.top,
+    "each": lambda made: made.outputs,
 }
 
 

@@ -152,7 +152,7 @@ class _Build:
         step.saved_weights = frozenset(one.storage for one in saved if isinstance(one.storage, Param))
         step.packs, step.times, step.is_leaf = bool(saved), self.frames[-1].times, traits.leaf and not grads
         step.scratch = [self.size(tensor, module) for tensor in traits.scratch(op, wants)]
-        step.gradient_scratch = [self.size(tensor, module) for tensor in traits.gradient_scratch(op, wants)]
+        step.gradient_scratch = [self.size(tensor, module) for tensor in traits.gradient.scratch(op, wants)]
         return step
 
     def _make(self, tensor: Tensor, module: Module, whole: Cell | None = None) -> Cell:

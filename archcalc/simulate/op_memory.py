@@ -62,7 +62,7 @@ class OpMemory:
         of_loss = ledger.allocate("logits", self._loss_bytes(step) * (1 + schedule.logits_copies))
         ledger.for_a_moment("temporary", 2 * step.gathered_keys)  # and the gradients of all of them
         scratch = [ledger.allocate("temporary", size) for size in step.gradient_scratch if step.grads]
-        wide = self._computed_wide(step) if step.op.traits.promotes else {}
+        wide = self._computed_wide(step) if step.op.traits.gradient.promotes else {}
         at_once, later = self._order(step, wide)
         made = [(one, self._gradient(step, one, wide)) for one in at_once]
         if later:
@@ -141,8 +141,8 @@ class OpMemory:
         torch/csrc/autograd/functions/accumulate_grad.h, which takes it as it is."""
         op, later, at_once = step.op, list[ParamCopy | Cell](), list[ParamCopy | Cell]()
         is_replayed = step.number in self.replayed
-        summed = list(op.traits.summed(op)) if is_replayed else []
-        is_joined = op.traits.divides_gradient and not (self.schedule.accumulates or self.schedule.reduces)
+        summed = list(op.traits.gradient.summed(op)) if is_replayed else []
+        is_joined = op.traits.gradient.divides and not (self.schedule.accumulates or self.schedule.reduces)
         is_joined = is_joined and sum(int(tensor.size) for tensor in op.inputs) == int(op.output.size)
         for wanted in step.grads:
             tensor = wanted.tensor if isinstance(wanted, Cell) else wanted[0]
@@ -160,10 +160,10 @@ class OpMemory:
         if not isinstance(wanted, Cell):
             return self.trained.make(step, wanted)
         traits, size = step.op.traits, self.schedule.gradient_bytes
-        overwritten = self.alive.pop(wanted, None) if traits.gradient_in_input else None
+        overwritten = self.alive.pop(wanted, None) if traits.gradient.in_input else None
         arriving = self.gradients.get(step.output)
-        same_size = traits.passes_gradient and size(wanted) == size(step.output)
-        is_shared = arriving is not None and (traits.divides_gradient or same_size)
+        same_size = traits.gradient.passes and size(wanted) == size(step.output)
+        is_shared = arriving is not None and (traits.gradient.divides or same_size)
         if arriving and is_shared:
             found = arriving
             found.users += 1
@@ -173,7 +173,7 @@ class OpMemory:
         if wanted in self.gradients:
             return found
         self.gradients[wanted] = found
-        if traits.gradient_is_view(step.op) or (is_shared and step.output in self.views):
+        if traits.gradient.is_view(step.op) or (is_shared and step.output in self.views):
             self.views.add(wanted)
         return None
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Axes, Dim, Module, Tensor, axes
-from archcalc.styles.layouts import lies_by_head
+from archcalc.core.ir import Axes, Dim, Module, Op, Tensor, axes
+from archcalc.core.tree import ops_in
 from archcalc.styles.steps import WIDE, cast_back, see, widened
 
 Heads = tuple[Tensor, Tensor, Tensor]  # queries, keys and values
@@ -20,29 +20,26 @@ Heads = tuple[Tensor, Tensor, Tensor]  # queries, keys and values
 ALIGNED_TO = 8  # rows of a bias begin at multiples of so many elements (preprocess_mask)
 TRADED = 3  # queries, keys and values
 GRADIENT_TO = 16  # and those of its gradient (_efficient_attention_backward)
+WRITTEN_ANEW = ("concat", "copy", "repeat", "contract")  # kinds whose output lies in the order of its axes
+BY_HEAD = 4  # axes: batch, heads, positions, width
 
 
 def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
     """PyTorch's own; a window that the sequence reaches is a mask (_ignore_causal_mask_sdpa). In fp32, and with values
-    of another width than keys, it is the memory-efficient one, which writes by position (sdp_utils.cpp)."""
+    of another width than keys, it is the memory-efficient one, which writes by position (sdp_utils.cpp). The output of
+    the other one lies as the queries do, and is copied by position if they lie by head.
+
+    Source: PyTorch, mha_fwd in aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp: empty_like(q);
+    transformers, sdpa_attention_forward: `attn_output.transpose(1, 2).contiguous()`."""
     query, key, value, *_ = tensors
     sees = said.get("sees")
     if mask is not None and sees is not None and sees <= key.dims[2].size:
         return _masked(m, (query, key, value), mask, to)
     found = m.record(kind, *tensors, to=to, **said)
-    is_flash = key.dims[-1] == value.dims[-1] and (m.style.narrow or query.dims[1] != key.dims[1])
-    return _by_position(m, query, found) if is_flash else found
-
-
-def _by_position(m: Module, query: Tensor, found: Tensor) -> Tensor:
-    """The output lies as the queries do, and is copied by position if they lie by head.
-
-    Source: PyTorch, mha_fwd in aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp: empty_like(q);
-    transformers, sdpa_attention_forward: `attn_output.transpose(1, 2).contiguous()`."""
     _, head, seq, _ = found.dims
-    if not lies_by_head(m, query) or min(int(head.size), int(seq.size)) == 1:
-        return found
-    return m.record("copy", found)
+    is_flash = key.dims[-1] == value.dims[-1] and (m.style.narrow or query.dims[1] != key.dims[1])
+    is_copied = is_flash and lies_by_head(m, query) and min(int(head.size), int(seq.size)) > 1
+    return m.record("copy", found) if is_copied else found
 
 
 def _masked(m: Module, heads: Heads, mask: Tensor, to: Axes) -> Tensor:
@@ -169,6 +166,20 @@ def _matrices(m: Module, x: Tensor) -> Tensor:
     return m.record("copy", x)
 
 
+def lies_by_head(core: Module, tensor: Tensor) -> bool:
+    """Whether head follows head in memory; else position follows position, as a linear layer has written it.
+
+    An elementwise op keeps the order of its first input (PyTorch, TensorIterator)."""
+    makers: dict[Tensor, Op] = {}
+    for op in ops_in(core.parent or core):
+        makers.update(dict.fromkeys((op.output, *op.beside.values()), op))
+    while (maker := makers.get(tensor.storage)) and maker.inputs and len(tensor.storage.axes) >= BY_HEAD:
+        if maker.kind in WRITTEN_ANEW:
+            return True
+        tensor = maker.inputs[0]
+    return False
+
+
 def traded(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
     """Context parallelism by all-to-all: each GPU trades its positions of all heads for all positions of its heads, and
     back behind the kernel, so that what it gave and what the output projection reads are two tensors.
@@ -177,15 +188,11 @@ def traded(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Te
     """
     if m.style.gpus.cp == 1:
         return m.record(kind, *tensors, to=to, **said)
-    for tensor in tensors[:TRADED]:
-        _check_dealt(m, tensor.dims[1])
+    gpus = m.style.gpus
+    for head in (tensor.dims[1] for tensor in tensors[:TRADED]):
+        number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
+        if number % gpus.cp:
+            fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
+            raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")
     there = [m.record("all_to_all", tensor) for tensor in tensors[:TRADED]]
     return m.record("all_to_all", m.record(kind, *there, *tensors[TRADED:], to=to, **said))
-
-
-def _check_dealt(m: Module, head: Dim) -> None:
-    gpus = m.style.gpus
-    number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
-    if number % gpus.cp:
-        fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
-        raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")

@@ -19,8 +19,7 @@ def in_steps(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     format of the logits. Source: transformers, ForCausalLMLoss and ForSequenceClassificationLoss."""
     if len(targets.dims) != BY_TOKEN:
         return of_logits(m, logits, targets)
-    wide = m.record("copy", logits, role=WIDE) if m.style.narrow else logits
-    return _returned(m, log_likelihood(m, wide, targets))
+    return of_logits(m, returned_in_fp32(m, logits), targets)
 
 
 def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
@@ -28,26 +27,19 @@ def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     35646)."""
     if len(targets.dims) < BY_TOKEN:
         return of_logits(m, logits, targets)
-    wide = m.record("copy", logits, role=WIDE) if m.style.narrow else logits
+    wide = returned_in_fp32(m, logits)
     batch, seq, vocabulary = logits.dims
     following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
     shifted = m.record("copy", wide, to=axes(batch, following, vocabulary))
-    return _returned(m, log_likelihood(m, shifted, Tensor(axes(batch, following), "index")))
+    return of_logits(m, shifted, Tensor(axes(batch, following), "index"))
 
 
 def of_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
-    """In the number format of the logits. Source: transformers, BertForMaskedLM.forward."""
-    return _returned(m, log_likelihood(m, logits, targets))
-
-
-def _returned(m: Module, loss: Tensor) -> Tensor:
-    """The model itself gives its loss out: a hook on its output, such as FSDP's, runs before the loss goes back."""
+    """Cross-entropy as PyTorch computes it, in the number format of the logits: log_softmax, then nll_loss. The model
+    itself gives its loss out: a hook on its output, such as FSDP's, runs before the loss goes back.
+    Source: transformers, BertForMaskedLM.forward."""
+    loss = m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
     return (m.parent or m).record("seen", loss)
-
-
-def log_likelihood(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss."""
-    return m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
 
 
 def in_place(m: Module, logits: Tensor, targets: Tensor) -> Tensor:

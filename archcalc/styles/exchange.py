@@ -11,13 +11,11 @@ experts.py, TEGroupedMLP; router.py and moe_utils.py; Transformer Engine, pytorc
 
 from __future__ import annotations
 
-from archcalc.core.count import Count
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Op, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Dim, Module, Op, Role, Tensor
 from archcalc.core.style import ExpertSizes, Projection, Shared
 from archcalc.core.tensors import whole
-from archcalc.styles.experts import expert_weight
+from archcalc.styles.experts import expert_bias, expert_linear, expert_weight
 from archcalc.styles.linear import joined_width, linear
 from archcalc.styles.steps import WIDE
 
@@ -67,9 +65,9 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
     """The router's weights in front of the last layer, in the kernel of the activation if that has one."""
     shape = (*x.axes[:-1], (sizes.inner,))
     if not sizes.gated:
-        made = _product(m["in"], x, (sizes.inner,), sizes, Role.EXPERT_UP)
+        made = expert_linear(m["in"], x, sizes.inner, Role.EXPERT_UP, sizes)
         hidden = m.record("multiply", m.style.activation(m, sizes.act, made), weights)
-        return _product(m["out"], hidden, x.axes[-1], sizes, Role.EXPERT_DOWN)
+        return expert_linear(m["out"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
     both = _gate_and_up(m, x, sizes)
     if sizes.act == FUSED:
         hidden = m.record("kernel", both, weights, to=shape)
@@ -77,7 +75,7 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
         gate, up = Tensor(shape), Tensor(shape)
         m.add(Op("unpack", (both,), gate, beside={"up": up}))
         hidden = m.record("multiply", m.record("multiply", m.style.activation(m, sizes.act, gate), up), weights)
-    return _product(m["down"], hidden, x.axes[-1], sizes, Role.EXPERT_DOWN)
+    return expert_linear(m["down"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
 
 
 def _gate_and_up(m: Module, x: Tensor, sizes: ExpertSizes) -> Tensor:
@@ -85,20 +83,9 @@ def _gate_and_up(m: Module, x: Tensor, sizes: ExpertSizes) -> Tensor:
     (into,) = x.axes[-1]
     gate = expert_weight(m["gate"], into, sizes.inner, Role.EXPERT_GATE, sizes)
     up = expert_weight(m["up"], into, sizes.inner, Role.EXPERT_UP, sizes)
-    biases = [_bias(m[name], sizes.inner, sizes) for name in ("gate", "up")] if sizes.bias else []
+    biases = [expert_bias(m[name], sizes.inner, sizes) for name in ("gate", "up")] if sizes.bias else []
     names = (("gate", Role.EXPERT_GATE), ("up", Role.EXPERT_UP))
     several = tuple(Projection(name, (sizes.inner,), sizes.bias, role) for name, role in names)
     shape = (*x.axes[:-1], (joined_width("packed", several),))
     tensors = (x, gate, up, *biases)
     return m["gate"].record("affine", *tensors, to=shape, over=(into,), select=(sizes.experts,))
-
-
-def _product(m: Module, x: Tensor, out: tuple[Dim, ...], sizes: ExpertSizes, role: Role) -> Tensor:
-    (into,), (made,) = x.axes[-1], out
-    weight = expert_weight(m, into, made, role, sizes)
-    y = m.record("contract", x, weight, to=(*x.axes[:-1], out), over=(into,), select=(sizes.experts,))
-    return m.record("add", y, _bias(m, made, sizes)) if sizes.bias else y
-
-
-def _bias(m: Module, out: Dim, sizes: ExpertSizes) -> Tensor:
-    return m.param("bias", sizes.experts, out, active=Count(int(sizes.top.size)) * out.size, role=Role.BIAS)

@@ -12,9 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes
-from archcalc.core.roles import Role
+from archcalc.core.ir import Count, Dim, Module, Op, Param, Role, Tensor, axes
 from archcalc.core.style import ExpertSizes, Shared
 from archcalc.styles.linear import parameters
 from archcalc.styles.steps import cast_back, widened
@@ -82,11 +80,7 @@ def _batched(m: Module, name: str, x: Tensor, out: Dim, role: Role, sizes: Exper
 def grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: Shared) -> tuple[Tensor, Tensor | None]:
     """What the chosen experts compute, and then what the shared one does."""
     m.words.memory_notes.append(ASSUMED)
-    return _grouped(m["experts"], x, weights, sizes), shared()
-
-
-def _grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tensor:
-    rows, (width,) = weights.axes, x.axes[-1]
+    m, rows, (width,) = m["experts"], weights.axes, x.axes[-1]
     order, tokens = (m.record("constant", to=rows, role=PLACES) for _ in range(2))
     routed = m.record("gather", x, tokens, to=(*rows, (width,)), name="routed")
     sorted_weights = m.record("gather", weights, order)
@@ -100,7 +94,7 @@ def _grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tenso
     weighed = m.record("multiply", answers, sorted_weights, role=sorted_weights.role)
     placed = m.record("gather", weighed, m.record("constant", to=rows, role=PLACES))
     added = m.record("sum", placed, to=x.axes, over=(sizes.top,))
-    return cast_back(m, added, answers)
+    return cast_back(m, added, answers), shared()
 
 
 def _gated(m: Module, routed: Tensor, product: partial[Tensor], sizes: ExpertSizes) -> Tensor:
@@ -122,9 +116,20 @@ def _product(
     made = m.record("grouped", x, weight, offsets, to=(*x.axes[:-1], (out,)), over=(into,), select=(sizes.experts,))
     if not sizes.bias:
         return made
-    bias = m.param("bias", sizes.experts, out, active=Count(int(sizes.top.size)) * out.size, role=Role.BIAS)
-    rows = m.record("gather", bias, order, to=made.axes)
+    rows = m.record("gather", expert_bias(m, out, sizes), order, to=made.axes)
     return m.add(Op("seen", (made, rows), Tensor(made.axes, made.role)))
+
+
+def expert_linear(m: Module, x: Tensor, out: Dim, role: Role, sizes: ExpertSizes) -> Tensor:
+    """A linear layer per expert: a product with the weights of the selected experts."""
+    (into,) = x.axes[-1]
+    weight = expert_weight(m, into, out, role, sizes)
+    y = m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(sizes.experts,))
+    return m.record("add", y, expert_bias(m, out, sizes)) if sizes.bias else y
+
+
+def expert_bias(m: Module, out: Dim, sizes: ExpertSizes) -> Param:
+    return m.param("bias", sizes.experts, out, active=Count(int(sizes.top.size)) * out.size, role=Role.BIAS)
 
 
 def expert_weight(m: Module, into: Dim, out: Dim, role: Role, sizes: ExpertSizes) -> Param:

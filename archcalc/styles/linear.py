@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.core.count import Count, product
-from archcalc.core.ir import Axis, Dim, Module, Op, Param, Tensor
-from archcalc.core.roles import Role
+from archcalc.core.ir import Axis, Dim, Module, Op, Param, Role, Tensor
 from archcalc.core.splits import Piece, Split
 from archcalc.core.style import Projection
 
@@ -35,7 +34,7 @@ def parameters(
     m: Module, x: Tensor, out: Axis, *, bias: bool, role: Role, trainable: bool = True
 ) -> tuple[Param, Param | None]:
     """The matrix, and the bias if there is one."""
-    elements = width_of(x.axes[-1]) * product([dim.size for dim in out])
+    elements = product([width_of(x.axes[-1]), *(dim.size for dim in out)])
     weight = m.param("weight", out, x.axes[-1], elements=elements, trainable=trainable, role=role)
     return weight, m.param("bias", out, trainable=trainable, role=Role.BIAS) if bias else None
 
@@ -53,10 +52,15 @@ def bias_in_kernel(m: Module, x: Tensor, weight: Param, bias: Param | None, out:
     return m.record("affine" if bias else "contract", x, *weights, to=(*x.axes[:-1], out), over=x.axes[-1])
 
 
+def each_by_itself(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
+    """A matrix each."""
+    return tuple(linear(m[one.name], x, one.out, bias=one.bias, role=one.role) for one in several)
+
+
 def split(m: Module, x: Tensor, several: tuple[Projection, ...], name: str, role: Role) -> tuple[Tensor, ...]:
     """One matrix, and views of its result, which lives as long as any of them."""
     if len({one.bias for one in several}) > 1:  # which one matrix cannot have
-        return tuple(linear(m[one.name], x, one.out, bias=one.bias, role=one.role) for one in several)
+        return each_by_itself(m, x, several)
     joint = m.child(name)
     joint.words.stands_for = tuple(one.name for one in several)
     whole = linear(joint, x, joined_width(name, several), bias=several[0].bias, role=role)

@@ -1,4 +1,4 @@
-"""Steps that libraries' functions share: copies in another number format, parts of a tensor, means."""
+"""Steps that libraries' functions share: copies in another number format, parts of a tensor."""
 
 from __future__ import annotations
 
@@ -22,8 +22,3 @@ def cast_back(m: Module, x: Tensor, like: Tensor) -> Tensor:
 def see(m: Module, kind: str, x: Tensor, *items: Dim | Axis) -> Tensor:
     """A part of a tensor, or all of it along other axes, with a gradient of its own."""
     return m.add(Op(kind, (x,), x.seen_as(*items)))
-
-
-def mean(m: Module, x: Tensor) -> Tensor:
-    """Over the last axis."""
-    return m.record("mean", x, to=x.axes[:-1], over=x.axes[-1])

@@ -68,7 +68,7 @@ def _attention(kind: str) -> Module:
     past = Dim.of("kv_seq", 5, positions=Positions.PAST)
     root, query = Module("model"), Tensor(axes(batch, head, seq, each))
     cached = root.record("append", Tensor(axes(batch, head, seq, each)), to=axes(batch, head, past, each))
-    core = root.as_region(Region.CORE)
+    core = root.section(Region.CORE)
     if kind == "flash":
         core.record("flash", query, cached, cached, to=query.axes)
         return root

@@ -11,7 +11,7 @@ from support.same_tensors import Case
 from support.small_decoders import BLOCKS, KV, LOCAL, NARROW, NO_KV, ROUTED, WIDTH, D, blocks, hf, usual
 
 import archcalc
-from archcalc.core.notes import work_notes_of
+from archcalc.core.notes import notes_of
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 
@@ -117,6 +117,8 @@ def test_latent_attention_says_how_a_decode_step_is_computed() -> None:
     model = archcalc.load(
         usual(kv_heads=None, attention=MLA, moe={**NARROW, "shared": WIDTH}, decoder=blocks("attention moe"), ffn=None)
     )
-    decode, prefill = (work_notes_of(model.build(asked(model, CONTEXT, mode))) for mode in ("decode", "prefill"))
+    decode, prefill = (
+        notes_of(model.build(asked(model, CONTEXT, mode)), "work_notes") for mode in ("decode", "prefill")
+    )
     assert any("absorbs W_up into the query" in str(note) for note in decode)
     assert not any("absorbs W_up into the query" in str(note) for note in prefill)

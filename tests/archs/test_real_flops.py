@@ -28,7 +28,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.core.notes import work_notes_of
+from archcalc.core.notes import notes_of
 
 BATCH, SEQ = 2, 10
 
@@ -172,7 +172,9 @@ def test_padded_positions_of_a_causal_convolution_are_left_out(case: Case, convo
     """PyTorch pads with taps − 1 positions, computes them and drops them; a report says that archcalc does not."""
     channels, taps, number = convolution
     assert counted(case) - forward(case) == number * BATCH * (taps - 1) * 2 * channels * taps
-    assert any("positions that PyTorch pads" in str(note) for note in work_notes_of(archcalc.load(case.spec).build()))
+    assert any(
+        "positions that PyTorch pads" in str(note) for note in notes_of(archcalc.load(case.spec).build(), "work_notes")
+    )
 
 
 def test_only_the_chosen_experts_are_counted() -> None:
@@ -182,7 +184,9 @@ def test_only_the_chosen_experts_are_counted() -> None:
     case = Case("Llama4ForCausalLM", config, usual(ffn=None, moe=moe, decoder=stack("attention moe")))
     idle = BLOCKS * (8 - 1) * BATCH * SEQ * 2 * 3 * D * WIDTH
     assert counted(case) - forward(case) == idle
-    assert any("tokens that chose them" in str(note) for note in work_notes_of(archcalc.load(case.spec).build()))
+    assert any(
+        "tokens that chose them" in str(note) for note in notes_of(archcalc.load(case.spec).build(), "work_notes")
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")

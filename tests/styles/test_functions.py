@@ -74,15 +74,15 @@ def _wants(tensor: Tensor) -> bool:
 )
 def test_an_rms_norm(function: Any, kept: int) -> None:
     m = module()
-    assert function(m, hidden(), (m.param("weight", WIDTH, role=Role.NORM),)).role == "act"
+    assert function(m, hidden(), m.param("weight", WIDTH, role=Role.NORM)).role == "act"
     assert saved(m) == kept
 
 
 def test_layer_norms() -> None:
     m, other = module(), module()
-    norms.layer_norm_in_fp32(m, hidden(), (m.param("weight", WIDTH),))
+    norms.layer_norm_in_fp32(m, hidden(), m.param("weight", WIDTH))
     assert saved(m) == 4 * X + 2 * 4 * ROWS
-    norms.layer_norm_in_steps(other, hidden(), (other.param("weight", WIDTH),))
+    norms.layer_norm_in_steps(other, hidden(), other.param("weight", WIDTH))
     assert saved(other) == 4 * X + 4 * X + 4 * ROWS + 4 * X + 4 * D  # two differences, root, product, fp32 weight
 
 

@@ -28,7 +28,7 @@ def conv(m: Module, x: Tensor, channels: int, *, side: int = 0) -> Tensor:
 
 
 def ends(root: Module, x: Tensor) -> Module:
-    root.as_region(Region.LOSS).record("squared_error", x, Tensor(x.axes), to=())
+    root.section(Region.LOSS).record("squared_error", x, Tensor(x.axes), to=())
     return root
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -55,7 +54,7 @@ def test_json_has_the_promised_keys(run: Run, tiny: str) -> None:
 def test_a_difference_is_named_and_exits_with_1(run: Run, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an op costs one FLOP too much, the first row that differs is named, with by how much."""
     right = KINDS["contract"]
-    monkeypatch.setitem(KINDS, "contract", replace(right, flops=lambda op: right.flops(op) + Count(1)))
+    monkeypatch.setitem(KINDS, "contract", right._replace(flops=lambda op: right.flops(op) + Count(1)))
     answer = run("verify", tiny, "--seq", "4")
     assert answer.code == 1
     products = 2 * (4 + 2 + 2) + 1  # four projections, attention's two products and two layers of the FFN; the head

@@ -154,7 +154,7 @@ def test_a_wrong_tensor_is_named_on_both_sides(run: Run, write: Write, monkeypat
 def test_wrong_flops_are_named_by_block(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine products a block, and the head: each one FLOP too much."""
     right = KINDS["contract"]
-    monkeypatch.setitem(KINDS, "contract", replace(right, flops=lambda op: right.flops(op) + Count(1)))
+    monkeypatch.setitem(KINDS, "contract", right._replace(flops=lambda op: right.flops(op) + Count(1)))
     record = run("verify", write(json.dumps(LLAMA), "config.json"), "--seq", "4", "--format", "json").json
     flops = next(row for row in record["rows"] if "forward FLOPs, block by block" in row["quantity"])
     assert flops["archcalc"] - flops["reference"] == 3 * 9 + 1

@@ -24,7 +24,7 @@ from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, Region, walk
-from archcalc.core.notes import notes_of, work_notes_of
+from archcalc.core.notes import notes_of
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
@@ -174,8 +174,7 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from _one_hot(root)
     yield INTENSITY
     yield from _of_share(share)
-    yield from notes_of(root)
-    yield from work_notes_of(root)
+    yield from notes_of(root, "notes", "work_notes")
     yield from load.assumptions
 
 

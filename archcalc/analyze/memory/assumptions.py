@@ -18,7 +18,7 @@ from archcalc.analyze.memory.residents import Resident
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic, all_on, without
 from archcalc.core.ir import Module, Region, Tensor, walk
-from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
+from archcalc.core.notes import notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run.accuracy import not_compared
 from archcalc.run.choice import Choice
@@ -183,7 +183,7 @@ RULES = (  # in the order of a report
     Rule(_of_claims),
     Rule(_of_history, when=lambda it: it.earlier),
     Rule(lambda it: it.found.deployment.offloading.notes(it.found.work), when=lambda it: it.run.offload),
-    Rule(lambda it: (*notes_of(it.root), *work_notes_of(it.root), *memory_notes_of(it.root))),
+    Rule(lambda it: notes_of(it.root, "notes", "work_notes", "memory_notes")),
     Rule(lambda it: unmeasured_ops(it.root, it.run.code), when=lambda it: it.run.code.measured_kinds),
     Rule(_of_stage, when=lambda it: it.run.stage),
     Rule(lambda it: left_whole(it.undivided), when=lambda it: it.undivided),

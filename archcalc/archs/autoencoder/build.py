@@ -59,7 +59,7 @@ def _layered(root: Module, model: LayeredAutoencoder, work: Workload) -> None:
     rebuilt = _rebuilt(root, model, z, widths, x)
     root.words.notes.append(Assumption(Topic.ARCHITECTURE, _activations(model)))
     if work.trains:
-        loss = root.as_region(Region.LOSS)
+        loss = root.section(Region.LOSS)
         loss.record(_LOSSES[model.loss], rebuilt, x, to=())
         if heads:
             kullback_leibler(loss, *heads)

@@ -18,10 +18,10 @@ Sources = dict[Tensor, Tensor]  # what is gathered, and what of
 def gather_again(root: Module) -> None:
     """A change to a tree in which sequences are split already."""
     ops = [op for module, _ in walk(root) for op in module.ops]
-    gathered = {op.output: op.inputs[0] for op in ops if op.traits.gathers}
+    gathered = {op.output: op.inputs[0] for op in ops if op.traits.collective == "gather"}
     others = {tensor for op in ops if not _is_plain(op) for tensor in op.inputs}
     sources = {whole: part for whole, part in gathered.items() if whole not in others}
-    scattered = {op.inputs[0]: op.output for op in ops if op.traits.scatters}
+    scattered = {op.inputs[0]: op.output for op in ops if op.traits.collective == "scatter"}
     made = {op.output for op in ops if _is_plain(op)}
     for module, _ in walk(root):
         module.body[:] = [new for item in module.body for new in _folded(item, sources, scattered, made)]
@@ -34,7 +34,7 @@ def _is_plain(op: Op) -> bool:
 def _folded(item: Op | Module, sources: Sources, scattered: Sources, made: set[Tensor]) -> list[Op | Module]:
     if isinstance(item, Module):
         return [item]
-    if item.output in sources or (item.traits.scatters and item.inputs[0] in made):
+    if item.output in sources or (item.traits.collective == "scatter" and item.inputs[0] in made):
         return []
     if _is_plain(item) and item.inputs[0] in sources:
         kind = "buffered_linear" if _gives_scores(item) else "gathering_linear"

@@ -27,7 +27,7 @@ def library_buffers(
     products = [op for op in ops_in(schedule.root) if op.traits.contraction and matrices(op)]
     fused = [op for op in products if all(is_added_in_place(op, param) for param in matrices(op))]
     dummies = sum(rows * columns for rows, columns in {_shape(op, plan) for op in fused}) * BYTES[weights]
-    gathered = [plan.size(whole(op.inputs[0])) for op in products if op.traits.into_buffer]
+    gathered = [plan.size(whole(op.inputs[0])) for op in products if op.traits.collective == "buffer"]
     largest = max(gathered, default=0) * Policy(activations).bytes_of("act")  # which several heads share
     roles = [param.weight_role for op in products for param in matrices(op)]
     of_pytorch = any(role in OF_PYTORCH or role.gives_scores or role.is_table for role in roles)

@@ -11,7 +11,7 @@ from archcalc.analyze.memory import training
 from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.peak import played as played_by
 from archcalc.core.assumptions import Assumption
-from archcalc.core.notes import memory_notes_of
+from archcalc.core.notes import notes_of
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.options import Options
 from archcalc.simulate.events import Block, Change, Event
@@ -52,7 +52,7 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     ours = deploy(model, Options.of("memory", options))
     root, step, _ = played_by(ours, free_sizes(model, batch, seq))
     changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
-    return Played(*_played(changes, sum(step.start.values())), memory_notes_of(root))
+    return Played(*_played(changes, sum(step.start.values())), notes_of(root, "memory_notes"))
 
 
 def free_sizes(model: Model, batch: int, seq: int) -> Sizes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,7 +28,7 @@ MODELS = {
 
 def _compute_softmax_in_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a CPU does: it is in none of PyTorch's lists for CPUs."""
-    monkeypatch.setitem(KINDS, "softmax", replace(KINDS["softmax"], autocast=""))
+    monkeypatch.setitem(KINDS, "softmax", KINDS["softmax"]._replace(autocast=""))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -11,6 +11,7 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention import Attention, Inputs
+from archcalc.layers.attention_mask import CALLED
 from archcalc.layers.patches import Patches
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class AttentionPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         layer, sight = self.layer, self.layer.sight
-        self.describe(m, "cross-attention" if layer.cross else sight.called, sight.about)
+        self.describe(m, "cross-attention" if layer.cross else CALLED[sight.causal], sight.about)
         if self.global_qkv:
             layer.keep_global(m, x.dims[-1])
         reader = Reader(layer, x, context, self.dropout, self.patches, context.prepared.get(self.name))

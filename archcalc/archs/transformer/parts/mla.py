@@ -12,7 +12,7 @@ from archcalc.archs.transformer.positions.rope import Rope
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Inputs
-from archcalc.layers.attention_mask import Sight
+from archcalc.layers.attention_mask import CALLED, Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
 
@@ -28,7 +28,7 @@ class LatentPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         sight = self.layer.sight
-        self.describe(m, sight.called, sight.about)
+        self.describe(m, CALLED[sight.causal], sight.about)
         inputs = Inputs(context.work, mask=context.mask(x, sight))
         if self.rope:
             inputs = replace(inputs, rotation=self.rope.rotation(x, self.layer.widths.rope, context))
