@@ -14,7 +14,6 @@ from archcalc.storage.named_formats import spelled, uniform_format
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
-    from archcalc.storage.format import Format
 
 BOTH, OF_KEYS, OF_VALUES = "kv_dtype", "cache_type_k", "cache_type_v"
 
@@ -25,19 +24,12 @@ class Part(NamedTuple):
     format: str
     option: str
 
-    def read(self, usual: str) -> Format:
-        return uniform_format(self.format or usual, flag_of(self.option))
-
 
 class CacheTypes(NamedTuple):
     """What was asked for."""
 
     keys: Part
     values: Part
-
-    @property
-    def are_asked(self) -> bool:
-        return bool(self.keys.format or self.values.format)
 
     def named(self, usual: str) -> str:
         """`q8_0`, or `q8_0,q4_0`: as --kv-dtype takes it."""

@@ -6,10 +6,11 @@ ladder(None, kind="unified").kv     of the engine that such devices mostly run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,12 @@ def ladder(engine: str | None, kind: str | None = None) -> Ladder:
     if engine:
         return next((one for one in known.values() if engine in one.engines), known[USUAL])
     found = next((one for one in known.values() if kind in one.kinds), known[USUAL])
-    return _lengthened(found, known[USUAL])
+    below = known[USUAL]
+    return replace(found, weights=_with(found.weights, below.weights), kv=_with(found.kv, below.kv))
 
 
-def _lengthened(first: Ladder, then: Ladder) -> Ladder:
-    """With the narrower formats of the second."""
-    weights, kv = (_below(ours, theirs) for ours, theirs in ((first.weights, then.weights), (first.kv, then.kv)))
-    return Ladder(first.name, first.engines, first.kinds, weights, kv)
-
-
-def _below(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]:
+def _with(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]:
+    """And the narrower ones of the others."""
     least = min(one.bits for one in rungs)
     return (*rungs, *(one for one in others if one.bits < least))
 
@@ -59,11 +56,9 @@ def _below(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...
 @cache
 def ladders() -> dict[str, Ladder]:
     """Every ladder, by the name of its file."""
-    from archcalc.spec.yaml_reader import read
-
     found = {}
     for name, file in sorted(paths.shipped("ladders").items()):
-        data = read(file.read_bytes(), f"ladder {name}").data
+        data = document(file).data
         rungs = {key: tuple(Rung(**rung) for rung in data[key]) for key in ("weights", "kv")}
         found[name] = Ladder(data["name"], tuple(data["engines"]), tuple(data["kinds"]), **rungs)
     return found
