@@ -1,17 +1,8 @@
 """NLLB-MoE: M2M-100 with MoE blocks at a fixed interval, which route each token to two experts."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Weights,
-    activation,
-    bart_like,
-    heads,
-    spelled_out,
-    stack,
-    when,
-)
+from archcalc.importers.hf._helpers import Config, Fields, Weights, activation, bart_like, heads, when
 from archcalc.importers.hf._helpers.moe import sparse_where
+from archcalc.importers.hf._helpers.patterns import spelled_out, stack
 
 TYPES = ("nllb-moe",)
 USUAL = "seq2seq"
@@ -24,7 +15,7 @@ def translate(c: Config) -> Fields:
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
-        "position": bart_like.sinusoidal(c),
+        "position": bart_like.positions(c, "sinusoidal"),
         "embedding": bart_like.shared_table(c),
         "encoder": _stack(c, "encoder", "attention", act),
         "decoder": _stack(c, "decoder", "attention cross", act),

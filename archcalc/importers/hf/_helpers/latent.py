@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, attentions, decoder, inert, rope, when
-from archcalc.importers.hf._helpers.layer_types import paired
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, inert, rope, when
+from archcalc.importers.hf._helpers.layer_types import attentions, paired
 from archcalc.importers.hf._helpers.moe import experts, first_dense, listed, mixture, used
 
 INDEXED_INERT = {

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, ffn, head_dim, rope, top, where_used
-from archcalc.importers.hf._helpers.layer_types import (
-    FULL,
-    HYBRID,
-    LINEAR,
-    every,
-    layer_types,
-    paired,
-    sliding,
-    sliding_from,
-)
+from archcalc.importers.hf._helpers.layer_types import LINEAR, every, layer_types, mixers, paired, sliding, sliding_from
 from archcalc.importers.hf._helpers.moe import sparse_where
 
 _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")
-_MIXERS = {LINEAR: "delta", FULL: "attention"}
 
 
 def qwen_windows(c: Config) -> Fields:
@@ -52,26 +42,18 @@ def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
 
 def delta_decoder(c: Config, parts: list[str], moe: Fields | None = None) -> Fields:
     """Gated DeltaNet and gated attention, each followed by one of `parts`: `ffn` or `moe`."""
-    mixers = _mixers(c)
+    found = mixers(c, every(c, c.given("full_attention_interval") or 4, other=LINEAR), "delta")
+    gated = {"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": True}
     fields = decoder(
         c,
         **where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe),
-        **where_used(mixers, attention=lambda: _gated_attention(c), delta=lambda: _delta(c)),
-        position=where_used(mixers, attention=lambda: rope(c, head_dim(c)))["attention"],
-        decoder=paired(mixers, parts),
+        **where_used(found, attention=lambda: gated, delta=lambda: _delta(c)),
+        position=where_used(found, attention=lambda: rope(c, head_dim(c)))["attention"],
+        decoder=paired(found, parts),
     )
     c.skip("attention_bias", "max_position_embeddings", "rope_parameters")
     c.skip(*(key for key in c.said if key.startswith("linear_")))
     return fields
-
-
-def _gated_attention(c: Config) -> Fields:
-    return {"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": True}
-
-
-def _mixers(c: Config) -> list[str]:
-    usual = every(c, c.given("full_attention_interval") or 4, other=LINEAR)
-    return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
 
 
 def _delta(c: Config) -> Fields:
