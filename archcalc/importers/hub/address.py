@@ -14,6 +14,7 @@ _REVISION = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
 _OTHER_PAGES = ("datasets", "spaces", "docs", "blog", "papers", "collections", "api", "models", "learn", "tasks")
 _VIEWS = ("tree", "blob", "resolve", "raw", "commit")
+_READ = (".json", ".safetensors")
 _HINT = "write hf:owner/name, hf:owner/name@revision or https://huggingface.co/owner/name"
 
 
@@ -79,13 +80,9 @@ def _revision(written: str, behind: list[str], rest: list[str]) -> str:
     if not rest:
         return ""
     file = behind[1] if len(behind) == 2 else ""
-    if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not _is_read(file)):
+    if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not file.endswith(_READ)):
         raise InputError(
             f"{written} points into a subfolder of a repository",
             f"archcalc reads only its top level: {_HINT}; or download the file",
         )
     return behind[0]
-
-
-def _is_read(file: str) -> bool:
-    return file.endswith((".json", ".safetensors"))
