@@ -21,14 +21,10 @@ MAX_INDEX = 10**8  # the longest that are published have a tenth of that
 def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
     """The spec in a file or folder, or the one that another kind of file stands for."""
     try:
-        if path.is_dir():
+        if path.is_dir() or (path.name == CONFIG and path.is_file()):
             from archcalc.importers import folders
 
-            return folders.document(path, trace)
-        if path.name == CONFIG and path.is_file():
-            from archcalc.importers import folders
-
-            return folders.described(path, shown, trace)
+            return folders.document(path, trace) if path.is_dir() else folders.described(path, shown, trace)
         start = text(path)
         # a file that opens as specs do: in letters, and neither as JSON, as weights, nor as what stands for them
         plain = start[:8].isascii() and start[:8].decode().isprintable()

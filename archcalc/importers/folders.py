@@ -42,7 +42,11 @@ def described(config: Path, shown: str, trace: bool) -> Document:
     except InputError as error:
         if not weights or error.field not in UNREAD:
             raise
-        return _tensors_alone(config.parent / weights, error)
+        try:  # the tensor list of a model whose config archcalc cannot import
+            tensors = read(config.parent / weights)
+        except InputError:
+            raise error from None
+        return tensors_alone(tensors, str(config.parent / weights), weights, error)
     why = _absent(config.parent / weights) if weights else weight_names.unread(names)
     if weights and not why:  # a damaged file is an error
         return weights_check.with_weights(found, read(config.parent / weights), weights)
@@ -57,15 +61,6 @@ def by_config_alone(found: Document, why: str) -> Document:
 
 def _names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir() if file.is_file()}
-
-
-def _tensors_alone(weights: Path, error: InputError) -> Document:
-    """The tensor list of a model whose config archcalc cannot import."""
-    try:
-        tensors = read(weights)
-    except InputError:
-        raise error from None
-    return tensors_alone(tensors, str(weights), weights.name, error)
 
 
 def tensors_alone(tensors: safetensors.Tensors, shown: str, name: str, error: InputError) -> Document:

@@ -123,7 +123,9 @@ def file_weights(root: Module, header: Header) -> FileWeights:
                 taken[_key(place.param)] += share
                 in_layers[_key(place.param), group[1]] += share
         for place in spec[group]:
-            formats[f"{place.param.owner.path}.{place.param.name}"][_format(place, tensors, owners)] += 1
+            held = {stored.format for name, stored in tensors.items() if place in owners[name]}
+            stored_as = held.pop() if len(held) == 1 else SEVERAL
+            formats[f"{place.param.owner.path}.{place.param.name}"][stored_as] += 1
     # of parameters that use one format per layer, though it may differ between layers
     known = {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
     return FileWeights(header.header.tensors, _whole(taken), known, in_layers)
@@ -142,12 +144,6 @@ def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Pla
             owners[same.pop(0)].append(place)
             left.remove(place)
     return {name: owners[name] or left for name in tensors}
-
-
-def _format(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> str:
-    """The format of the tensors that store a parameter."""
-    held = {stored.format for name, stored in tensors.items() if place in owners[name]}
-    return held.pop() if len(held) == 1 else SEVERAL
 
 
 def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:

@@ -60,7 +60,10 @@ def groups_of(place: Place, facts: Facts) -> list[Group]:
 def difference(root: Module, facts: Facts, without: Collection[int] = ()) -> str:
     """Empty where every layer agrees, but for those `without` which the spec is compared; else how many do not, and the
     tensors of the first that one side alone has."""
-    spec, file, steering = _spec(root, facts), _file(facts), _steering(facts)
+    spec, file = _spec(root, facts), _file(facts)
+    steering: Counter[Group] = Counter()  # balances the load of experts: some classes declare it a parameter
+    for name, stored in facts.header.tensors.items():
+        steering[group_of(name, facts)] += stored.elements if _STEERING.fullmatch(name) else 0
     unlike = [
         group
         for group in sorted({*spec, *file})
@@ -89,14 +92,6 @@ def _file(facts: Facts) -> Groups:
     beside = [(key, 1) for key in facts.entry.get("in_header", ()) if key in facts.header.facts]
     for group in [group for group in found if group != OUTSIDE]:
         found[group] += beside
-    return found
-
-
-def _steering(facts: Facts) -> Counter[Group]:
-    """What balances the load of experts: some classes declare it a parameter, most a buffer."""
-    found: Counter[Group] = Counter()
-    for name, stored in facts.header.tensors.items():
-        found[group_of(name, facts)] += stored.elements if _STEERING.fullmatch(name) else 0
     return found
 
 

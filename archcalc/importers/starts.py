@@ -33,7 +33,12 @@ def of_start(raw: bytes, size: int, name: str) -> Document:
 
 def _read(raw: bytes, size: int, name: str) -> Document:
     if raw[:4] == b"GGUF":
-        return _gguf(raw, size, name)
+        try:
+            return gguf_spec.of_header(gguf.of_start(raw, size), name)
+        except gguf.Cut:
+            if len(raw) < size:
+                raise Short from None
+            raise
     weight_names.check(name, raw)
     if name.endswith(".gguf"):
         raise InputError("not a GGUF file: it does not begin with GGUF", "download it again")
@@ -42,12 +47,3 @@ def _read(raw: bytes, size: int, name: str) -> Document:
         raise Short
     tensors = safetensors.tensors(safetensors.header(BytesIO(raw), size), size)
     return of_tensors(tensors, name, *of_shard(name))
-
-
-def _gguf(raw: bytes, size: int, name: str) -> Document:
-    try:
-        return gguf_spec.of_header(gguf.of_start(raw, size), name)
-    except gguf.Cut:
-        if len(raw) < size:
-            raise Short from None
-        raise

@@ -48,19 +48,14 @@ def _stages(c: Config, found: list[tuple[int, int]]) -> conv_like.Items:
 
 
 def _end(c: Config, number_of_stages: int) -> conv_like.Items:
+    if c.task == "backbone" and not conv_like.last_stage_alone(c, number_of_stages):
+        why = "its backbone has a norm for each stage that it gives out, and only the last one can be counted"
+        raise c.refused("out_features", why)
     pooled = [*conv_like.POOLED, "flatten", NORM]
     table: heads.Table = {
         "base": lambda: pooled,
         "image": lambda: [*pooled, *conv_like.classifier(c)],
-        "backbone": lambda: _normed(c, number_of_stages),
+        "backbone": lambda: [NORM],  # for each map that it gives out
     }
     end: conv_like.Items = heads.for_task(c, table)
     return end
-
-
-def _normed(c: Config, number_of_stages: int) -> conv_like.Items:
-    """A backbone has a norm for each map that it gives out."""
-    if not conv_like.last_stage_alone(c, number_of_stages):
-        why = "its backbone has a norm for each stage that it gives out, and only the last one can be counted"
-        raise c.refused("out_features", why)
-    return [NORM]

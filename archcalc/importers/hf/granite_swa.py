@@ -22,17 +22,14 @@ def translate(c: Config, *, part: str) -> Fields:
 
 
 def _kinds(c: Config, position: Fields) -> list[Fields]:
+    """What a block's attention has: a window, and a RoPE base of its own, where 0 means no positions."""
     layers, window = layer_types(c, first_of_every(c, 4)), c.given("sliding_window")
     slides = [when(layer == SLIDING and window, window=window) for layer in layers]
-    return [{**slide, **turned} for slide, turned in zip(slides, _turned(c, position), strict=True)]
-
-
-def _turned(c: Config, position: Fields) -> list[Fields]:
-    """A base for each block; 0 means no positions."""
     said, blocks = c.given("layer_rope_theta"), c.size("num_hidden_layers")
     if said is None:
-        return [{}] * blocks
+        return slides
     if not isinstance(said, list) or len(said) != blocks:
         raise c.refused("layer_rope_theta", f"it must name a base for each of {blocks} blocks")
     usual, free = position.get("theta"), {"position": "none"}
-    return [when(theta != usual, position={**position, "theta": float(theta)}) if theta else free for theta in said]
+    turned = [when(theta != usual, position={**position, "theta": float(theta)}) if theta else free for theta in said]
+    return [{**slide, **turn} for slide, turn in zip(slides, turned, strict=True)]

@@ -23,13 +23,8 @@ def translate(c: Config) -> Fields:
 def _kinds(c: Config) -> list[Fields]:
     """Sliding-window blocks rotate whole heads with their own RoPE base; head counts may differ by block."""
     local: Fields = {**window(c), "position": rope(c, head_dim(c), layer=SLIDING)}
-    layers = layer_types(c, full(c))
-    return [{**when(layer == SLIDING, **local), **more} for layer, more in zip(layers, _heads(c), strict=True)]
-
-
-def _heads(c: Config) -> list[Fields]:
-    """The attention options of a block with a different number of heads."""
-    usual, blocks = c.size("num_attention_heads"), c.size("num_hidden_layers")
+    layers, usual = layer_types(c, full(c)), c.size("num_attention_heads")
     rest = {"kv_heads": kv_heads(c), "head_dim": head_dim(c)}
-    numbers = c.get("num_attention_heads_per_layer") or [usual] * blocks
-    return [when(number != usual, heads=number, **rest) for number in numbers]
+    numbers = c.get("num_attention_heads_per_layer") or [usual] * len(layers)
+    own = [when(number != usual, heads=number, **rest) for number in numbers]
+    return [{**when(layer == SLIDING, **local), **more} for layer, more in zip(layers, own, strict=True)]

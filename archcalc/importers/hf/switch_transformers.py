@@ -17,7 +17,9 @@ def translate(c: Config) -> Fields:
     second = _parts(c, "decoder", further, further)
     if c.flag("is_decoder") and not both:
         raise c.refused("is_decoder")
-    ffn, moe = _ffn(c), _experts(c)
+    ffn, routed = {"width": c.size("d_ff"), "act": activation(c, "dense_act_fn")}, c.size("num_experts")
+    bias = when(c.flag("router_bias"), router_bias=True)
+    moe = {"experts": routed, "top": 1, **ffn, "gated": False, **bias}
     there, stacks = first, {"encoder": _stack("attention", first)}
     tables = {"spare": True}
     if both and tied:
@@ -49,12 +51,3 @@ def _parts(c: Config, name: str, blocks: int, declared: int) -> list[str]:
 
 def _stack(mixers: str, parts: list[str]) -> Value:
     return stack([f"{mixers} {part}" for part in parts], usual=f"{mixers} ffn")
-
-
-def _ffn(c: Config) -> Fields:
-    return {"width": c.size("d_ff"), "act": activation(c, "dense_act_fn")}
-
-
-def _experts(c: Config) -> Fields:
-    bias = when(c.flag("router_bias"), router_bias=True)
-    return {"experts": c.size("num_experts"), "top": 1, **_ffn(c), "gated": False, **bias}

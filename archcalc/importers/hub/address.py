@@ -44,18 +44,16 @@ class Repository:
 
 def repository(written: str) -> Repository:
     """Parses both notations."""
-    name, revision = _of_name(written) if written.startswith("hf:") else _of_url(written)
+    if written.startswith("hf:"):
+        name, at, revision = written.removeprefix("hf:").partition("@")
+        if at and not revision:
+            raise InputError(f"{written} names no revision", "name a branch, a tag or a commit after the @")
+    else:
+        name, revision = _of_url(written)
     whole = _NAME.fullmatch(name) and ".." not in name
     if not whole or (revision and (not _REVISION.fullmatch(revision) or ".." in revision)):
         raise InputError(f"{written} is not a repository", _HINT)
     return Repository(name, revision)
-
-
-def _of_name(written: str) -> tuple[str, str]:
-    name, at, revision = written.removeprefix("hf:").partition("@")
-    if at and not revision:
-        raise InputError(f"{written} names no revision", "name a branch, a tag or a commit after the @")
-    return name, revision
 
 
 def _of_url(written: str) -> tuple[str, str]:

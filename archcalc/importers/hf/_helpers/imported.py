@@ -33,11 +33,15 @@ def document(said: dict[str, Any], file: str) -> Document:
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
     config.check_all_read(family.inert)
+    counted = said
+    if text.outer:  # of a text model alone, where transformers has a class for that
+        name = heads.class_for(config, text.task)
+        counted = when(name, **{**said, "architectures": [name]})
     return Document(
         file,
         data=fields,
         notes=tuple(dict.fromkeys(config.notes)),
-        config=_counted(said, config, text),
+        config=counted,
         whole=text.whole,
         head_in_checkpoint=config.head_in_checkpoint,
     )
@@ -59,14 +63,6 @@ def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
         return said, family, ""
     note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
     return {**said, "model_type": like}, family, note
-
-
-def _counted(said: dict[str, Any], config: Config, text: Text) -> dict[str, Any]:
-    """The config, of a text model alone where transformers has a class for that."""
-    if not text.outer:
-        return said
-    name = heads.class_for(config, text.task)
-    return when(name, **{**said, "architectures": [name]})
 
 
 def _quantization(config: Config) -> dict[str, Any] | None:
