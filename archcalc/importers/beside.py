@@ -22,15 +22,11 @@ def config(held: Mapping[str, bytes]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The config with its quantisation, and what to say of that; `held` has config.json and what lies beside it."""
     said = json_object(held[CONFIG], CONFIG) or {}
     name = next((name for name in QUANTISED if name in held), None)
-    if name is None or _says_quantised(said):
-        return said, ()
-    return {**said, "quantization_config": _quantised(held[name], name)}, (f"how the weights are stored: from {name}",)
-
-
-def _says_quantised(said: dict[str, Any]) -> bool:
     inner = said.get("text_config")
     parts = (said, inner) if isinstance(inner, dict) else (said,)
-    return any(part.get(key) for part in parts for key in _KEYS)
+    if name is None or any(part.get(key) for part in parts for key in _KEYS):
+        return said, ()
+    return {**said, "quantization_config": _quantised(held[name], name)}, (f"how the weights are stored: from {name}",)
 
 
 def _quantised(raw: bytes, name: str) -> dict[str, Any]:

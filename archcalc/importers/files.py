@@ -21,11 +21,16 @@ MAX_INDEX = 10**8  # the longest that are published have a tenth of that
 def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
     """The spec in a file or folder, or the one that another kind of file stands for."""
     try:
-        if path.is_dir():
+        if path.is_dir() or (path.name == CONFIG and path.is_file()):
             from archcalc.importers import folders
 
-            return folders.document(path, trace)
-        return of_file(path, shown, trace)
+            return folders.document(path, trace) if path.is_dir() else folders.described(path, shown, trace)
+        start = text(path)
+        # a file that opens as specs do: in letters, and neither as JSON, as weights, nor as what stands for them
+        plain = start[:8].isascii() and start[:8].decode().isprintable()
+        if plain and path.suffix in _YAML and not start.startswith((b"{", b"GGUF", weight_names.POINTER)):
+            return read(start, shown)
+        return of_start(path, start, shown, trace)
     except InputError as error:
         error.file = error.file or shown
         raise
@@ -99,14 +104,8 @@ def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
     return found
 
 
-def of_file(path: Path, shown: str, trace: bool) -> Document:
-    if path.name == CONFIG and path.is_file():
-        from archcalc.importers import folders
-
-        return folders.described(path, shown, trace)
-    start = text(path)
-    if path.suffix in _YAML and _is_plain_text(start):
-        return read(start, shown)
+def of_start(path: Path, start: bytes, shown: str, trace: bool) -> Document:
+    """What begins with `start`: weights, or a spec or config in JSON."""
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
         raise InputError("a weights file cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
@@ -142,13 +141,6 @@ def text(path: Path) -> bytes:
         if long_json and not _is_index(start):
             start += stream.read(MAX_JSON - MAX_BYTES)
     return start
-
-
-def _is_plain_text(start: bytes) -> bool:
-    """Whether a file opens as specs do: in letters, and neither as JSON, as weights, nor as what stands for them."""
-    opening = start[:8]
-    other = start.startswith((b"{", b"GGUF", weight_names.POINTER))
-    return opening.isascii() and opening.decode().isprintable() and not other
 
 
 def _is_index(start: bytes) -> bool:
@@ -217,10 +209,3 @@ def by_format(tensors: Any) -> str:
         taken[stored.format] += stored.bytes
     parts = [f"{numbers[name]:,} numbers as {name} in {taken[name]:,} bytes" for name, _ in taken.most_common()]
     return "; ".join(parts) or "nothing"
-
-
-def with_weights(found: Document, tensors: Any, where: str) -> Document:
-    """The config's spec, and how the weights that lie beside it agree with it."""
-    from archcalc.importers import weights_check
-
-    return weights_check.with_weights(found, tensors, where)

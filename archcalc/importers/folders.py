@@ -7,24 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers import beside, files, gguf_folder, safetensors, weight_names
+from archcalc.importers import beside, files, gguf_folder, safetensors, weight_names, weights_check
 from archcalc.importers.beside import CONFIG
 from archcalc.spec.yaml_reader import Document
 
 DESCRIBING = (CONFIG, "params.json", "model_index.json", "adapter_config.json", "open_clip_config.json")
-UNREAD = (
-    "model_type",
-    "architectures",
-    "_class_name",
-    "architecture",
-    "vision_cfg",
-    "peft_type",
-)  # fields of configs that no translator reads
+UNREAD = (  # fields of configs that no translator reads
+    *("model_type", "architectures", "_class_name"),
+    *("architecture", "vision_cfg", "peft_type"),
+)
 
 
 def document(folder: Path, trace: bool) -> Document:
     if model := gguf_folder.chosen(folder):
-        return files.of_file(model, str(model), trace)
+        return files.of_start(model, files.text(model), str(model), trace)
     names = _names(folder)
     name = next((name for name in DESCRIBING if name in names), None)
     if name:
@@ -46,10 +42,15 @@ def described(config: Path, shown: str, trace: bool) -> Document:
     except InputError as error:
         if not weights or error.field not in UNREAD:
             raise
-        return _tensors_alone(config.parent / weights, error)
-    if weights:
-        return _with_weights(found, config.parent / weights)
-    return by_config_alone(found, weight_names.unread(names))
+        try:  # the tensor list of a model whose config archcalc cannot import
+            tensors = read(config.parent / weights)
+        except InputError:
+            raise error from None
+        return tensors_alone(tensors, str(config.parent / weights), weights, error)
+    why = _absent(config.parent / weights) if weights else weight_names.unread(names)
+    if weights and not why:  # a damaged file is an error
+        return weights_check.with_weights(found, read(config.parent / weights), weights)
+    return by_config_alone(found, why)
 
 
 def by_config_alone(found: Document, why: str) -> Document:
@@ -62,24 +63,8 @@ def _names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir() if file.is_file()}
 
 
-def _tensors_alone(weights: Path, error: InputError) -> Document:
-    """The tensor list of a model whose config archcalc cannot import."""
-    try:
-        tensors = read(weights)
-    except InputError:
-        raise error from None
-    return tensors_alone(tensors, str(weights), weights.name, error)
-
-
 def tensors_alone(tensors: safetensors.Tensors, shown: str, name: str, error: InputError) -> Document:
     return files.of_tensors(tensors, shown, f"the tensors of {name}, without a forward pass: {error.fact}")
-
-
-def _with_weights(found: Document, weights: Path) -> Document:
-    """With incomplete weights the config alone is used; a damaged file is an error."""
-    if words := _absent(weights):
-        return by_config_alone(found, words)
-    return files.with_weights(found, read(weights), weights.name)
 
 
 def _absent(weights: Path) -> str:

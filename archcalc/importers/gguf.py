@@ -98,7 +98,15 @@ class _Reader:
         told = each_once([(self.name(), self.value(self.number("I"))) for _ in range(facts)], _broken)
         listed = [self.tensor() for _ in range(tensors)]
         found = each_once([(name, stored) for name, stored, _ in listed], _broken)
-        self.check_places(listed, _alignment(told.get("general.alignment", 32)))
+        alignment = told.get("general.alignment", 32)
+        if (
+            isinstance(alignment, bool)
+            or not isinstance(alignment, int)
+            or alignment < 1
+            or alignment & (alignment - 1)
+        ):
+            raise _broken("general.alignment is not a power of two")
+        self.check_places(listed, alignment)
         return Header(told, found)
 
     @property
@@ -215,12 +223,6 @@ def _check_version(version: int) -> None:
         raise InputError("this GGUF file is big-endian: it was made for machines such as s390x", hint)
     if version not in (2, 3):
         raise InputError(f"GGUF version {version} is not read", "versions 2 and 3 are; convert the file anew")
-
-
-def _alignment(said: Any) -> int:
-    if isinstance(said, bool) or not isinstance(said, int) or said < 1 or said & (said - 1):
-        raise _broken("general.alignment is not a power of two")
-    return said
 
 
 class Cut(InputError):

@@ -36,16 +36,12 @@ def told(facts: Facts, kept: list[Fields]) -> str:
     """The same in words, with what had to be assumed."""
     if not kept:
         return "KV cache: none is counted, since llama.cpp keeps none for this architecture or the header tells of none"
-    parts = ", ".join(f"{_number(one['layers'])} {_one(one)}" for one in kept[:6])
+    parts = ", ".join(f"{one['layers']:,} layer{'s' if one['layers'] > 1 else ''} with {_one(one)}" for one in kept[:6])
     more = " and so on" if len(kept) > 6 else ""
     window = _whole(facts.raw("attention.sliding_window"))
     if window and facts.raw("attention.sliding_window_pattern") is None:
         more += f"; all positions are kept, as the header does not tell which layers have its window of {window:,}"
     return f"KV cache: worked out from the header and the widths of the tensors, not from a spec: {parts}{more}"
-
-
-def _number(layers: int) -> str:
-    return f"{layers:,} layer{'s' if layers > 1 else ''} with"
 
 
 def _one(kept: Fields) -> str:

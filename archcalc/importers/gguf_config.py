@@ -190,18 +190,14 @@ def config(facts: Facts) -> Fields:
     wanted |= shared["rope"] if "rope_parameters" in declared else {}
     wanted |= entry.get("config", {})
     found = {name: facts.value(said) for name, said in wanted.items()}
+    texts = (name for name, task in about["classes"].items() if task == "causal")  # as nearly all files hold
     unsaid = {name for name in shared["unsaid"] if name in found and found[name] is None}
     return {
         **{name: value for name, value in found.items() if value is not None or name in unsaid},
         "torch_dtype": "float16",  # llama.cpp's own choice for the cache
         "model_type": model_type,
-        "architectures": [entry.get("class") or _writes_text(about["classes"])],
+        "architectures": [entry.get("class") or next(iter(texts), next(iter(about["classes"])))],
     }
-
-
-def _writes_text(classes: dict[str, str]) -> str:
-    """The causal LM class, since nearly all files contain a language model."""
-    return next((name for name, task in classes.items() if task == "causal"), next(iter(classes)))
 
 
 def _predicts_further(tensors: dict[str, Stored]) -> bool:

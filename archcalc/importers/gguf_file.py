@@ -54,9 +54,7 @@ class FileWeights:
     tensors: Mapping[str, Stored]
     taken: Mapping[Key, int] = field(default_factory=dict)
     formats: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of each parameter, in how many layers
-    in_layers: Mapping[tuple[Key, int], Fraction] = field(
-        default_factory=dict
-    )  # of `taken`, by the number of the layer
+    in_layers: Mapping[tuple[Key, int], Fraction] = field(default_factory=dict)  # of `taken`, by the layer's number
     rest: str = ""
     unknown: str = ""
     source: str = "the file's tensors"
@@ -118,12 +116,19 @@ def file_weights(root: Module, header: Header) -> FileWeights:
     for group, tensors in file.items():
         owners = _owners(spec[group], tensors)
         for name, stored in tensors.items():
-            for place, share in _divided(stored.bytes, owners[name] or spec[group]):
+            here = owners[name] or spec[group]
+            whole = sum(int(place.param.size) for place in here)
+            for place in here:
+                share = Fraction(stored.bytes * int(place.param.size), whole)
                 taken[_key(place.param)] += share
                 in_layers[_key(place.param), group[1]] += share
         for place in spec[group]:
-            formats[f"{place.param.owner.path}.{place.param.name}"][_format(place, tensors, owners)] += 1
-    return FileWeights(header.header.tensors, _whole(taken), _known(formats), in_layers)
+            held = {stored.format for name, stored in tensors.items() if place in owners[name]}
+            stored_as = held.pop() if len(held) == 1 else SEVERAL
+            formats[f"{place.param.owner.path}.{place.param.name}"][stored_as] += 1
+    # of parameters that use one format per layer, though it may differ between layers
+    known = {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
+    return FileWeights(header.header.tensors, _whole(taken), known, in_layers)
 
 
 def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Place]]:
@@ -141,26 +146,16 @@ def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Pla
     return {name: owners[name] or left for name in tensors}
 
 
-def _format(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> str:
-    """The format of the tensors that store a parameter."""
-    held = {stored.format for name, stored in tensors.items() if place in owners[name]}
-    return held.pop() if len(held) == 1 else SEVERAL
-
-
 def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
     """Assign to a parameter the tensors with a matching name, if there are any."""
     for names in _called(place):
-        found = [name for name in tensors if _own_name(name) in names]
+        # `attn_q` for `blk.3.attn_q.weight`; the `attn_q_b` of an indexer is not that of attention
+        found = [name for name in tensors if _STANDS.sub("", name).removesuffix(".weight") in names]
         for name in (one for one in found if one.endswith(".weight")):
             owners[name].append(place)
         if found:
             return True
     return False
-
-
-def _own_name(tensor: str) -> str:
-    """`attn_q` for `blk.3.attn_q.weight`; the `attn_q_b` of an indexer is not that of attention."""
-    return _STANDS.sub("", tensor).removesuffix(".weight")
 
 
 def _called(place: Place) -> Iterator[set[str]]:
@@ -178,12 +173,6 @@ def _behind(role: Role) -> str:
     return "_shexp" if role in SHARED else ""
 
 
-def _divided(taken: int, owners: list[Place]) -> Iterator[tuple[Place, Fraction]]:
-    whole = sum(int(place.param.size) for place in owners)
-    for place in owners:
-        yield place, Fraction(taken * int(place.param.size), whole)
-
-
 def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
     """Rounds to whole bytes with the same sum, carrying each remainder to the next."""
     found, before = {}, Fraction(0)
@@ -191,11 +180,6 @@ def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
         found[key] = int(before + share) - int(before)
         before += share
     return found
-
-
-def _known(formats: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
-    """Formats of parameters that use one format per layer, though it may differ between layers."""
-    return {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
 
 
 def _key(param: Param) -> Key:

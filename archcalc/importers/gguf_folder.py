@@ -40,19 +40,16 @@ def chosen(folder: Path) -> Path | None:
     models = [one for one in every if not one.is_projector] or every
     if not models:
         return None
-    others = _others(folder)
+    # weights in another format: by their index or the config beside them, where there is one
+    tensors = sorted(file.name for file in folder.glob("*.safetensors"))
+    whole = [name for name in ("config.json", "model.safetensors.index.json") if (folder / name).is_file()]
+    others = (whole[:1] or tensors) if tensors else []
     if len(models) == 1 and not others:
         return models[0].file
     named = [*(f"{one.file.name} ({one.bytes:,} bytes)" for one in models), *others]
     hint = f"name one of them, such as {folder / models[0].file.name}"
-    raise InputError(f"this folder holds {len(named)} models: {_listed(named)}", hint)
-
-
-def _others(folder: Path) -> list[str]:
-    """Weights in another format: by their index or the config beside them, where there is one."""
-    tensors = sorted(file.name for file in folder.glob("*.safetensors"))
-    whole = [name for name in ("config.json", "model.safetensors.index.json") if (folder / name).is_file()]
-    return (whole[:1] or tensors) if tensors else []
+    more = f" and {len(named) - _MOST_LISTED} more" if len(named) > _MOST_LISTED else ""
+    raise InputError(f"this folder holds {len(named)} models: {', '.join(named[:_MOST_LISTED])}{more}", hint)
 
 
 def projectors(file: Path) -> list[Variant]:
@@ -60,8 +57,3 @@ def projectors(file: Path) -> list[Variant]:
     if PROJECTOR in file.name.lower():
         return []
     return [one for one in variants(file.parent) if one.is_projector]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

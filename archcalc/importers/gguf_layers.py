@@ -30,13 +30,9 @@ _MOST_NAMED = 4
 def parameters(tensors: Mapping[str, Stored]) -> dict[str, Stored]:
     """Those tensors that are parameters, each once: ik_llama.cpp keeps some projections a second time, in parts."""
     twice = any(name.endswith(_AT_ONCE) for name in tensors)
-    left_out = _IN_PARTS if twice else ()
-    return {name: stored for name, stored in tensors.items() if _is_parameter(name) and not name.endswith(left_out)}
-
-
-def _is_parameter(name: str) -> bool:
-    """Neither a constant, nor what steers a router, nor the scale of a quantised matrix."""
-    return not any(pattern.fullmatch(name) for pattern in (_CONSTANTS, _STEERING, _SCALES))
+    left_out, others = _IN_PARTS if twice else (), (_CONSTANTS, _STEERING, _SCALES)
+    kept = [name for name in tensors if not any(pattern.fullmatch(name) for pattern in others)]
+    return {name: tensors[name] for name in kept if not name.endswith(left_out)}
 
 
 def group_of(name: str, facts: Facts) -> Group:
@@ -64,13 +60,20 @@ def groups_of(place: Place, facts: Facts) -> list[Group]:
 def difference(root: Module, facts: Facts, without: Collection[int] = ()) -> str:
     """Empty where every layer agrees, but for those `without` which the spec is compared; else how many do not, and the
     tensors of the first that one side alone has."""
-    spec, file, steering = _spec(root, facts), _file(facts), _steering(facts)
+    spec, file = _spec(root, facts), _file(facts)
+    steering: Counter[Group] = Counter()  # balances the load of experts: some classes declare it a parameter
+    for name, stored in facts.header.tensors.items():
+        steering[group_of(name, facts)] += stored.elements if _STEERING.fullmatch(name) else 0
     unlike = [
         group
         for group in sorted({*spec, *file})
         if group[1] not in without and _sum(spec[group]) not in (_sum(file[group]), _sum(file[group]) + steering[group])
     ]
-    return _told(spec[unlike[0]], file[unlike[0]], len(unlike)) if unlike else ""
+    if not unlike:
+        return ""
+    ours, theirs = spec[unlike[0]], file[unlike[0]]  # without tensors of one size, which are taken to be the same
+    told = [*_alone(theirs, ours, "in the file alone"), *_alone(ours, theirs, "missing from the file")]
+    return "; ".join(told) + (f"; {len(unlike) - 1:,} more layers differ" if len(unlike) > 1 else "")
 
 
 def _spec(root: Module, facts: Facts) -> Groups:
@@ -92,23 +95,8 @@ def _file(facts: Facts) -> Groups:
     return found
 
 
-def _steering(facts: Facts) -> Counter[Group]:
-    """What balances the load of experts: some classes declare it a parameter, most a buffer."""
-    found: Counter[Group] = Counter()
-    for name, stored in facts.header.tensors.items():
-        found[group_of(name, facts)] += stored.elements if _STEERING.fullmatch(name) else 0
-    return found
-
-
 def _sum(several: list[tuple[str, int]]) -> int:
     return sum(elements for _, elements in several)
-
-
-def _told(spec: list[tuple[str, int]], file: list[tuple[str, int]], unlike: int) -> str:
-    """What is left on both sides when tensors of one size are taken to be the same."""
-    told = [*_alone(file, spec, "in the file alone"), *_alone(spec, file, "missing from the file")]
-    more = f"; {unlike - 1:,} more layers differ" if unlike > 1 else ""
-    return "; ".join(told) + more
 
 
 def _alone(these: list[tuple[str, int]], those: list[tuple[str, int]], where: str) -> list[str]:

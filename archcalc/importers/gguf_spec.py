@@ -32,8 +32,11 @@ def document(path: Path, shown: str) -> Document:
 
 def of_header(header: gguf.Header, shown: str) -> Document:
     facts = Facts(header)
-    if not facts.architecture or facts.architecture == PROJECTOR:
-        return of_tensors(header.tensors, shown, _told(facts))
+    if facts.architecture == PROJECTOR:
+        note = "a multimodal projector (mmproj): it encodes images or sound for a model in another file"
+        return of_tensors(header.tensors, shown, note)
+    if not facts.architecture:
+        return of_tensors(header.tensors, shown, "the tensors of the file: it names no architecture")
     way = facts.entry
     if not way:
         return _of_tensors(facts, shown, f"archcalc does not read the architecture {facts.architecture} as a spec")
@@ -91,13 +94,6 @@ def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
     if kept:
         found.data |= {"cache": kept, "precision": "fp16", **longest(facts)}
     return found
-
-
-def _told(facts: Facts) -> str:
-    """Of a file that is no language model."""
-    if facts.architecture == PROJECTOR:
-        return "a multimodal projector (mmproj): it encodes images or sound for a model in another file"
-    return "the tensors of the file: it names no architecture"
 
 
 def _beside(path: Path) -> list[str]:

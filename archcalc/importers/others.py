@@ -28,21 +28,15 @@ def _diffusers(said: Said) -> Other | None:
     name = said.get("_class_name")
     if not isinstance(name, str):
         return None
-    parts = [key for key, value in said.items() if _is_pair(value)]
+    lists = {key: value for key, value in said.items() if isinstance(value, list) and len(value) == 2}
+    parts = [key for key, pair in lists.items() if all(isinstance(word, str) for word in pair)]
     if parts:
         fact = f"this describes a diffusers pipeline ({name:.60}), which is several models: {', '.join(parts)[:200]}"
         return Other(fact, "give the folder of one of them; its weights in safetensors are counted")
     if "Scheduler" in name:
         return Other(f"this describes a diffusers scheduler ({name:.60}), which has no weights", _GIVE_CONFIG)
-    return Other(
-        f"this describes a diffusers model ({name:.60}); archcalc does not import diffusers classes",
-        _COUNT_WEIGHTS,
-        "_class_name",
-    )
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(word, str) for word in value)
+    fact = f"this describes a diffusers model ({name:.60}); archcalc does not import diffusers classes"
+    return Other(fact, _COUNT_WEIGHTS, "_class_name")
 
 
 def _peft(said: Said) -> Other | None:
@@ -58,11 +52,8 @@ def _peft(said: Said) -> Other | None:
 def _timm(said: Said) -> Other | None:
     if not isinstance(said.get("architecture"), str) or not {"pretrained_cfg", "num_classes"} & said.keys():
         return None
-    return Other(
-        f"this describes a timm model ({said['architecture']:.60}), which archcalc does not read",
-        _COUNT_WEIGHTS,
-        "architecture",
-    )
+    fact = f"this describes a timm model ({said['architecture']:.60}), which archcalc does not read"
+    return Other(fact, _COUNT_WEIGHTS, "architecture")
 
 
 def _open_clip(said: Said) -> Other | None:

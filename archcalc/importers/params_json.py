@@ -66,13 +66,13 @@ def _check(said: Said, known: set[str]) -> None:
 
 def _of_meta(said: Said) -> Said:
     width, step = int(2 * (4 * said["dim"]) / 3), said.get("multiple_of", 256)
-    if said.get("ffn_dim_multiplier") is not None:
-        width = int(_factor(said["ffn_dim_multiplier"]) * width)
-    return {
-        "model_type": "llama",
-        "architectures": ["LlamaForCausalLM"],
-        "intermediate_size": -(-width // step) * step,
-    }
+    factor = said.get("ffn_dim_multiplier")
+    if factor is not None:
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor < 1000:
+            fact = f"expected a number between 0 and 1,000, found {factor!r:.60}"
+            raise InputError(fact, fields=[("ffn_dim_multiplier",)])
+        width = int(factor * width)
+    return {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "intermediate_size": -(-width // step) * step}
 
 
 def _of_mistral(said: Said) -> Said:
@@ -94,10 +94,3 @@ def _quantised(said: Any) -> Said:
     if not isinstance(said, dict) or said.get("qformat_weight") != "fp8_e4m3" or said.get("qscheme_act") != "TENSOR":
         raise InputError("archcalc does not read this quantisation", "give config.json", fields=[("quantization",)])
     return {"quant_method": "fp8", "activation_scheme": "static"}
-
-
-def _factor(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1000:
-        fact = f"expected a number between 0 and 1,000, found {value!r:.60}"
-        raise InputError(fact, fields=[("ffn_dim_multiplier",)])
-    return value

@@ -74,16 +74,11 @@ def _with_shapes(held: Tensors, found: tuple[dict[str, Any], int], stream: Binar
         whole = name.removesuffix(_SHAPE) + _PACKED
         if name.endswith(_SHAPE) and shape.format == "int64" and shape.shape == (2,) and whole in held:
             stream.seek(start + entries[name]["data_offsets"][0])
-            packed[whole] = _of_shape(held[whole], stream.read(16))
+            rows, columns = (int.from_bytes(stream.read(8), "little", signed=True) for _ in range(2))
+            weights, bits = rows * columns, 8 * held[whole].bytes
+            if rows > 0 and columns > 0 and weights <= bits <= 16 * weights:  # a bit to 16 for each, or not believed
+                packed[whole] = replace(held[whole], weights=weights)
     return packed
-
-
-def _of_shape(packed: Stored, raw: bytes) -> Stored:
-    """A shape that cannot be: neither a bit nor more than 16 for each weight: is not believed."""
-    rows, columns = (int.from_bytes(part, "little", signed=True) for part in (raw[:8], raw[8:]))
-    weights, bits = rows * columns, 8 * packed.bytes
-    plausible = rows > 0 and columns > 0 and weights <= bits <= 16 * weights
-    return replace(packed, weights=weights) if plausible else packed
 
 
 def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:

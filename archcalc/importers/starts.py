@@ -33,26 +33,17 @@ def of_start(raw: bytes, size: int, name: str) -> Document:
 
 def _read(raw: bytes, size: int, name: str) -> Document:
     if raw[:4] == b"GGUF":
-        return _gguf(raw, size, name)
+        try:
+            return gguf_spec.of_header(gguf.of_start(raw, size), name)
+        except gguf.Cut:
+            if len(raw) < size:
+                raise Short from None
+            raise
     weight_names.check(name, raw)
     if name.endswith(".gguf"):
         raise InputError("not a GGUF file: it does not begin with GGUF", "download it again")
-    if len(raw) < _header_end(raw) <= size:
+    length = int.from_bytes(raw[:_LENGTH], "little")
+    if length <= safetensors.LONGEST and len(raw) < _LENGTH + length <= size:  # a longer one is left to its reader
         raise Short
     tensors = safetensors.tensors(safetensors.header(BytesIO(raw), size), size)
     return of_tensors(tensors, name, *of_shard(name))
-
-
-def _header_end(raw: bytes) -> int:
-    """One that claims to be longer than any is left to its reader, which says so."""
-    length = int.from_bytes(raw[:_LENGTH], "little")
-    return _LENGTH + length if length <= safetensors.LONGEST else 0
-
-
-def _gguf(raw: bytes, size: int, name: str) -> Document:
-    try:
-        return gguf_spec.of_header(gguf.of_start(raw, size), name)
-    except gguf.Cut:
-        if len(raw) < size:
-            raise Short from None
-        raise

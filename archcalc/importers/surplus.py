@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from archcalc.core.ir import Param, walk
+from archcalc.core.ir import walk
 from archcalc.core.roles import Role
 from archcalc.model import Model
 from archcalc.spec.stored_tensors import Stored
@@ -72,13 +72,6 @@ def _copies(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> list[str
     size = int(table.size)
     own = sum(int(param.size) == size for param in params)
     alike = [name for name in tensors if used[name].role == PARAMETER and used[name].weights == size]
-    heads = sorted((name for name in alike if _HEAD.search(name)), key=_is_table)
-    return heads[: max(0, len(alike) - own)] if _is_tied(params) else []
-
-
-def _is_table(name: str) -> bool:
-    return "embed" in name
-
-
-def _is_tied(params: list[Param]) -> bool:
-    return not any(param.weight_role is Role.HEAD for param in params)
+    heads = sorted((name for name in alike if _HEAD.search(name)), key=lambda name: "embed" in name)
+    is_tied = not any(param.weight_role is Role.HEAD for param in params)
+    return heads[: max(0, len(alike) - own)] if is_tied else []

@@ -69,7 +69,8 @@ def unread(names: Collection[str]) -> str:
     """A sentence about weight files that are present but not read; empty if there are none."""
     tensors = sorted(name for name in names if name.endswith(".safetensors"))
     if tensors:
-        return f"there are several weight files here ({_listed(tensors)})"
+        more = f" and {len(tensors) - _MOST_LISTED} more" if len(tensors) > _MOST_LISTED else ""
+        return f"there are several weight files here ({', '.join(tensors[:_MOST_LISTED])}{more})"
     for name in sorted(names):
         if what := kind(name):
             return f"{name} is {what}"
@@ -102,8 +103,3 @@ def of_shards(listed: Collection[str]) -> None:
     name = next((name for name in sorted(listed) if not name.endswith(".safetensors") and kind(name)), None)
     if name:
         raise InputError(f"the index lists {name}, {kind(name)}", _CONVERT)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-    return ", ".join(names[:_MOST_LISTED]) + more

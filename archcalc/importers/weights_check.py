@@ -27,7 +27,12 @@ def with_weights(found: Document, tensors: Tensors, file: str) -> Document:
     """The config's document, with what its weights say; `file` is what they are called."""
     if found.data.get("family") == "weights":  # of transformers' own list of tensors
         return found
-    held = _held(found, tensors, file)
+    used = uses(tensors)
+    _name_precision(found, tensors, used)
+    model = Model.from_document(found, "model")
+    others = surplus(model, tensors, used)
+    beyond = {name for parts in others.values() for name in parts}
+    held = Held(model, {name: one for name, one in tensors.items() if name not in beyond}, used, others, file)
     found.file_notes = (*found.file_notes, *held.notes())
     if held.differs:
         found.weights = held.on_disk()
@@ -70,7 +75,11 @@ class Held:
         return self.bytes != self.expected
 
     def notes(self) -> list[str]:
-        return [self._compared(), *(self._beside(name, held) for name, held in self.others.items())]
+        told = [self._compared()]
+        for name, held in self.others.items():
+            weights, taken = sum(self.used[one].weights for one in held), sum(one.bytes for one in held.values())
+            told.append(f"{self.file} also holds {name}, {weights:,} weights in {taken:,} bytes, which are not counted")
+        return told
 
     def _compared(self) -> str:
         if any(use.role == UNKNOWN for name, use in self.used.items() if name in self.tensors):
@@ -97,10 +106,6 @@ class Held:
         head = [name for name in alone if "head" in name or "output" in name]
         return f": {(head or alone)[0]} is as large as that" if alone else ""
 
-    def _beside(self, name: str, held: Tensors) -> str:
-        weights, taken = sum(self.used[one].weights for one in held), sum(one.bytes for one in held.values())
-        return f"{self.file} also holds {name}, {weights:,} weights in {taken:,} bytes, which are not counted"
-
     def on_disk(self) -> OnDisk:
         """The bytes of the files in the place of what the config says."""
         from archcalc.analyze.memory.deployment import deploy
@@ -125,15 +130,6 @@ class Held:
 
 
 _STEERING = ("e_score_correction_bias", "expert_bias")
-
-
-def _held(found: Document, tensors: Tensors, file: str) -> Held:
-    used = uses(tensors)
-    _name_precision(found, tensors, used)
-    model = Model.from_document(found, "model")
-    others = surplus(model, tensors, used)
-    beyond = {name for held in others.values() for name in held}
-    return Held(model, {name: one for name, one in tensors.items() if name not in beyond}, used, others, file)
 
 
 def _name_precision(found: Document, tensors: Tensors, used: dict[str, Use]) -> None:

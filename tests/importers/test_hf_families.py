@@ -10,7 +10,7 @@ import pytest
 
 from archcalc.importers import hf
 from archcalc.importers.hf import translator, translators
-from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers import Config, inert
 from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.spec.paths import data_root
 
@@ -56,7 +56,14 @@ def test_a_family_says_only_what_is_not_as_usual() -> None:
     llama, arcee, bert = (translators()[name] for name in ("llama", "arcee", "bert"))
     assert (bert.usual, arcee.usual) == ("masked", "causal")
     assert not arcee.inert and "original_max_position_embeddings" in set(keys_of(llama.inert))
-    assert translators()["apertus"].types == ("apertus",)
+    assert list(translators()["apertus"].types) == ["apertus"]
+
+
+def test_types_of_one_file_may_differ_in_facts_that_it_is_told() -> None:
+    arcee, jais = (translators()[name] for name in ("arcee", "jais2"))
+    assert arcee is jais and arcee.types["arcee"] != jais.types["jais2"]
+    assert arcee.translate(Config("arcee", {}, "causal"))["norm"] == "rms"
+    assert jais.translate(Config("jais2", {}, "causal"))["norm"] == "layer"
 
 
 @pytest.mark.parametrize("word", ["", "..", "../hf/llama", "base", "texts", "no_such_type", "inert"])

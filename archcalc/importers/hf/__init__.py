@@ -6,7 +6,8 @@ A translator is a file here with
 
 and, where they are not what they mostly are,
 
-    TYPES      the model types it reads (otherwise one, called like the file)
+    TYPES      the model types it reads (otherwise one, called like the file); where they differ in a few facts, a
+               mapping to these, which `translate` is told as its arguments
     USUAL      the task a config stands for that names no class: masked, seq2seq, image (otherwise causal)
     INERT      declared keys that change no parameter, shape or cost of these types, by the reason why, and so need
                not be read; those that are inert for every type are in `presets/hf/inert.json` (otherwise none)
@@ -28,10 +29,9 @@ import importlib
 import json
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from archcalc.spec.paths import data_root
@@ -43,39 +43,21 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"[\w.-]{1,100}")  # a file of the folder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
-    """One translator's file, with the usual values for what it leaves out."""
+    """What one translator's file says, with the usual values for what it leaves out."""
 
-    module: ModuleType
-
-    @property
-    def name(self) -> str:
-        return self.module.__name__.rpartition(".")[2]
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        return getattr(self.module, "TYPES", (self.name,))
-
-    @property
-    def usual(self) -> str:
-        return getattr(self.module, "USUAL", "causal")
-
-    @property
-    def inert(self) -> Mapping[str, str]:
-        return getattr(self.module, "INERT", {})
-
-    @property
-    def weights(self) -> Weights | None:
-        return getattr(self.module, "WEIGHTS", None)
+    name: str
+    types: Mapping[str, Fields]
+    """Those that it reads, and what it is told of each."""
+    usual: str
+    inert: Mapping[str, str]
+    weights: Weights | None
+    unused_flops: Callable[[Any, Any, int], int]
+    _translate: Callable[..., Fields]
 
     def translate(self, config: Config) -> Fields:
-        found: Fields = self.module.translate(config)
-        return found
-
-    def unused_flops(self, module: Any, config: Any, flops: int) -> int:
-        count = getattr(self.module, "unused_flops", lambda *_: 0)
-        return int(count(module, config, flops))
+        return self._translate(config, **self.types[config.type])
 
 
 @cache
@@ -96,4 +78,8 @@ def translator(model_type: str) -> Family | None:
 
 @cache
 def _family(name: str) -> Family:
-    return Family(importlib.import_module(f"{__name__}.{name}"))
+    said = vars(importlib.import_module(f"{__name__}.{name}"))
+    types = said.get("TYPES", (name,))
+    types = types if isinstance(types, dict) else {model_type: {} for model_type in types}
+    usual, inert, weights = said.get("USUAL", "causal"), said.get("INERT", {}), said.get("WEIGHTS")
+    return Family(name, types, usual, inert, weights, said.get("unused_flops", lambda *_: 0), said["translate"])

@@ -7,14 +7,9 @@ INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k
 
 
 def translate(c: Config) -> Fields:
-    parts = listed(c, _usual(c))
+    first, every = c.given_or("first_k_dense_replace", 1), c.given_or("moe_layer_freq", 1)  # null means one
+    parts = listed(c, sparse_where(c, lambda block: block >= first and block % every == 0))
     behind = {"kind": "rms", "place": "sandwich"}
     return latent.mla_decoder(
         c, latent.mla(c), parts, **used(c, parts, lambda: latent.deepseek_experts(c, norm=behind))
     )
-
-
-def _usual(c: Config) -> list[str]:
-    """Null means one, for both fields."""
-    first, every = c.given_or("first_k_dense_replace", 1), c.given_or("moe_layer_freq", 1)
-    return sparse_where(c, lambda block: block >= first and block % every == 0)

@@ -1,30 +1,19 @@
 """Bamba: Mamba 2 layers with a few attention layers, and an FFN in every block."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    decoder,
-    ffn,
-    head_dim,
-    inert,
-    mamba_layers,
-    rope,
-    stack,
-    where_used,
-)
-from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR, full_where
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, head_dim, inert, mamba_layers, rope, where_used
+from archcalc.importers.hf._helpers.patterns import stack
 
 INERT = {
     inert.NO_SUCH_SIZE: "mamba_d_head attn_rotary_emb",
     inert.USUAL_LAYERS: "layers_block_type layer_types",
     inert.NOT_HERE: "partial_rotary_factor",
 }
-MIXERS = {FULL: "attention", LINEAR: "mamba"}
 
 
 def translate(c: Config) -> Fields:
     attends = c.get("attn_layer_indices") or []
-    mixers = [MIXERS[layer] for layer in full_where(c, lambda block: block in attends, LINEAR)]
+    words = {True: "attention", False: "mamba"}
+    mixers = [words[block in attends] for block in range(c.size("num_hidden_layers"))]
     rotated = where_used(mixers, attention=lambda: rope(c, head_dim(c)))
     fields = decoder(
         c,

@@ -8,5 +8,5 @@ INERT = {**bart_like.INERT, inert.UNREAD: "add_bias_logits prompt_length prompt_
 
 
 def translate(c: Config) -> Fields:
-    position = bart_like.learned(c, offset=bart_like.OFFSET)
+    position = bart_like.positions(c, "learned", offset=bart_like.OFFSET)
     return bart_like.bart(c, norm=bart_like.POST_NORM, position=position, embedding_norm=True)

@@ -18,16 +18,10 @@ def translate(c: Config) -> Fields:
         "base": c.choose("use_mean_pooling", beit_like.averaged, heads.none),
         "image": lambda: beit_like.classes(c),
         "backbone": lambda: _backbone(c),
-        "masked_image": lambda: _visual_words(c),
+        "masked_image": lambda: heads.classifier(c.size("vocab_size"), pool="patches", **when(not averaged, norm=True)),
     }
     fields = beit_like.beit(c, final_norm=not averaged or c.task == "masked_image")
     return {**fields, "head": heads.for_task(c, table)}
-
-
-def _visual_words(c: Config) -> Fields:
-    """The masked-image head: a visual token of the vocabulary for each patch."""
-    normed = when(not c.flag("use_mean_pooling"), norm=True)
-    return heads.classifier(c.size("vocab_size"), pool="patches", **normed)
 
 
 def _backbone(c: Config) -> Value:

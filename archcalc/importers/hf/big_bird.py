@@ -9,13 +9,8 @@ INERT = {inert.APPROXIMATE: "block_size"}
 def translate(c: Config) -> Fields:
     if c.text("attention_type") != "original_full":
         c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
-    attention = {"bias": biased(qkv=c.flag("use_bias"), o=True)}
-    return bert_like.bert(c, attention=attention, head=_head(c))
-
-
-def _head(c: Config) -> Fields:
-    """Every class has the pooler, whether or not its head uses it."""
     if c.task == "answer":
         raise heads.refuse(c)
-    found: Fields = bert_like.head(c, {"hidden": c.size("hidden_size"), "act": "gelu"})
-    return bert_like.with_pooler(found)
+    attention = {"bias": biased(qkv=c.flag("use_bias"), o=True)}
+    head = bert_like.head(c, {"hidden": c.size("hidden_size"), "act": "gelu"})
+    return bert_like.bert(c, attention=attention, head=bert_like.with_pooler(head))

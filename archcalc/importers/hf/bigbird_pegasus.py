@@ -9,6 +9,6 @@ INERT = {**bart_like.INERT, inert.APPROXIMATE: "block_size"}
 def translate(c: Config) -> Fields:
     if c.text("attention_type") != "original_full":
         c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
-    attention, position = {"bias": c.flag("use_bias")}, bart_like.learned(c)
+    attention, position = {"bias": c.flag("use_bias")}, bart_like.positions(c, "learned")
     head = bart_like.head(c, causal=lambda: "lm")  # a decoder alone is never tied
     return bart_like.bart(c, attention=attention, position=position, head=head)

@@ -1,7 +1,7 @@
 """Command A MoE: attention and FFN in parallel after one norm, dense blocks first, sliding windows in most blocks."""
 
-from archcalc.importers.hf._helpers import Config, Fields, attentions, decoder, ffn, head_dim, inert, rope, when
-from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, head_dim, inert, rope, when
+from archcalc.importers.hf._helpers.layer_types import SLIDING, attentions, full_where, layer_types
 from archcalc.importers.hf._helpers.moe import experts, listed, used
 
 INERT = {
@@ -16,16 +16,17 @@ def translate(c: Config) -> Fields:
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias")},
-        **used(c, parts, lambda: _experts(c), lambda: _dense(c)),
+        **used(
+            c,
+            parts,
+            lambda: experts(c, "num_experts", "intermediate_size", shared="num_shared_experts"),
+            lambda: _dense(c),
+        ),
         norm={"kind": "layer", "bias": False},
         parallel="shared",
         position=rope(c, head_dim(c)),
         **attentions(_kinds(c, parts, first), parts),
     )
-
-
-def _experts(c: Config) -> Fields:
-    return experts(c, "num_experts", "intermediate_size", shared="num_shared_experts")
 
 
 def _dense(c: Config) -> Fields:
@@ -41,11 +42,6 @@ def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:
     numbered = [(number + 1) % period == 0 for number, period in numbers[:blocks]]
     layers = layer_types(c, full_where(c, lambda block: numbered[block]))
     window = c.given("sliding_window")
+    local, free = when(window, window=window), {"position": "none"}
     forced = [part == "ffn" and early == 1 for part in parts]
-    return [_kind(layer == SLIDING, keeps, window) for layer, keeps in zip(layers, forced, strict=True)]
-
-
-def _kind(local: bool, forced: bool, window: int | None) -> Fields:
-    if local:
-        return when(window, window=window)
-    return when(not forced, position="none")
+    return [local if layer == SLIDING else when(not keeps, **free) for layer, keeps in zip(layers, forced, strict=True)]

@@ -12,13 +12,8 @@ def translate(c: Config) -> Fields:
     c.skip("conv_act")
     fields = bert_like.encoder(c)
     attention, blocks = {"bias": ["q", "v", "o"]}, c.size("num_hidden_layers")
-    relative = _relative(c, fields["position"]["length"])
-    return deberta_like.deberta(c, fields, relative, attention=attention, encoder=blocks)
-
-
-def _relative(c: Config, length: int) -> list[Fields]:
     if c.flag("relative_attention") and c.given("pos_att_type"):
-        c.notes.append(
-            "for sequences shorter than the relative position table the class projects fewer positions; all are counted"
-        )
-    return deberta_like.relative(c, length, projects=True)
+        fewer = "for sequences shorter than the relative position table the class projects fewer positions"
+        c.notes.append(f"{fewer}; all are counted")
+    relative = deberta_like.relative(c, fields["position"]["length"], projects=True)
+    return deberta_like.deberta(c, fields, relative, attention=attention, encoder=blocks)

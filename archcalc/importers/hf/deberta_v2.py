@@ -8,8 +8,13 @@ USUAL = "masked"
 
 def translate(c: Config) -> Fields:
     fields = bert_like.encoder(c)
-    _check_head_size(c, fields["head_dim"])
-    return deberta_like.deberta(c, fields, _relative(c, fields["position"]["length"]), **_own(c))
+    if c.size_or("attention_head_size", fields["head_dim"]) != fields["head_dim"]:
+        why = "the output projection takes hidden_size inputs, so such a model can be built but not run"
+        raise c.refused("attention_head_size", why)
+    shared, buckets = c.given_flag("share_att_key"), c.given("position_buckets") or -1
+    normed, length = when(_normed(c), norm=True), fields["position"]["length"]
+    relative = deberta_like.relative(c, length, projects=not shared, buckets=buckets, **normed)
+    return deberta_like.deberta(c, fields, relative, **_own(c))
 
 
 def _own(c: Config) -> Fields:
@@ -25,16 +30,5 @@ def _own(c: Config) -> Fields:
     return {"conv": convolution, "encoder": {"blocks": blocks, "once": ["conv"]}, "spare": spare}
 
 
-def _check_head_size(c: Config, usual: int) -> None:
-    if c.size_or("attention_head_size", usual) != usual:
-        why = "the output projection takes hidden_size inputs, so such a model can be built but not run"
-        raise c.refused("attention_head_size", why)
-
-
 def _normed(c: Config) -> bool:
     return "layer_norm" in str(c.given("norm_rel_ebd") or "none").lower()
-
-
-def _relative(c: Config, length: int) -> list[Fields]:
-    shared, buckets = c.given_flag("share_att_key"), c.given("position_buckets") or -1
-    return deberta_like.relative(c, length, projects=not shared, buckets=buckets, **when(_normed(c), norm=True))

@@ -1,6 +1,7 @@
 """DistilBERT: BERT without token types and pooler."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, bert_like, heads, stack
+from archcalc.importers.hf._helpers import Config, Fields, activation, bert_like, heads
+from archcalc.importers.hf._helpers.patterns import stack
 
 USUAL = "masked"
 
@@ -8,6 +9,13 @@ USUAL = "masked"
 def translate(c: Config) -> Fields:
     d_model, number = c.size("dim"), c.size("n_heads")
     kind: Fields = c.choose("sinusoidal_pos_embds", {"kind": "sinusoidal", "stored": True}, {"kind": "learned"})
+    c.skip("tie_word_embeddings")
+    dense = {"hidden": d_model, "act": "relu"}
+    table: heads.Table = {
+        "base": heads.none,
+        "masked": lambda: bert_like.language(c, twice=False),
+        **bert_like.classifiers(c, dense, choice=dense),
+    }
     return {
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
@@ -18,15 +26,5 @@ def translate(c: Config) -> Fields:
         "position": {**kind, "length": c.size("max_position_embeddings")},
         "embedding": {"norm": True},
         "encoder": stack(["attention ffn"] * c.size("n_layers")),
-        "head": _head(c, {"hidden": d_model, "act": "relu"}),
+        "head": heads.for_task(c, table),
     }
-
-
-def _head(c: Config, dense: Fields) -> Value:
-    c.skip("tie_word_embeddings")
-    table: heads.Table = {
-        "base": heads.none,
-        "masked": lambda: bert_like.language(c, twice=False),
-        **bert_like.classifiers(c, dense, choice=dense),
-    }
-    return heads.for_task(c, table)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, heads, inert, when
+from archcalc.importers.hf._helpers import Config, Fields, conv_like, heads, inert, when
 
 USUAL = "image"
 INERT = {inert.NO_SUCH_SIZE: "num_hidden_layers"}
@@ -128,17 +128,12 @@ def _found(c: Config) -> list[Block]:
             why = f"a stage would read {into} channels of {channels}, at stride {stride}: it can be built but not run"
             raise c.refused("in_channels", why)
         times = ceil(conv_like.number(c, "depth_coefficient") * repeats)
-        found += _stage(c, Block(into, out, kernel, stride, expand, True), len(found) + times)[:times]
+        if len(found) + times > conv_like.MOST_BLOCKS:
+            raise c.refused("num_block_repeats", f"more than {conv_like.MOST_BLOCKS:,} blocks")
+        first, other = Block(into, out, kernel, stride, expand, True), Block(out, out, kernel, 1, expand, False)
+        found += [first, *[other] * times][:times]
         channels = out
     return found
-
-
-def _stage(c: Config, first: Block, together: int) -> list[Block]:
-    """The first block and those behind it, as many as a network may have."""
-    if together > conv_like.MOST_BLOCKS:
-        raise c.refused("num_block_repeats", f"more than {conv_like.MOST_BLOCKS:,} blocks")
-    other = Block(first.out, first.out, first.kernel, 1, first.expand, False)
-    return [first, *[other] * together]
 
 
 def _scaled(c: Config, channels: int) -> int:
@@ -150,13 +145,7 @@ def _end(c: Config) -> conv_like.Items:
     if c.text("pooling_type") not in POOLINGS:
         raise c.wrong("pooling_type", "mean or max")
     pooled: conv_like.Items = [{"pool": POOLINGS[c.text("pooling_type")], "to": 1}, "flatten"]
-    table: heads.Table = {
-        "base": lambda: pooled,
-        "image": lambda: [
-            *pooled,
-            *conv_like.dropout(c, c.get("dropout_rate"), "dropout_rate"),
-            *conv_like.classifier(c),
-        ],
-    }
-    end: Value = heads.for_task(c, table)
-    return list(end)
+    heads.only(c, "base", "image")
+    if c.task == "base":
+        return pooled
+    return [*pooled, *conv_like.dropout(c, c.get("dropout_rate"), "dropout_rate"), *conv_like.classifier(c)]

@@ -1,6 +1,6 @@
 """ELECTRA: BERT with embeddings that may be narrower; its discriminator predicts which tokens were replaced."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, bert_like, heads, inert, when
+from archcalc.importers.hf._helpers import Config, Fields, activation, bert_like, heads, inert, when
 
 USUAL = "masked"
 INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
@@ -9,11 +9,6 @@ INERT = {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"}
 def translate(c: Config) -> Fields:
     width = c.size("embedding_size")
     narrow = when(width != c.size("hidden_size"), width=width)
-    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=_head(c))
-
-
-def _head(c: Config) -> Value:
-    """Sequence classification has its own dense layer before the classifier."""
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     own: heads.Table = {
         "base": heads.none,
@@ -22,7 +17,7 @@ def _head(c: Config) -> Value:
         "pretraining": lambda: heads.classifier(1, **{**hidden, "act": activation(c)}),
         "choice": lambda: heads.classifier(1, **{"pool": "class", **_summary(c)}),
     }
-    return bert_like.head(c, hidden, own)
+    return bert_like.bert(c, embedding=bert_like.typed(c, **narrow), head=bert_like.head(c, hidden, own))
 
 
 def _summary(c: Config) -> Fields:

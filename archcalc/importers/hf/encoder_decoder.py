@@ -1,10 +1,10 @@
-"""EncoderDecoder: any text encoder with any decoder; each half's config is read by its own translator."""
+"""Any text or vision encoder with any decoder; each half's config is read by its own translator."""
 
 from archcalc.importers.hf._helpers import Config, Fields, two_models
 
-TYPES = ("encoder-decoder",)
+TYPES = {"encoder-decoder": {"usual_encoder": "bert"}, "vision-encoder-decoder": {"usual_encoder": "vit"}}
 USUAL = "seq2seq"
 
 
-def translate(c: Config) -> Fields:
-    return two_models.joined(c, usual_encoder="bert")
+def translate(c: Config, *, usual_encoder: str) -> Fields:
+    return two_models.joined(c, usual_encoder)

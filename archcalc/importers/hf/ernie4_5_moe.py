@@ -7,7 +7,10 @@ from archcalc.importers.hf._helpers.moe import mixture, sparse_where, used
 
 def translate(c: Config) -> Fields:
     bias = c.flag("use_bias")
-    parts = _parts(c)
+    first, last, step = c.get("moe_layer_start_index"), c.get("moe_layer_end_index"), c.size("moe_layer_interval")
+    if last == -1:
+        last = c.size("num_hidden_layers")
+    parts = sparse_where(c, lambda block: (block + 1) % step == 0 and first <= block <= last)
     fields = decoder(
         c,
         bias=bias,
@@ -17,14 +20,6 @@ def translate(c: Config) -> Fields:
     )
     c.skip("moe_k", "moe_num_experts", "moe_num_shared_experts")
     return fields
-
-
-def _parts(c: Config) -> list[str]:
-    """MoE in every `moe_layer_interval`-th block between the start and end index."""
-    first, last, step = c.get("moe_layer_start_index"), c.get("moe_layer_end_index"), c.size("moe_layer_interval")
-    if last == -1:
-        last = c.size("num_hidden_layers")
-    return sparse_where(c, lambda block: (block + 1) % step == 0 and first <= block <= last)
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:

@@ -7,11 +7,8 @@ INERT = {inert.SUMMARY: "classifier_pooling"}
 
 
 def translate(c: Config) -> Fields:
-    return {**bert_like.llama_encoder(c), "encoder": c.size("num_hidden_layers"), "head": _head(c)}
-
-
-def _head(c: Config) -> Value:
     c.skip("tie_word_embeddings")
+    fields = {**bert_like.llama_encoder(c), "encoder": c.size("num_hidden_layers")}
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     table: heads.Table = {
         "base": heads.none,
@@ -20,7 +17,7 @@ def _head(c: Config) -> Value:
         "token": lambda: heads.classifier(heads.labels(c)),
         "answer": lambda: heads.classifier(heads.SPAN),
     }
-    return heads.for_task(c, table)
+    return {**fields, "head": heads.for_task(c, table)}
 
 
 def _language(c: Config) -> Value:

@@ -10,17 +10,12 @@ INERT = {inert.USUAL_LAYERS: "sliding_window_pattern", inert.NOT_HERE: "sliding_
 def translate(c: Config) -> Fields:
     parts, window = listed(c, first_dense(c)), c.given("sliding_window")
     free = when(window is not None, position="none")
+    usual = full(c)  # without a window, where transformers divides by zero
+    if c.words("layer_types") is None and window is not None:
+        usual = every(c, c.get("sliding_window_pattern") or 1)
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         **used(c, parts, lambda: experts(c, "num_experts", shared="num_shared_experts", correction=True)),
-        **sliding(c, layer_types(c, _usual(c)), window, full=free, part=parts),
+        **sliding(c, layer_types(c, usual), window, full=free, part=parts),
     )
-
-
-def _usual(c: Config) -> list[str]:
-    if c.words("layer_types") is not None:
-        return []
-    if c.given("sliding_window") is None:  # transformers divides by zero here
-        return full(c)
-    return every(c, c.get("sliding_window_pattern") or 1)

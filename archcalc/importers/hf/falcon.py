@@ -1,6 +1,6 @@
 """Falcon: multi-query or grouped-query attention, parallel sublayers after one or two norms, RoPE or ALiBi."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, inert, rope
+from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, inert, rope
 
 INERT = {inert.NO_SUCH_SIZE: "n_embed", inert.ORDER: "apply_residual_connection_post_layernorm"}
 
@@ -18,15 +18,9 @@ def translate(c: Config) -> Fields:
         ffn={"width": c.size_or("ffn_hidden_size", 4 * d_model), "act": activation(c, "activation"), "gated": False},
         norm="layer",
         bias=c.flag("bias"),
-        position=_position(c, d_model // number),
+        position="alibi" if c.flag("alibi") else rope(c, d_model // number),
         parallel=_parallel(c),
     )
-
-
-def _position(c: Config, head_dim: int) -> Value:
-    if c.flag("alibi"):
-        return "alibi"
-    return rope(c, head_dim)
 
 
 def _kv_heads(c: Config, heads: int) -> int:

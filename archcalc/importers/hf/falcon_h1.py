@@ -11,19 +11,14 @@ _SIDES = {(False, False): False, (True, False): ["in"], (False, True): ["out"], 
 
 
 def translate(c: Config) -> Fields:
+    """The gated norm of Mamba is optional; it normalises each group separately."""
+    fields = mamba_layers.bamba_layer(c)
+    bias = _SIDES[c.flag("mamba_proj_bias"), c.flag("projectors_bias")]
+    normed: Fields = c.choose("mamba_rms_norm", {"norm_groups": fields["groups"]}, {"gate_norm": False})
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias")},
         ffn=ffn(c, bias=c.flag("mlp_bias")),
-        mamba=_mamba(c),
+        mamba={**fields, "inner": c.size_or("mamba_d_ssm", fields["inner"]), **normed, "bias": bias},
         decoder={"blocks": c.size("num_hidden_layers"), "pattern": ["attention+mamba ffn"]},
     )
-
-
-def _mamba(c: Config) -> Fields:
-    """The gated norm is optional; it normalises each group separately."""
-    bias = _SIDES[c.flag("mamba_proj_bias"), c.flag("projectors_bias")]
-    fields = mamba_layers.bamba_layer(c)
-    normed: Fields = c.choose("mamba_rms_norm", {"norm_groups": fields["groups"]}, {"gate_norm": False})
-    inner = c.size_or("mamba_d_ssm", fields["inner"])
-    return {**fields, "inner": inner, **normed, "bias": bias}

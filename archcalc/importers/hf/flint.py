@@ -8,22 +8,13 @@ INERT = {inert.NOT_HERE: "sliding_window"}
 
 
 def translate(c: Config) -> Fields:
-    parts = _parts(c)
+    dense, step = c.given_or("mlp_only_layers", [0, 1]), c.size("decoder_sparse_step")
+    parts = sparse_where(c, lambda block: block not in dense and (block + 1) % step == 0)
+    last = c.size("num_hidden_layers") - 1
+    usual = full_where(c, lambda block: block < 2 or block % 4 == 1 or block == last)
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "sinks": True},
         **used(c, parts, lambda: experts(c, "num_experts", shared_width="shared_expert_intermediate_size")),
-        **sliding(c, layer_types(c, _usual(c)), c.given("sliding_window"), part=parts),
+        **sliding(c, layer_types(c, usual), c.given("sliding_window"), part=parts),
     )
-
-
-def _parts(c: Config) -> list[str]:
-    """MoE in every `decoder_sparse_step`-th block, except in `mlp_only_layers`, by default the first two."""
-    dense, step = c.given_or("mlp_only_layers", [0, 1]), c.size("decoder_sparse_step")
-    return sparse_where(c, lambda block: block not in dense and (block + 1) % step == 0)
-
-
-def _usual(c: Config) -> list[str]:
-    """Full attention in the first two blocks, the last, and every fourth in between."""
-    last = c.size("num_hidden_layers") - 1
-    return full_where(c, lambda block: block < 2 or block % 4 == 1 or block == last)

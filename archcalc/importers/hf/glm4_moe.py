@@ -1,10 +1,10 @@
-"""GLM-4.5: biases on q, k and v, dense blocks first, then MoE blocks with routed experts and a shared expert."""
+"""GLM-4.5 and Solar Open: biases on q, k and v, dense blocks first if any, then MoE with a shared expert."""
 
 from archcalc.importers.hf._helpers import Config, Fields, biased, decoder, latent, when
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import first_dense, used
 
-TYPES = ("glm4_moe", "glm4v_moe_text")
+TYPES = ("glm4_moe", "glm4v_moe_text", "solar_open")
 
 
 def translate(c: Config) -> Fields:

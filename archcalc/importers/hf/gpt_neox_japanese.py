@@ -1,6 +1,7 @@
 """GPT-NeoX Japanese: sequential attention and FFN; the only bias is on the attention output of the last block."""
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, even_heads, inert, rope, stack
+from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, even_heads, inert, rope
+from archcalc.importers.hf._helpers.patterns import stack
 
 INERT = {inert.NOT_HERE: "is_decoder"}
 

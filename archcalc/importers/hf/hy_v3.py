@@ -7,13 +7,10 @@ from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first,
 
 def translate(c: Config) -> Fields:
     parts, bias = listed(c, one_dense_first(c)), c.flag("mlp_bias")
+    shared: Fields = {"shared": "num_shared_experts", "shared_bias": bias}
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
-        **used(c, parts, lambda: _experts(c, bias=bias), lambda: ffn(c, bias=bias)),
+        **used(c, parts, lambda: experts(c, "num_experts", **shared, correction=True), lambda: ffn(c, bias=bias)),
         decoder=paired(["attention"] * len(parts), parts),
     )
-
-
-def _experts(c: Config, *, bias: bool) -> Fields:
-    return experts(c, "num_experts", shared="num_shared_experts", shared_bias=bias, correction=True)

@@ -1,16 +1,16 @@
 """Jamba: Mamba layers with a few attention layers, MoE in some blocks, no position embeddings."""
 
 from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, inert, mamba_layers, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, LINEAR, full_where, paired
+from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where
 
 INERT = {inert.USUAL_LAYERS: "layers_block_type layer_types"}
-_MIXERS = {FULL: "attention", LINEAR: "mamba"}
 
 
 def translate(c: Config) -> Fields:
     experts = c.size("num_experts")
-    mixers = [_MIXERS[layer] for layer in full_where(c, lambda block: _falls(c, "attn", block), LINEAR)]
+    words = {True: "attention", False: "mamba"}
+    mixers = [words[_falls(c, "attn", block)] for block in range(c.size("num_hidden_layers"))]
     parts = sparse_where(c, lambda block: _falls(c, "expert", block) and experts > 1)
     fields = decoder(
         c,

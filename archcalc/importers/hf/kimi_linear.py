@@ -1,16 +1,17 @@
 """Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
 
 from archcalc.importers.hf._helpers import Config, Fields, inert, kimi_like, latent
-from archcalc.importers.hf._helpers.layer_types import LINEAR, full_where
+from archcalc.importers.hf._helpers.layer_types import LINEAR, full_where, mixers
 from archcalc.importers.hf._helpers.moe import listed, sparse_where, used
 
 INERT = {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"}
 
 
 def translate(c: Config) -> Fields:
-    mixers, parts = kimi_like.mixers(c, _usual(c)), listed(c, _dense_first(c))
+    dense = int(c.given_or("first_k_dense_replace", 1))
+    found, parts = mixers(c, _usual(c), "delta"), listed(c, sparse_where(c, lambda block: block >= dense))
     made = used(c, parts, lambda: kimi_like.kimi_experts(c))
-    return kimi_like.kimi(c, mixers, parts, attention=latent.mla(c), delta=_delta(c), **made)
+    return kimi_like.kimi(c, found, parts, attention=latent.mla(c), delta=_delta(c), **made)
 
 
 def _linear(c: Config) -> Fields:
@@ -30,11 +31,6 @@ def _usual(c: Config) -> list[str]:
     if sorted((*attend, *linear)) != [block + 1 for block in blocks]:
         raise c.refused("linear_attn_config", "it must list every block once, in full_attn_layers or kda_layers")
     return full_where(c, lambda block: block + 1 in attend, LINEAR)
-
-
-def _dense_first(c: Config) -> list[str]:
-    dense = int(c.given_or("first_k_dense_replace", 1))
-    return sparse_where(c, lambda block: block >= dense)
 
 
 def _delta(c: Config) -> Fields:

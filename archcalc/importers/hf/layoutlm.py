@@ -6,14 +6,7 @@ USUAL = "masked"
 
 
 def translate(c: Config) -> Fields:
-    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=_head(c))
-
-
-def _tables(c: Config) -> list[int]:
     """One table for left and right x, one for upper and lower y, then height and width."""
-    return [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
-
-
-def _head(c: Config) -> Fields:
-    """Every class has the pooler, whether or not its head uses it."""
-    return bert_like.with_pooler(bert_like.head(c, bert_like.POOLER))
+    tables = [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
+    head = bert_like.with_pooler(bert_like.head(c, bert_like.POOLER))
+    return bert_like.bert(c, embedding={"norm": True, "types": tables}, head=head)

@@ -1,16 +1,7 @@
 """LED: BART with Longformer attention in its encoder; encoder and decoder position tables differ in length."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Value,
-    activation,
-    bart_like,
-    heads,
-    longformer_like,
-    spelled_out,
-    when,
-)
+from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, longformer_like, when
+from archcalc.importers.hf._helpers.patterns import spelled_out
 
 USUAL = "seq2seq"
 
@@ -18,6 +9,11 @@ USUAL = "seq2seq"
 def translate(c: Config) -> Fields:
     attention, variants, blocks = longformer_like.windows(c, c.size("encoder_layers"))
     narrow = {"attention": attention, **when(variants, variants=variants)}
+    table: heads.Table = {
+        "base": heads.none,
+        "seq2seq": lambda: heads.tied_or_own(c),
+        "answer": lambda: heads.classifier(heads.SPAN),  # the class itself sets two labels
+    }
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -26,7 +22,7 @@ def translate(c: Config) -> Fields:
         "embedding": {"norm": True, **bart_like.shared_table(c)},
         "encoder": {**_stack(c, "encoder"), **narrow, **spelled_out(blocks)},
         "decoder": {**_stack(c, "decoder"), "blocks": c.size("decoder_layers")},
-        "head": _head(c),
+        "head": heads.for_task(c, table),
     }
 
 
@@ -36,12 +32,3 @@ def _stack(c: Config, name: str) -> Fields:
         "ffn": c.size(f"{name}_ffn_dim"),
         "position": {"kind": "learned", "length": c.size(f"max_{name}_position_embeddings")},
     }
-
-
-def _head(c: Config) -> Value:
-    table: heads.Table = {
-        "base": heads.none,
-        "seq2seq": lambda: heads.tied_or_own(c),
-        "answer": lambda: heads.classifier(heads.SPAN),  # the class itself sets two labels
-    }
-    return heads.for_task(c, table)

@@ -14,7 +14,8 @@ _WORDS = {  # by whether a block looks at chunks, and whether it has positions
 
 
 def translate(c: Config) -> Fields:
-    rotated, sparse = _rotated(c), _sparse(c)
+    rotated, step = _rotated(c), c.size("interleave_moe_layer_step")
+    sparse = c.given_or("moe_layers", range(step - 1, c.size("num_hidden_layers"), step))
     usual = full_where(c, lambda block: not rotated[block], _CHUNKED)
     layers = layer_types(c, usual, known=(_CHUNKED, FULL))
     words = [_WORDS[layer == _CHUNKED, bool(rope)] for layer, rope in zip(layers, rotated, strict=True)]
@@ -49,12 +50,6 @@ def _rotated(c: Config) -> list[int]:
     if not isinstance(said, list) or len(said) != blocks:
         raise c.wrong("no_rope_layers", f"a list of {blocks} numbers")
     return said
-
-
-def _sparse(c: Config) -> list[int]:
-    step = c.size("interleave_moe_layer_step")
-    sparse: list[int] = c.given_or("moe_layers", list(range(step - 1, c.size("num_hidden_layers"), step)))
-    return sparse
 
 
 def _experts(c: Config) -> Fields:

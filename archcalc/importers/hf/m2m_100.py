@@ -11,4 +11,4 @@ INERT = {
 
 
 def translate(c: Config) -> Fields:
-    return bart_like.bart(c, position=bart_like.sinusoidal(c))
+    return bart_like.bart(c, position=bart_like.positions(c, "sinusoidal"))

@@ -1,17 +1,13 @@
 """Mamba 2: each block is one multi-head state-space (SSD) layer; no attention."""
 
-from archcalc.importers.hf._helpers import Config, Fields, inert, mamba_layers
+from archcalc.importers.hf._helpers import Config, Fields, mamba_layers
 
-INERT = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
+INERT = mamba_layers.INERT_IN_MAMBA
 
 
 def translate(c: Config) -> Fields:
     c.skip("time_step_rank", "head_dim")
-    return mamba_layers.mamba_model(c, _layer(c))
-
-
-def _layer(c: Config) -> Fields:
-    return {
+    layer = {
         "kind": "mamba2",
         "inner": int(c.get("expand") * c.size("hidden_size")),
         "heads": c.size("num_heads"),
@@ -22,3 +18,4 @@ def _layer(c: Config) -> Fields:
         "conv_bias": c.flag("use_conv_bias"),
         "chunk": c.size("chunk_size"),
     }
+    return mamba_layers.mamba_model(c, layer)

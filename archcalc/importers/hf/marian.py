@@ -8,7 +8,10 @@ INERT = bart_like.INERT
 
 def translate(c: Config) -> Fields:
     alone, vocab, decoder_vocab = c.task == "causal", c.size("vocab_size"), _decoder_vocab(c)
-    fields = bart_like.bart(c, norm=bart_like.POST_NORM, position=bart_like.sinusoidal(c, stored=True), **_tables(c))
+    tables = when(not _shares(c), embedding={})
+    fields = bart_like.bart(
+        c, norm=bart_like.POST_NORM, position=bart_like.positions(c, "sinusoidal", stored=True), **tables
+    )
     if decoder_vocab == vocab:
         return fields
     if alone:
@@ -20,10 +23,6 @@ def translate(c: Config) -> Fields:
 def _shares(c: Config) -> bool:
     """Encoder and decoder may share one embedding."""
     return c.flag("share_encoder_decoder_embeddings")
-
-
-def _tables(c: Config) -> Fields:
-    return when(not _shares(c), embedding={})
 
 
 def _decoder_vocab(c: Config) -> int:

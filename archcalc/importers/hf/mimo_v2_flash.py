@@ -3,7 +3,6 @@
 from archcalc.importers.hf._helpers import (
     Config,
     Fields,
-    attentions,
     biased,
     decoder,
     head_dim,
@@ -13,7 +12,7 @@ from archcalc.importers.hf._helpers import (
     when,
     window,
 )
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, attentions, every, layer_types
 from archcalc.importers.hf._helpers.moe import experts, listed, one_dense_first, used
 
 INERT = {inert.NOT_HERE: "sliding_window sliding_window_size"}

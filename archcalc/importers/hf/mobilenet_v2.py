@@ -46,21 +46,14 @@ def _calls(c: Config) -> conv_like.Items:
         block = "inverted"
         if sizes["stride"] == 1 and into == out:
             block = "inverted_residual"
-        called = {"block": block, "inner": _expanded(c, into), "out": out}
-        calls.append({**called, **_unless_one(sizes)})
+        inner = _divisible(c, round(into * conv_like.number(c, "expand_ratio")))
+        called = {"block": block, "inner": inner, "out": out}
+        calls.append({**called, **{name: size for name, size in sizes.items() if size != 1}})
     return calls
-
-
-def _unless_one(sizes: dict[str, int]) -> Fields:
-    return {name: size for name, size in sizes.items() if size != 1}
 
 
 def _scaled(c: Config, channels: int) -> int:
     return _divisible(c, round(channels * conv_like.number(c, "depth_multiplier")))
-
-
-def _expanded(c: Config, channels: int) -> int:
-    return _divisible(c, round(channels * conv_like.number(c, "expand_ratio")))
 
 
 def _divisible(c: Config, channels: int) -> int:

@@ -1,18 +1,8 @@
 """ModernBERT: a gated FFN, alternating sliding-window and full attention, no attention norm in the first block."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Value,
-    activation,
-    heads,
-    inert,
-    local_theta,
-    rope,
-    stack,
-    when,
-)
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert, local_theta, rope, when
 from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
+from archcalc.importers.hf._helpers.patterns import stack
 
 USUAL = "masked"
 INERT = {inert.USUAL_LAYERS: "global_attn_every_n_layers", inert.SUMMARY: "classifier_pooling"}

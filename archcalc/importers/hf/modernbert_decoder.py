@@ -1,19 +1,7 @@
 """ModernBERT decoder: causal ModernBERT whose sliding windows are half as wide as the encoder's."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Value,
-    attentions,
-    decoder,
-    even_heads,
-    ffn,
-    heads,
-    inert,
-    rope,
-    when,
-)
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, first_of_every, layer_types
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, even_heads, ffn, heads, inert, rope, when
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, attentions, first_of_every, layer_types
 
 TYPES = ("modernbert-decoder",)
 INERT = {inert.NOT_HERE: "local_attention"}

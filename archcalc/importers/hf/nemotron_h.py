@@ -1,6 +1,7 @@
 """Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, attention, heads, inert, stack, top, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, attention, heads, inert, top, when
+from archcalc.importers.hf._helpers.patterns import stack
 
 INERT = {
     inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",
@@ -21,7 +22,8 @@ _WORDS = {
 
 def translate(c: Config) -> Fields:
     lines = _lines(c)
-    parts = {"attention": {"bias": False}, "ffn": _ffn(c), "moe": _experts(c), "mamba": _mamba(c)}
+    ffn = {"width": c.size("intermediate_size"), "act": activation(c, "mlp_hidden_act"), "bias": c.flag("mlp_bias")}
+    parts = {"attention": {"bias": False}, "ffn": ffn, "moe": _experts(c), "mamba": _mamba(c)}
     c.skip("tie_word_embeddings")
     head: Value = "lm"
     if c.task != "causal":
@@ -48,10 +50,6 @@ def _lines(c: Config) -> list[str]:
     if not said or not set(said) <= set(_WORDS):
         raise c.refused("layers_block_type")
     return [_WORDS[word] for word in said]
-
-
-def _ffn(c: Config) -> Fields:
-    return {"width": c.size("intermediate_size"), "act": activation(c, "mlp_hidden_act"), "bias": c.flag("mlp_bias")}
 
 
 def _experts(c: Config) -> Fields:

@@ -1,13 +1,17 @@
 """OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, stack, where_used
+from archcalc.importers.hf._helpers import Config, Fields, decoder, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
+from archcalc.importers.hf._helpers.patterns import stack
 
 _BLOCKS = {LINEAR: "delta ffn", FULL: "attention behind"}
 
 
 def translate(c: Config) -> Fields:
-    layers = layer_types(c, _usual(c), known=HYBRID)
+    usual = every(c, 4, other=LINEAR)
+    if FULL not in usual:
+        usual[-1] = FULL
+    layers = layer_types(c, usual, known=HYBRID)
     lines = [_BLOCKS[layer] for layer in layers]
     made = where_used(" ".join(lines).split(), attention=lambda: _attention(c), delta=lambda: _delta(c))
     return decoder(c, **(made["attention"] or {}), delta=made["delta"], decoder=stack(lines))
@@ -18,13 +22,6 @@ def _attention(c: Config) -> Fields:
     behind = {"kind": "rms", "place": "out"}
     attention = {"bias": c.flag("attention_bias"), "qk_norm": "all", "norm": behind}
     return {"attention": attention, "variants": {"behind": {"like": "ffn", "norm": behind}}}
-
-
-def _usual(c: Config) -> list[str]:
-    layers = every(c, 4, other=LINEAR)
-    if FULL not in layers:
-        layers[-1] = FULL
-    return layers
 
 
 def _delta(c: Config) -> Fields:

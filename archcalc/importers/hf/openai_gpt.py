@@ -9,11 +9,8 @@ _ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "silu", "swish": "si
 
 
 def translate(c: Config) -> Fields:
-    return gpt2_like.gpt(c, ffn={"width": 4 * c.size("n_embd"), "act": _activation(c)}, norm={"place": "post"})
-
-
-def _activation(c: Config) -> str:
     said = c.text("afn")
     if said not in _ACTIVATIONS:
         raise c.wrong("afn", f"one of {', '.join(_ACTIVATIONS)}")
-    return activation(c, "afn", _ACTIVATIONS[said])
+    ffn = {"width": 4 * c.size("n_embd"), "act": activation(c, "afn", _ACTIVATIONS[said])}
+    return gpt2_like.gpt(c, ffn=ffn, norm={"place": "post"})

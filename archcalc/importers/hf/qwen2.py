@@ -1,10 +1,25 @@
-"""Qwen 2, and the text model of Qwen 2.5 Omni: biases on q, k and v, optional sliding windows in later blocks."""
+"""Qwen 2 and 3: optional sliding windows in later blocks; Qwen 2 has biases on q, k and v, Qwen 3 a QK norm."""
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, qwen_like
+from archcalc.importers.hf._helpers import Config, Fields, decoder, even_heads, inert, rope
+from archcalc.importers.hf._helpers.layer_types import layer_types, sliding, sliding_from
 
-TYPES = ("qwen2", "qwen2_5_omni_text")
+TYPES: dict[str, Fields] = {
+    "qwen2": {},
+    "qwen2_5_omni_text": {},
+    "qwen2_vl_text": {"even": True},
+    "qwen2_5_vl_text": {"even": True},
+    "qwen3": {"qk_norm": True},
+}
 INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
-def translate(c: Config) -> Fields:
-    return decoder(c, attention={"bias": ["q", "k", "v"]}, **qwen_like.qwen_windows(c))
+def translate(c: Config, *, qk_norm: bool = False, even: bool = False) -> Fields:
+    """`even`: the head size is hidden_size / heads, whatever the file says."""
+    changes: Fields = {"attention": {"bias": ["q", "k", "v"]}}
+    if qk_norm:
+        changes = {"attention": {"bias": c.flag("attention_bias"), "qk_norm": "head"}}
+    if even:
+        changes |= {"head_dim": even_heads(c), "position": rope(c, even_heads(c))}
+    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
+    usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
+    return decoder(c, **changes, **sliding(c, layer_types(c, usual), window))

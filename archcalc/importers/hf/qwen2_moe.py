@@ -9,17 +9,12 @@ INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_w
 def translate(c: Config) -> Fields:
     moe = qwen_like.gated_experts(c)
     parts = qwen_like.sparse_parts(c, moe["experts"])
-    slides = c.flag("use_sliding_window")
+    slides, last = c.flag("use_sliding_window"), c.get("max_window_layers")
+    usual = full_where(c, lambda block: not (slides and block % 2 == 0 and block < last))
     window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     return decoder(
         c,
         attention={"bias": biased(qkv=c.flag("qkv_bias"))},
         **qwen_like.dense_and_sparse(c, parts, moe),
-        **sliding(c, layer_types(c, _usual(c, slides)), window, part=parts),
+        **sliding(c, layer_types(c, usual), window, part=parts),
     )
-
-
-def _usual(c: Config, slides: bool) -> list[str]:
-    """Sliding windows in every other block, up to max_window_layers."""
-    last = c.get("max_window_layers")
-    return full_where(c, lambda block: not (slides and block % 2 == 0 and block < last))

@@ -1,18 +1,7 @@
 """RecurrentGemma (Griffin): RG-LRU recurrent blocks, with local attention in every third block."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    activation,
-    biased,
-    decoder,
-    ffn,
-    head_dim,
-    inert,
-    rope,
-    stack,
-    where_used,
-)
+from archcalc.importers.hf._helpers import Config, Fields, biased, decoder, ffn, head_dim, inert, rope, where_used
+from archcalc.importers.hf._helpers.patterns import stack
 
 INERT = {inert.USUAL_LAYERS: "layers_block_type"}
 
@@ -25,13 +14,13 @@ def translate(c: Config) -> Fields:
     mixers = [words[said[block % len(said)]] for block in range(c.size("num_hidden_layers"))]
     bias = biased(qkv=c.flag("attention_bias"), o=True)
     window = {"window": c.size("attention_window_size")}
+    inner = ffn(c, act="hidden_activation", bias=True)
     recurrent = {
         "width": c.size_or("lru_width", c.size("hidden_size")),
         "heads": c.size("num_attention_heads"),
         "conv": c.size("conv1d_width"),
-        "act": activation(c, "hidden_activation"),
+        "act": inner["act"],
     }
-    inner = ffn(c, act="hidden_activation", bias=True)
     return decoder(
         c,
         **where_used(mixers, attention=lambda: {"bias": bias, **window}, rglru=lambda: recurrent),

@@ -1,6 +1,6 @@
 """RemBERT: BERT with a narrow input embedding and a wider, untied output embedding."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, heads, when
+from archcalc.importers.hf._helpers import Config, Fields, bert_like, heads, when
 
 USUAL = "masked"
 
@@ -8,13 +8,10 @@ USUAL = "masked"
 def translate(c: Config) -> Fields:
     width = c.size("input_embedding_size")
     always = when(width == c.size("hidden_size"), always_project=True)
-    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=_head(c, width))
-
-
-def _head(c: Config, width: int) -> Value:
     c.skip("output_embedding_size")
     own: heads.Table = {"masked": lambda: _language(c, width), "causal": lambda: _language(c, width)}
-    return bert_like.head(c, bert_like.POOLER, own)
+    head = bert_like.head(c, bert_like.POOLER, own)
+    return bert_like.bert(c, embedding=bert_like.typed(c, width=width, **always), head=head)
 
 
 def _language(c: Config, width: int) -> Fields:

@@ -1,6 +1,6 @@
 """RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, bert_like, when
+from archcalc.importers.hf._helpers import Config, Fields, bert_like, when
 
 USUAL = "masked"
 
@@ -8,7 +8,10 @@ USUAL = "masked"
 def translate(c: Config) -> Fields:
     joined, spare = _tables(c)
     embedding = bert_like.typed(c, **when(joined, joined=list(joined.values())))
-    return bert_like.bert(c, embedding=embedding, head=_head(c), spare=spare or None)
+    # the pooler of the pretraining class is used only for its contrastive loss, which is not counted
+    pretraining = {"pretraining": lambda: {**bert_like.language(c), "beside": bert_like.pooled()}}
+    head = bert_like.head(c, bert_like.POOLER, pretraining)
+    return bert_like.bert(c, embedding=embedding, head=head, spare=spare or None)
 
 
 def _tables(c: Config) -> tuple[Fields, Fields]:
@@ -21,9 +24,3 @@ def _tables(c: Config) -> tuple[Fields, Fields]:
         c.notes.append("glyph and pronunciation embeddings are counted as parameters, but not used in the forward pass")
     read = {name: sizes for name, sizes in tables.items() if joins and name in there}
     return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
-
-
-def _head(c: Config) -> Value:
-    """The pooler of the pretraining class is used only for its contrastive loss, which is not counted."""
-    pretraining = {"pretraining": lambda: {**bert_like.language(c), "beside": bert_like.pooled()}}
-    return bert_like.head(c, bert_like.POOLER, pretraining)

@@ -8,13 +8,10 @@ USUAL = "base"
 
 
 def translate(c: Config) -> Fields:
-    return {**clip_like.image_tower(c, _patches(c)), "head": clip_like.of_images(c)}
-
-
-def _patches(c: Config) -> Fields:
     """Counts a square image of num_patches patches."""
     number, side = c.size("num_patches"), c.size("patch_size")
     rows = isqrt(number)
     if rows * rows != number:
         raise c.refused("num_patches", "positions of so many patches make no square")
-    return {"kind": "patches", "image": rows * side, "patch": side, "channels": c.size("num_channels"), "tokens": 0}
+    patches = {"kind": "patches", "image": rows * side, "patch": side, "channels": c.size("num_channels"), "tokens": 0}
+    return {**clip_like.image_tower(c, patches), "head": clip_like.of_images(c)}

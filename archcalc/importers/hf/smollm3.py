@@ -1,7 +1,8 @@
 """SmolLM3: Llama without position embeddings (NoPE) in every fourth block."""
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, stack
+from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn
 from archcalc.importers.hf._helpers.layer_types import SLIDING, full_where, layer_types
+from archcalc.importers.hf._helpers.patterns import stack
 
 
 def translate(c: Config) -> Fields:
@@ -14,7 +15,8 @@ def translate(c: Config) -> Fields:
         "local_free": {"like": "attention", "window": window, "position": "none"},
     }
     local = [layer == SLIDING and bool(window) for layer in layers]
-    words = [_WORDS[sees, bool(rope)] for sees, rope in zip(local, rotated, strict=True)]
+    known = {(False, True): "attention", (False, False): "free", (True, True): "local", (True, False): "local_free"}
+    words = [known[sees, bool(rope)] for sees, rope in zip(local, rotated, strict=True)]
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias")},
@@ -22,14 +24,6 @@ def translate(c: Config) -> Fields:
         variants={word: said for word, said in variants.items() if word in words},
         decoder=stack([f"{word} ffn" for word in words]),
     )
-
-
-_WORDS = {  # by whether a block has a window, and whether it has positions
-    (False, True): "attention",
-    (False, False): "free",
-    (True, True): "local",
-    (True, False): "local_free",
-}
 
 
 def _rotated(c: Config) -> list[int]:

@@ -1,18 +1,8 @@
 """Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Value,
-    Weights,
-    activation,
-    heads,
-    inert,
-    stack,
-    when,
-    where_used,
-)
+from archcalc.importers.hf._helpers import Config, Fields, Value, Weights, activation, heads, inert, when, where_used
 from archcalc.importers.hf._helpers.moe import sparse_where
+from archcalc.importers.hf._helpers.patterns import stack
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "add_cross_attention"}
@@ -27,13 +17,16 @@ def translate(c: Config) -> Fields:
     second = _parts(c, "decoder", further, further)
     if c.flag("is_decoder") and not both:
         raise c.refused("is_decoder")
-    ffn, moe = _ffn(c), _experts(c)
+    ffn, routed = {"width": c.size("d_ff"), "act": activation(c, "dense_act_fn")}, c.size("num_experts")
+    bias = when(c.flag("router_bias"), router_bias=True)
+    moe = {"experts": routed, "top": 1, **ffn, "gated": False, **bias}
     there, stacks = first, {"encoder": _stack("attention", first)}
-    table = {"spare": True}
+    tables = {"spare": True}
     if both and tied:
-        table = {"shared": True}
+        tables = {"shared": True}
     if both:
         there, stacks = [*first, *second], {**stacks, "decoder": _stack("attention cross", second)}
+    table: heads.Table = {"base": heads.none, "encoder": heads.none, "seq2seq": lambda: heads.tied_or_own(c)}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -43,9 +36,9 @@ def translate(c: Config) -> Fields:
         "norm": "rms",
         "bias": False,
         "position": {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")},
-        "embedding": table,
+        "embedding": tables,
         **stacks,
-        "head": _head(c),
+        "head": heads.for_task(c, table),
     }
 
 
@@ -58,17 +51,3 @@ def _parts(c: Config, name: str, blocks: int, declared: int) -> list[str]:
 
 def _stack(mixers: str, parts: list[str]) -> Value:
     return stack([f"{mixers} {part}" for part in parts], usual=f"{mixers} ffn")
-
-
-def _ffn(c: Config) -> Fields:
-    return {"width": c.size("d_ff"), "act": activation(c, "dense_act_fn")}
-
-
-def _experts(c: Config) -> Fields:
-    bias = when(c.flag("router_bias"), router_bias=True)
-    return {"experts": c.size("num_experts"), "top": 1, **_ffn(c), "gated": False, **bias}
-
-
-def _head(c: Config) -> Value:
-    table: heads.Table = {"base": heads.none, "encoder": heads.none, "seq2seq": lambda: heads.tied_or_own(c)}
-    return heads.for_task(c, table)

@@ -1,19 +1,8 @@
 """T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
 
-from archcalc.importers.hf._helpers import (
-    Config,
-    Fields,
-    Value,
-    ffn,
-    finished,
-    head_dim,
-    heads,
-    inert,
-    rope,
-    spelled_out,
-    when,
-)
+from archcalc.importers.hf._helpers import Config, Fields, Value, ffn, finished, head_dim, heads, inert, rope, when
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
+from archcalc.importers.hf._helpers.patterns import spelled_out
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}

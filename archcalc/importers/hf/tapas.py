@@ -6,11 +6,7 @@ USUAL = "masked"
 
 
 def translate(c: Config) -> Fields:
-    return bert_like.bert(c, embedding={"norm": True, "types": _tables(c)}, head=bert_like.head(c, bert_like.POOLER))
-
-
-def _tables(c: Config) -> list[int]:
     said = c.get("type_vocab_sizes")
     if not isinstance(said, list) or not all(isinstance(rows, int) and rows > 0 for rows in said):
         raise c.wrong("type_vocab_sizes", "a list of sizes")
-    return said
+    return bert_like.bert(c, embedding={"norm": True, "types": said}, head=bert_like.head(c, bert_like.POOLER))

@@ -6,7 +6,7 @@ The standard library asks; `huggingface_hub` is not needed, but its settings, it
 from __future__ import annotations
 
 from archcalc.core.errors import InputError
-from archcalc.importers import beside, files, folders, weight_names
+from archcalc.importers import beside, files, folders, weight_names, weights_check
 from archcalc.importers.hub import cache, settings, weights
 from archcalc.importers.hub.address import Repository, repository
 from archcalc.importers.hub.remote import Remote
@@ -20,7 +20,13 @@ __all__ = ["document", "repository"]
 def document(wanted: Repository, *, trace: bool = False) -> Document:
     """The config's spec, compared with the weights' headers where the repository has any."""
     try:
-        return _cached(wanted, trace) if settings.is_offline() else _asked(wanted, trace)
+        if not settings.is_offline():
+            return _asked(wanted, trace)
+        folder = cache.snapshot(wanted)
+        if folder is None:
+            fact = "HF_HUB_OFFLINE is set, and this repository is not in the huggingface_hub cache"
+            raise InputError(fact, "unset HF_HUB_OFFLINE, or download it first")
+        return files.of_path(folder, str(folder), trace=trace)
     except InputError as error:
         error.file = error.file if error.file.startswith("hf:") else "/".join(filter(None, (wanted.shown, error.file)))
         error.field = "" if error.field == wanted.shown else error.field
@@ -33,7 +39,13 @@ def _asked(wanted: Repository, trace: bool) -> Document:
         held = _described(remote)
         return _of_config(remote, held, trace) if held else _of_weights(remote)
     except Unreachable as error:
-        return _without_network(wanted, error, trace)
+        folder = cache.snapshot(wanted)
+        if folder is None:
+            raise
+        found = files.of_path(folder, str(folder), trace=trace)
+        note = f"{error.fact}: read from the huggingface_hub cache, commit {folder.name[:8]}"
+        found.file_notes = (*found.file_notes, note)
+        return found
 
 
 def _described(remote: Remote) -> dict[str, bytes]:
@@ -63,7 +75,7 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
         return folders.by_config_alone(found, error.fact)
     if tensors is None:
         return folders.by_config_alone(found, weight_names.unread(remote.names))
-    return files.with_weights(found, tensors, "the repository")
+    return weights_check.with_weights(found, tensors, "the repository")
 
 
 def _tensors_alone(remote: Remote, error: InputError) -> Document:
@@ -86,21 +98,3 @@ def _of_weights(remote: Remote) -> Document:
     if any(name.endswith(".gguf") for name in remote.names):
         hint = "it contains GGUF files: download one, and give that file"
     raise InputError(f"{remote.repository.name} has neither a config.json nor safetensors", hint)
-
-
-def _without_network(wanted: Repository, error: Unreachable, trace: bool) -> Document:
-    folder = cache.snapshot(wanted)
-    if folder is None:
-        raise error
-    found = files.of_path(folder, str(folder), trace=trace)
-    note = f"{error.fact}: read from the huggingface_hub cache, commit {folder.name[:8]}"
-    found.file_notes = (*found.file_notes, note)
-    return found
-
-
-def _cached(wanted: Repository, trace: bool) -> Document:
-    folder = cache.snapshot(wanted)
-    if folder is None:
-        fact = "HF_HUB_OFFLINE is set, and this repository is not in the huggingface_hub cache"
-        raise InputError(fact, "unset HF_HUB_OFFLINE, or download it first")
-    return files.of_path(folder, str(folder), trace=trace)

@@ -14,6 +14,7 @@ _REVISION = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
 _OTHER_PAGES = ("datasets", "spaces", "docs", "blog", "papers", "collections", "api", "models", "learn", "tasks")
 _VIEWS = ("tree", "blob", "resolve", "raw", "commit")
+_READ = (".json", ".safetensors")
 _HINT = "write hf:owner/name, hf:owner/name@revision or https://huggingface.co/owner/name"
 
 
@@ -43,18 +44,16 @@ class Repository:
 
 def repository(written: str) -> Repository:
     """Parses both notations."""
-    name, revision = _of_name(written) if written.startswith("hf:") else _of_url(written)
+    if written.startswith("hf:"):
+        name, at, revision = written.removeprefix("hf:").partition("@")
+        if at and not revision:
+            raise InputError(f"{written} names no revision", "name a branch, a tag or a commit after the @")
+    else:
+        name, revision = _of_url(written)
     whole = _NAME.fullmatch(name) and ".." not in name
     if not whole or (revision and (not _REVISION.fullmatch(revision) or ".." in revision)):
         raise InputError(f"{written} is not a repository", _HINT)
     return Repository(name, revision)
-
-
-def _of_name(written: str) -> tuple[str, str]:
-    name, at, revision = written.removeprefix("hf:").partition("@")
-    if at and not revision:
-        raise InputError(f"{written} names no revision", "name a branch, a tag or a commit after the @")
-    return name, revision
 
 
 def _of_url(written: str) -> tuple[str, str]:
@@ -79,13 +78,9 @@ def _revision(written: str, behind: list[str], rest: list[str]) -> str:
     if not rest:
         return ""
     file = behind[1] if len(behind) == 2 else ""
-    if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not _is_read(file)):
+    if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not file.endswith(_READ)):
         raise InputError(
             f"{written} points into a subfolder of a repository",
             f"archcalc reads only its top level: {_HINT}; or download the file",
         )
     return behind[0]
-
-
-def _is_read(file: str) -> bool:
-    return file.endswith((".json", ".safetensors"))

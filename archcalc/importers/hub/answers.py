@@ -31,7 +31,8 @@ def told(found: Answer, repository: Repository, code: str, *, token: bool) -> In
     elif status == 401 and token and code != "RepoNotFound":
         fact, hint = "the Hub does not accept the token", "log in with `hf auth login`, or set HF_TOKEN again"
     elif status in (401, 404):
-        fact, hint = "there is no such repository, or it is private", _spelling(token=token)
+        private = "is read only with a token of its owner" if token else "needs `hf auth login` or HF_TOKEN"
+        fact, hint = "there is no such repository, or it is private", f"check the spelling; a private one {private}"
     else:
         fact, hint = _refused(found)
     return InputError(f"{fact} ({status})", hint, field=repository.shown)
@@ -42,12 +43,6 @@ def _gated(repository: Repository, *, token: bool) -> tuple[str, str]:
     if token:
         return "this repository is gated, and the token's account has no access", f"{accept} with that account"
     return "this repository is gated", f"{accept}, then log in with `hf auth login` or set HF_TOKEN"
-
-
-def _spelling(*, token: bool) -> str:
-    if token:
-        return "check the spelling; a private one is read only with a token of its owner"
-    return "check the spelling; a private one needs `hf auth login` or HF_TOKEN"
 
 
 def _refused(found: Answer) -> tuple[str, str]:

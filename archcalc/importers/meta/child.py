@@ -39,13 +39,11 @@ def _traced(config: Cleaned, dtype: str) -> dict[str, Any]:
     return {
         "class": type(model).__name__,
         "version": transformers.__version__,
-        "tensors": {name: _tensor(parameter) for name, parameter in model.named_parameters()},
+        "tensors": {
+            name: [str(one.dtype).removeprefix("torch."), list(one.shape), one.numel() * one.element_size()]
+            for name, one in model.named_parameters()
+        },
     }
-
-
-def _tensor(parameter: Any) -> list[Any]:
-    kind = str(parameter.dtype).removeprefix("torch.")
-    return [kind, list(parameter.shape), parameter.numel() * parameter.element_size()]
 
 
 def _limit() -> None:

@@ -46,21 +46,19 @@ _HINT = "--trace reads this file alone: write the backbone's own config into bac
 
 def cleaned(config: dict[str, Any]) -> Cleaned:
     """A copy that names nothing outside of itself. A backbone that is only named is refused, not replaced."""
-    kept = _object(config, 0)
+    kept = _kept(config, 0)
     check_sizes(kept)
     return Cleaned({**kept, **_WITHOUT_WEIGHTS})
 
 
-def _value(value: Any, depth: int) -> Any:
+def _kept(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise InputError(f"the config is nested more than {MAX_DEPTH} deep")
-    if isinstance(value, dict):
-        return _object(value, depth)
-    return [_value(item, depth + 1) for item in value] if isinstance(value, list) else value
-
-
-def _object(fields: dict[str, Any], depth: int) -> dict[str, Any]:
-    kept = {key: _value(value, depth + 1) for key, value in fields.items() if key not in DROPPED}
+    if isinstance(value, list):
+        return [_kept(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _kept(inner, depth + 1) for key, inner in value.items() if key not in DROPPED}
     if kept.get("model_type") == "timm_wrapper":
         _timm_name(kept.get("architecture"))
     if kept.get("model_type") == "timm_backbone":

@@ -3,7 +3,6 @@
 What most families need is found here by its name; the rest is in modules: `heads`, `inert`, `moe`, `bert_like` …
 """
 
-from archcalc.importers.hf._helpers.attention_kinds import attentions
 from archcalc.importers.hf._helpers.blocks import (
     attention,
     biased,
@@ -18,13 +17,12 @@ from archcalc.importers.hf._helpers.blocks import (
     where_used,
     window,
 )
-from archcalc.importers.hf._helpers.patterns import spelled_out, stack
 from archcalc.importers.hf._helpers.reading import Config, Fields, Value, when
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation, local_rope, local_theta, rope, rope_of
 
 __all__ = [
-    "Config", "Fields", "Value", "Weights", "activation", "attention", "attentions", "biased", "decoder", "divided",
+    "Config", "Fields", "Value", "Weights", "activation", "attention", "biased", "decoder", "divided",
     "even_heads", "ffn", "finished", "head_dim", "kv_heads", "local_rope", "local_theta", "rope", "rope_of",
-    "spelled_out", "stack", "top", "when", "where_used", "window",
+    "top", "when", "where_used", "window",
 ]  # fmt: skip

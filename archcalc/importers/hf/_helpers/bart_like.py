@@ -50,12 +50,8 @@ def stack_of(c: Config, name: str) -> Fields:
     return {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}
 
 
-def learned(c: Config, **more: Value) -> Fields:
-    return {"kind": "learned", "length": c.size("max_position_embeddings"), **more}
-
-
-def sinusoidal(c: Config, **more: Value) -> Fields:
-    return {"kind": "sinusoidal", "length": c.size("max_position_embeddings"), **more}
+def positions(c: Config, kind: str, **more: Value) -> Fields:
+    return {"kind": kind, "length": c.size("max_position_embeddings"), **more}
 
 
 def head(c: Config, causal: Callable[[], Value] | None = None) -> Value:

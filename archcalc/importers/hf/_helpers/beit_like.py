@@ -19,14 +19,10 @@ def beit(c: Config, *, final_norm: bool, **more: Value) -> Fields:
         ffn=vit_like.plain_ffn(c),
         layer_scale=c.get("layer_scale_init_value") > 0 or None,
         norm=when(not final_norm, final=False),
-        position=_position(c),
+        position=[position for key, position in _POSITIONS.items() if c.flag(key)] or None,
         embedding=vit_like.patches(c, **mask),
         **more,
     )
-
-
-def _position(c: Config) -> Value:
-    return [position for key, position in _POSITIONS.items() if c.flag(key)] or None
 
 
 def averaged() -> Fields:

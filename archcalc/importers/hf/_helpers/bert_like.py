@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from archcalc.importers.hf._helpers import (
     Config,
     Fields,
@@ -15,8 +13,8 @@ from archcalc.importers.hf._helpers import (
     head_dim,
     heads,
     rope,
-    stack,
 )
+from archcalc.importers.hf._helpers.patterns import stack
 
 POST_NORM = {"place": "post"}
 POOLER = {"pooler": True}  # a dense layer on the first token
@@ -38,14 +36,6 @@ def with_pooler(head: Fields) -> Fields:
 def bert(c: Config, *, embedding: Fields | None = None, **changes: Value) -> Fields:
     """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top."""
     return {**encoder(c), "norm": POST_NORM, "embedding": embedding or typed(c), **blocks(c), **changes}
-
-
-def rotary_bert(c: Config, **changes: Value) -> Fields:
-    """BERT with RoPE in the place of learned positions; its head size may be given."""
-    fields = encoder(c)
-    width = c.size_or("head_dim", fields["head_dim"])
-    usual = {"norm": POST_NORM, "embedding": typed(c), "encoder": c.size("num_hidden_layers")}
-    return {**fields, **usual, "head_dim": width, "position": rope(c, width), **changes}
 
 
 def encoder(c: Config) -> Fields:
@@ -86,7 +76,7 @@ def typed(c: Config, **more: Value) -> Fields:
 
 def language(c: Config, *, twice: bool = True) -> Fields:
     """The masked-LM head: dense layer, norm, tied decoder with bias; `twice`: untied classes have a second bias."""
-    return _transformed(c.flag("tie_word_embeddings"), twice)
+    return transformed(c.flag("tie_word_embeddings"), twice)
 
 
 def language_and_pair(c: Config, classes: int = 2) -> Fields:
@@ -118,14 +108,8 @@ def head(c: Config, dense: Fields, own: heads.Table | None = None) -> Value:
     return heads.for_task(c, {**table, **(own or {})})
 
 
-def rotary_head(c: Config, dense: Fields, *, twice: bool = True, base: Callable[[], Value] = heads.none) -> Value:
-    """Heads of BERT models with RoPE: tied unless the file says otherwise, though not every class declares that."""
-    tied = c.given("tie_word_embeddings") is not False
-    table = {"base": base, "masked": lambda: _transformed(tied, twice), **classifiers(c, dense)}
-    return heads.for_task(c, table)
-
-
-def _transformed(tied: bool, twice: bool) -> Fields:
+def transformed(tied: bool, twice: bool) -> Fields:
+    """A dense layer and a norm in front of the LM head; `twice`: its bias, where it is untied."""
     if tied:
         return {"kind": "tied", "bias": True, "transform": True}
     return {"kind": "lm", "bias": {True: "twice", False: True}[twice], "transform": True}

@@ -107,35 +107,19 @@ def finished(fields: Fields) -> Fields:
     usual = {"attention": linear, "ffn": {**linear, "act": "gelu", "gated": False}, **_USUAL}
     fields = {key: _without(value, usual.get(key, {})) for key, value in fields.items()}
     fields = {key: value for key, value in fields.items() if value not in ({}, usual.get(key))}
-    return {key: fields[key] for key in sorted(fields, key=_place)}
+    return {key: fields[key] for key in sorted(fields, key=(*_ORDER, *fields).index)}
 
 
 def _lifted(fields: Fields) -> Fields:
-    """Moves fields that all stacks share to the top."""
+    """Moves fields that all stacks share to the top, and shortens a stack that is a number of blocks to that number."""
     stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
+    several = list(stacks.values())
     for key in ("heads", "ffn"):
-        if _alike(key, list(stacks.values())):
-            said = [one.pop(key) for one in stacks.values()]
-            fields = {**fields, key: _above(fields.get(key), said[0])}
-    return {**fields, **{name: _plain(one) for name, one in stacks.items()}}
-
-
-def _alike(key: str, stacks: list[Fields]) -> bool:
-    return bool(stacks) and all(key in one and one[key] == stacks[0].get(key) for one in stacks)
-
-
-def _above(above: Any, said: Any) -> Any:
-    """What is said above the stacks, with the value that all of them had."""
-    if isinstance(above, dict):
-        return {**above, "width": said}
-    return said
-
-
-def _plain(one: Fields) -> Any:
-    """Shortens a stack that has only a number of blocks to that number."""
-    if list(one) == ["blocks"]:
-        return one["blocks"]
-    return one
+        if several and all(key in one and one[key] == several[0].get(key) for one in several):
+            above, (said, *_) = fields.get(key), [one.pop(key) for one in several]
+            fields = {**fields, key: {**above, "width": said} if isinstance(above, dict) else said}
+    plain = {name: one["blocks"] if list(one) == ["blocks"] else one for name, one in stacks.items()}
+    return {**fields, **plain}
 
 
 def _without(value: Any, usual: Any) -> Any:
@@ -163,7 +147,3 @@ _ORDER = (
     *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),
 )
-
-
-def _place(key: str) -> int:
-    return (*_ORDER, key).index(key)

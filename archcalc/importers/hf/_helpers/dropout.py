@@ -22,7 +22,10 @@ def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
         return fields
     branches = _rate(c, *BRANCHES, "dropout") or 0.0
     attention = _rate(c, *ATTENTION)
-    _say_what_differs(c, branches)
+    embedding = _rate(c, *EMBEDDING)
+    if embedding is not None and bool(embedding) != bool(branches):
+        c.notes.append(f"dropout is {embedding} on the embedding and {branches} on the branches: counted as on these")
+    c.notes += [f"{key} is left out of training's memory" for key in INSIDE if _rate(c, key)]
     if branches:
         fields = {**fields, "dropout": branches}
     if attention is not None and attention != branches and _attends(fields):
@@ -55,12 +58,3 @@ def _rate(c: Config, *keys: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise c.wrong(key, "a fraction from 0 to 1")
     return min(float(value), CERTAIN)
-
-
-def _say_what_differs(c: Config, branches: float) -> None:
-    embedding = _rate(c, *EMBEDDING)
-    if embedding is not None and bool(embedding) != bool(branches):
-        c.notes.append(f"dropout is {embedding} on the embedding and {branches} on the branches: counted as on these")
-    for key in INSIDE:
-        if _rate(c, key):
-            c.notes.append(f"{key} is left out of training's memory")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, divided, heads, stack
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, divided, heads
+from archcalc.importers.hf._helpers.patterns import stack
 
 
 def gpt(c: Config, *, ffn: Fields, **more: Value) -> Fields:
@@ -31,21 +32,6 @@ def crossed(c: Config, d_model: int, blocks: int) -> Fields:
     if not c.flag("add_cross_attention"):
         return {"decoder": blocks}
     return {"cross": {"memory": d_model}, "decoder": stack(["attention cross ffn"] * blocks)}
-
-
-def fairseq_decoder(c: Config, width: str, act: str, position: Fields) -> Fields:
-    """`width` and `act` are the keys of the FFN."""
-    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
-    return decoder(
-        c,
-        kv_heads=number,
-        head_dim=d_model // number,
-        ffn={"width": c.size(width), "act": activation(c, act)},
-        norm="layer",
-        bias=True,
-        position=position,
-        **crossed(c, d_model, c.size("num_hidden_layers")),
-    )
 
 
 def alibi_decoder(c: Config, *, act: str, **more: Value) -> Fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -9,13 +10,13 @@ from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
-from archcalc.importers.hf._helpers.fused import fused_qkv
 from archcalc.importers.hf._helpers.partial import scope, untied
 from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
 from archcalc.importers.hf._helpers.texts import Text, text_of
 from archcalc.importers.hf._helpers.words import precision
-from archcalc.spec.yaml_reader import Document
+from archcalc.spec.paths import data_root
+from archcalc.spec.yaml_reader import Document, read
 
 
 def document(said: dict[str, Any], file: str) -> Document:
@@ -26,18 +27,30 @@ def document(said: dict[str, Any], file: str) -> Document:
     config.notes += filter(None, (*text.notes, note))
     translated = with_dropout(config, _translated(family, config, text))
     translated["scope"] = scope(config, text, translated)
-    stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
+    # by the classes of the type, so that a config without `architectures` counts the same
+    fused = not _fused_classes().isdisjoint(config.classes)
+    stored = {"fused_qkv": fused or None, "quantization": _quantization(config)}
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
     config.check_all_read(family.inert)
+    counted = said
+    if text.outer:  # of a text model alone, where transformers has a class for that
+        name = heads.class_for(config, text.task)
+        counted = when(name, **{**said, "architectures": [name]})
     return Document(
         file,
         data=fields,
         notes=tuple(dict.fromkeys(config.notes)),
-        config=_counted(said, config, text),
+        config=counted,
         whole=text.whole,
         head_in_checkpoint=config.head_in_checkpoint,
     )
+
+
+@cache
+def _fused_classes() -> frozenset[str]:
+    """Whose GGUF files store q, k and v as one fused matrix, which llama.cpp's quantisation mixes single out."""
+    return frozenset(read((data_root() / "gguf" / "fused_qkv.yaml").read_bytes(), "fused_qkv.yaml").data["classes"])
 
 
 def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
@@ -50,14 +63,6 @@ def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
         return said, family, ""
     note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
     return {**said, "model_type": like}, family, note
-
-
-def _counted(said: dict[str, Any], config: Config, text: Text) -> dict[str, Any]:
-    """The config, of a text model alone where transformers has a class for that."""
-    if not text.outer:
-        return said
-    name = heads.class_for(config, text.task)
-    return when(name, **{**said, "architectures": [name]})
 
 
 def _quantization(config: Config) -> dict[str, Any] | None:

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, heads, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
+from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import experts
-
-_MIXERS = {FULL: "attention", LINEAR: "delta"}
-
-
-def mixers(c: Config, usual: list[str]) -> list[str]:
-    """Attention or Kimi Delta Attention for each block."""
-    return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
 
 
 def kimi(c: Config, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Value) -> Fields:

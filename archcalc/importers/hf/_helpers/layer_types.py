@@ -1,4 +1,4 @@
-"""The layer type of each block: from the file or the class default, and the stack built from them."""
+"""The layer type of each block, from the file or the class default, and the stack of blocks that differ."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def layer_types(c: Config, usual: list[str], known: Collection[str] = WINDOWS) -
     if not set(layers) <= set(known):
         raise c.refused("layer_types")
     return layers
+
+
+def mixers(c: Config, usual: list[str], linear: str) -> list[str]:
+    """For each block attention, or the kind of linear attention that the spec calls `linear`."""
+    words = {FULL: "attention", LINEAR: linear}
+    return [words[layer] for layer in layer_types(c, usual, known=words)]
 
 
 def full_where(c: Config, is_full: Callable[[int], Any], other: str = SLIDING) -> list[str]:
@@ -78,3 +84,35 @@ def sliding(
 def paired(mixers: list[str], parts: list[str]) -> Any:
     """The stack of blocks that each have a mixer (attention, Mamba …) and a part behind it (FFN, experts)."""
     return stack([f"{mixer} {part}" for mixer, part in zip(mixers, parts, strict=True)])
+
+
+def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
+    """The stack and its variants. `blocks` are the attention options in which each block differs from the default."""
+    words: dict[str, str] = {}
+    variants: Fields = {}
+    lines = []
+    for said, part in zip(blocks, parts, strict=True):
+        key = repr(sorted(said.items(), key=str))
+        if key not in words:
+            words[key] = _word(said, variants)
+        if said:
+            variants.setdefault(words[key], {"like": "attention", **said})
+        lines.append(f"{words[key]} {part}")
+    return {"variants": variants or None, "decoder": stack(lines)}
+
+
+def _word(said: Fields, taken: Fields) -> str:
+    """`local`, `chunked`, `free` (without positions) or a name with the head count; numbered if already taken."""
+    if not said:
+        return "attention"
+    free = "position" in said and said["position"] == "none"
+    named = {
+        "local": "window" in said,
+        "chunked": "chunk" in said,
+        "indexed": "index" in said,
+        "free": free,
+        f"heads{said.get('heads')}": "heads" in said,
+    }
+    name = "_".join(word for word, is_so in named.items() if is_so) or "other"
+    later = (f"{name}_{number}" for number in range(2, len(taken) + 3))
+    return next(word for word in (name, *later) if word not in taken)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, attentions, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, when
+from archcalc.importers.hf._helpers.layer_types import attentions
 
 
 def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Value]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from archcalc.importers.hf._helpers import Config, Fields, heads, inert, stack
+from archcalc.importers.hf._helpers import Config, Fields, heads, inert
+from archcalc.importers.hf._helpers.patterns import stack
 
-INERT_IN_FIRST_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
+INERT_IN_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 
 
 def mamba_model(c: Config, layer: Fields) -> Fields:
@@ -19,19 +20,6 @@ def mamba_model(c: Config, layer: Fields) -> Fields:
         "bias": False,
         "decoder": stack(["mamba"] * c.size("num_hidden_layers")),
         "head": heads.of_decoder(c),
-    }
-
-
-def first_mamba(c: Config) -> Fields:
-    """intermediate_size in the file takes precedence over expand × hidden_size."""
-    width = c.size("hidden_size")
-    return {
-        "inner": c.size_or("intermediate_size", int(c.get("expand") * width)),
-        "state": c.size("state_size"),
-        "conv": c.size("conv_kernel"),
-        "dt_rank": dt_rank(c, "time_step_rank"),
-        "bias": c.flag("use_bias"),
-        "conv_bias": c.flag("use_conv_bias"),
     }
 
 

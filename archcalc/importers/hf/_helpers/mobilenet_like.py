@@ -23,9 +23,7 @@ def depthwise(c: Config, **more: Value) -> Fields:
 def end(c: Config) -> conv_like.Items:
     rate = c.get("classifier_dropout_prob")
     pooled = [*conv_like.POOLED, "flatten"]
-    table: heads.Table = {
-        "base": lambda: pooled,
-        "image": lambda: [*pooled, *conv_like.dropout(c, rate, "classifier_dropout_prob"), *conv_like.classifier(c)],
-    }
-    found: conv_like.Items = heads.for_task(c, table)
-    return found
+    heads.only(c, "base", "image")
+    if c.task == "base":
+        return pooled
+    return [*pooled, *conv_like.dropout(c, rate, "classifier_dropout_prob"), *conv_like.classifier(c)]

@@ -56,10 +56,9 @@ def sparse_where(c: Config, is_sparse: Callable[[int], Any], blocks: int = 0) ->
 
 
 def first_dense(c: Config, key: str = "first_k_dense_replace") -> list[str]:
-    """Dense blocks first, then MoE in all others."""
-    blocks = c.size("num_hidden_layers")
-    dense = min(c.count(key), blocks)
-    return ["ffn"] * dense + ["moe"] * (blocks - dense)
+    """Dense blocks first, if the class has such, then MoE in all others."""
+    dense = c.count(key) if key in c.declared else 0
+    return sparse_where(c, lambda block: block >= dense)
 
 
 def one_dense_first(c: Config) -> list[str]:

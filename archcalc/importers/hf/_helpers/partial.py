@@ -65,13 +65,9 @@ def untraced(said: dict[str, Any]) -> dict[str, Any]:
 
 def _further(said: dict[str, Any]) -> list[str]:
     """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
-    layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
+    layers = next((said[key] for key in MTP if type(said.get(key)) is int and said[key] > 0), 0)
     if not layers:
         return []
     if layers == 1:
         return ["multi-token prediction (1 layer)"]
     return [f"multi-token prediction ({layers} layers)"]
-
-
-def _is_some(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0

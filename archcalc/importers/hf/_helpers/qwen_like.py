@@ -1,29 +1,11 @@
-"""Shared by Qwen 2, 3 and 3.5: sliding windows in later blocks, the choice of MoE blocks, Gated DeltaNet."""
+"""Shared by Qwen 2, 3 and 3.5: experts, and the choice of MoE blocks."""
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, decoder, ffn, head_dim, rope, top, where_used
-from archcalc.importers.hf._helpers.layer_types import (
-    FULL,
-    HYBRID,
-    LINEAR,
-    every,
-    layer_types,
-    paired,
-    sliding,
-    sliding_from,
-)
+from archcalc.importers.hf._helpers import Config, Fields, activation, ffn, top, where_used
 from archcalc.importers.hf._helpers.moe import sparse_where
 
 _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")
-_MIXERS = {LINEAR: "delta", FULL: "attention"}
-
-
-def qwen_windows(c: Config) -> Fields:
-    """Sliding windows from block max_window_layers on, if switched on."""
-    window = c.choose("use_sliding_window", c.given("sliding_window"), None)
-    usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
-    return sliding(c, layer_types(c, usual), window)
 
 
 def plain_experts(c: Config) -> Fields:
@@ -48,37 +30,3 @@ def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
     fields = where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe)
     c.skip("intermediate_size", "hidden_act", *_OF_EXPERTS)
     return fields
-
-
-def delta_decoder(c: Config, parts: list[str], moe: Fields | None = None) -> Fields:
-    """Gated DeltaNet and gated attention, each followed by one of `parts`: `ffn` or `moe`."""
-    mixers = _mixers(c)
-    fields = decoder(
-        c,
-        **where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe),
-        **where_used(mixers, attention=lambda: _gated_attention(c), delta=lambda: _delta(c)),
-        position=where_used(mixers, attention=lambda: rope(c, head_dim(c)))["attention"],
-        decoder=paired(mixers, parts),
-    )
-    c.skip("attention_bias", "max_position_embeddings", "rope_parameters")
-    c.skip(*(key for key in c.said if key.startswith("linear_")))
-    return fields
-
-
-def _gated_attention(c: Config) -> Fields:
-    return {"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": True}
-
-
-def _mixers(c: Config) -> list[str]:
-    usual = every(c, c.given("full_attention_interval") or 4, other=LINEAR)
-    return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
-
-
-def _delta(c: Config) -> Fields:
-    return {
-        "heads": c.size("linear_num_key_heads"),
-        "v_heads": c.size("linear_num_value_heads"),
-        "head_dim": c.size("linear_key_head_dim"),
-        "v_dim": c.size("linear_value_head_dim"),
-        "conv": c.size("linear_conv_kernel_dim"),
-    }

@@ -55,7 +55,9 @@ class Config:
         self.aliases: dict[str, str] = about["aliases"]
         self.defaults = {self.named(key): value for key, value in about["defaults"].items()}
         self.defaults = {**described("base")["defaults"], **self.defaults}
-        self.said = {self.named(key): value for key, value in _declared_first(said, about["defaults"]).items()}
+        # as transformers does, which sets declared fields first and all others after them, so that the latter win
+        ordered = sorted(said, key=lambda key: key not in about["defaults"])
+        self.said = {self.named(key): said[key] for key in ordered}
         self.declared = frozenset((*self.defaults, *self.aliases))
         self.spelled = said
         self.was_read: set[str] = set()
@@ -171,20 +173,11 @@ class Config:
         for key, value in left.items():
             if key in MATTERS and value:
                 raise self.refused(key)
-            if key in self.declared and not _same(value, self.defaults.get(key)):
+            usual = self.defaults.get(key)
+            if key in self.declared and (value != usual or isinstance(value, bool) != isinstance(usual, bool)):
                 raise self.refused(key)
         ignored = sorted(key for key in left if key not in self.declared)
         if ignored:
             more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
             shown = ", ".join(ignored[:SHOWN]) + more
             self.notes.append(f"ignored, as {self.config_class} declares no such field: {shown}")
-
-
-def _declared_first(said: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
-    """Transformers sets declared fields first and all others after them, so that the latter win."""
-    first = {key: value for key, value in said.items() if key in declared}
-    return {**first, **{key: value for key, value in said.items() if key not in declared}}
-
-
-def _same(value: Any, default: Any) -> bool:
-    return bool(value == default) and isinstance(value, bool) == isinstance(default, bool)

@@ -35,9 +35,8 @@ def unknown_type(said: Said) -> InputError:
     model_type = said.get("model_type")
     if not isinstance(model_type, str):
         like = of_class(said) or "llama"
-        return InputError(
-            "this config names no model_type", f'add it, such as `"model_type": "{like}"`', field="model_type"
-        )
+        hint = f'add it, such as `"model_type": "{like}"`'
+        return InputError("this config names no model_type", hint, field="model_type")
     fact = f"archcalc does not support model_type {model_type}"
     return InputError(fact, f"{_closest(said)}; {_traced(said, model_type)}", field="model_type")
 
@@ -121,7 +120,10 @@ def _by_fields(said: Said) -> tuple[str, list[str], list[str]]:
     """The type that shares most fields, weighted by rarity; the shared fields, and those that are not shared."""
     told = frozenset(key for key in said if _tells(key))
     task, plain = _kind(said)
-    ranked = {like: _overlap(told, fields) for like, fields in _for_task(task).items()}
+    # complete models for the same task: a causal LM is not similar to an encoder or to a part of a model
+    alone = [like for like, family in translators().items() if not like.endswith(PARTS) and family.usual == task]
+    types = {like: _declared()[like] for like in alone}
+    ranked = {like: _weight(told & fields) / (_weight(told | fields) or 1.0) for like, fields in types.items()}
     if not ranked or len(told) < FEWEST:
         return "", [], []
     like = max(ranked, key=lambda name: ranked[name])
@@ -131,16 +133,6 @@ def _by_fields(said: Said) -> tuple[str, list[str], list[str]]:
     if len(shared) < ENOUGH * len(told):
         return "", [], []
     return like, sorted(shared, key=lambda key: (-_rarity()[key], key))[:SHOWN], sorted(told - shared)[:SHOWN]
-
-
-def _overlap(told: frozenset[str], fields: frozenset[str]) -> float:
-    return _weight(told & fields) / (_weight(told | fields) or 1.0)
-
-
-def _for_task(task: str) -> dict[str, frozenset[str]]:
-    """Complete models for the same task: a causal LM is not similar to an encoder or to a part of a model."""
-    alone = {like: family for like, family in translators().items() if not like.endswith(PARTS)}
-    return {like: _declared()[like] for like, family in alone.items() if task == family.usual}
 
 
 def _weight(keys: frozenset[str]) -> float:
@@ -157,12 +149,8 @@ def _tells(key: str) -> bool:
 def _declared() -> dict[str, frozenset[str]]:
     """For each type the architecture fields of its class, under all of their aliases."""
     known = {like: described(like) for like in translators()}
-    return {
-        like: frozenset(
-            key for key in (*about["defaults"], *about["aliases"], *about["aliases"].values()) if _tells(key)
-        )
-        for like, about in known.items()
-    }
+    keys = {like: {*said["defaults"], *said["aliases"], *said["aliases"].values()} for like, said in known.items()}
+    return {like: frozenset(filter(_tells, named)) for like, named in keys.items()}
 
 
 @cache

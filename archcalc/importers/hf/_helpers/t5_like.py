@@ -83,12 +83,9 @@ def head_of_checkpoint(c: Config, *, overwritten: bool) -> str:
     if c.task != "seq2seq":
         return "none"
     if c.given("tie_word_embeddings") is not False:
-        if overwritten and _is_recent(c):
+        version = str(c.given("transformers_version") or "").split(".")[0]
+        if overwritten and version not in _OLDER_VERSIONS:
             c.notes.append(UNTOLD)
         return "tied"
     c.head_in_checkpoint = True
     return "lm"
-
-
-def _is_recent(c: Config) -> bool:
-    return str(c.given("transformers_version") or "").split(".")[0] not in _OLDER_VERSIONS

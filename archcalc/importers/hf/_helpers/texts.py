@@ -42,18 +42,16 @@ def text_of(said: Said) -> Text:
         return Text(said)
     inner = _inner(said, about)
     model_type = _type_of(inner, outer, about)
-    _check_generates(model_type, outer)
+    family = translator(model_type)
+    if family is not None and family.usual != "causal":  # a text encoder beside a vision encoder
+        fact = f"{outer} is more than its text_config ({model_type}), which is not a language model by itself"
+        raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
     tied = _tied(said, inner, about)
     shared: Said = {key: said[key] for key in _SHARED if key in said}
     note = f"{outer} is multimodal: only its text_config ({model_type}) is counted, the rest of the model is not"
+    own = {**when(tied is not None, tie_word_embeddings=tied), "model_type": model_type, "architectures": None}
     return Text(
-        {
-            **shared,
-            **inner,
-            **when(tied is not None, tie_word_embeddings=tied),
-            "model_type": model_type,
-            "architectures": None,
-        },
+        {**shared, **inner, **own},
         task=_task(said),
         name=f"text model of {outer}",
         notes=(note,),
@@ -99,14 +97,6 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
     if about and not translator(found) and found not in built_by_transformers():
         return str(about["text"])  # as of exaone4_5_text, which transformers now calls exaone4
     return found
-
-
-def _check_generates(model_type: str, outer: Any) -> None:
-    """Refuses a text encoder beside a vision encoder, which is not a language model."""
-    family = translator(model_type)
-    if family is not None and family.usual != "causal":
-        fact = f"{outer} is more than its text_config ({model_type}), which is not a language model by itself"
-        raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
 
 
 def _tied(said: Said, inner: Said, about: Said) -> bool | None:

@@ -1,9 +1,0 @@
-"""Granite MoE with a shared expert: routed experts and one shared expert in every block."""
-
-from archcalc.importers.hf._helpers import Config, Fields
-from archcalc.importers.hf._helpers.moe import experts, mixtral_like
-
-
-def translate(c: Config) -> Fields:
-    moe = experts(c, "num_local_experts", "intermediate_size", shared_width="shared_intermediate_size")
-    return mixtral_like(c, moe, attention={"bias": c.flag("attention_bias")})
