@@ -5,6 +5,7 @@ missing ones are found when a family resolves the spec.
 """
 
 import importlib
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
@@ -72,14 +73,13 @@ Widths = Annotated[int | tuple[int, ...], BeforeValidator(_widths), WithJsonSche
 
 def shown(value: Any) -> str:
     """A value as YAML writes it."""
-    if value is NOTHING:
+    if value is NOTHING or value is None:
         return "nothing"
-    words = {None: "nothing", True: "true", False: "false"}
-    if value is None or isinstance(value, bool):
-        return words[value]
-    if isinstance(value, dict | list):
-        if isinstance(value, dict):
-            return "fields"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "fields"
+    if isinstance(value, list):
         return "a list"
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"a number of {value.bit_length():,} bits"
@@ -158,11 +158,12 @@ class OneOrMore:
 N = TypeVar("N", bound=Node)
 
 
+@dataclass(frozen=True)
 class Lazy:
     """Marks a field whose node class is imported on first use, which keeps loading a small spec fast."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+    module: str
+    name: str
 
     @property
     def node(self) -> type[Node]:

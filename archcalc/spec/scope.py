@@ -44,7 +44,7 @@ class Scope:
     @property
     def name(self) -> str:
         """`text model of qwen3_vl`."""
-        if not self.is_partial:
+        if not self.left_out:
             return WHOLE_MODEL
         if self.of:
             return f"{self.part} of {self.of}"
@@ -52,7 +52,7 @@ class Scope:
 
     def headline(self) -> str:
         """One line shown with the answer; empty for a whole model."""
-        if not self.is_partial:
+        if not self.left_out:
             return ""
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"partial count: only the {self.name}; not counted: {self.without()}{remedy}"
@@ -66,7 +66,7 @@ class Scope:
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
-        if not self.is_partial:
+        if not self.left_out:
             return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
         return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")
 
@@ -76,7 +76,7 @@ class Scope:
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""
-        if self.is_partial:
+        if self.left_out:
             return {"scope": self.name, "left_out": self.without()}
         return {}
 
