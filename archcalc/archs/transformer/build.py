@@ -6,6 +6,7 @@ from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.embed import embed
 from archcalc.archs.transformer.output import run_head
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
@@ -57,7 +58,9 @@ def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:
     context = Context(work, memory)
-    context.prepared.update({word: part.prepare(m, x, context) for word, part in stack.parts.items()})
+    for word, part in stack.parts.items():
+        if isinstance(part, AttentionPart):
+            context.prepared[word] = part.prepare(m, x, context)
     if stack.once:
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
     x = _run_items(m, stack.items, x, context, stack)
@@ -68,8 +71,12 @@ def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack,
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
+    """Blocks are called `blocks` if all are equal; else by their parts, numbered if the same line occurs twice."""
+    names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
     for index, item in enumerate(items):
-        child = m.child(_item_name(items, index), repeat=Count.named(f"{stack.name} blocks", item.times))
+        earlier = names[:index].count(names[index])
+        name = f"{names[index]}-{earlier + 1}" if earlier else names[index]
+        child = m.child("blocks" if len(items) == 1 else name, repeat=Count.named(f"{stack.name} blocks", item.times))
         if isinstance(item, Group):
             child.words.title, child.words.term = "period", f"{stack.name} period"
             out = _run_items(child, item.items, x, context, stack)
@@ -94,12 +101,3 @@ def _sharing(stack: ResolvedStack, distinct: int) -> Assumption:
     several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
     spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
     return Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct)
-
-
-def _item_name(items: Items, index: int) -> str:
-    """`blocks` if all are equal; else the parts' names, numbered if the same line occurs twice."""
-    if len(items) == 1:
-        return "blocks"
-    names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
-    earlier = names[:index].count(names[index])
-    return f"{names[index]}-{earlier + 1}" if earlier else names[index]

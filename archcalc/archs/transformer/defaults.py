@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.parts import slot_node
+from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.pattern import USUAL, blocks_of
 from archcalc.spec.defaults import Default
@@ -45,7 +45,7 @@ def _unsaid(model: Transformer, slots: set[str]) -> Iterator[Default]:
     if len(finals) == 1:
         yield Default(("norm", "final"), finals.pop())
     for slot in sorted(slots):
-        yield Default((slot,), slot_node(slot).node())
+        yield Default((slot,), SLOTS[slot].node())
 
 
 def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:

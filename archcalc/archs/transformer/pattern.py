@@ -98,7 +98,7 @@ def cycled(items: Items, blocks: int) -> Items:
         whole = (replace(items[0], times=items[0].times * rounds),)
     else:
         whole = (Group(rounds, items),)
-    return (*whole, *_first(items, rest))
+    return (*whole, *_first(items, rest)) if rest else whole
 
 
 def shared(items: Items, distinct: int) -> Items:

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from archcalc.archs.transformer import head, pattern
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts import FILES, SLOTS, slot_node
+from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
-from archcalc.archs.transformer.positions import Encodings
+from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.derived import Derived
@@ -79,18 +79,17 @@ class Transformer:
     def lengths(self) -> dict[str, Longest]:
         """The sequence lengths a user chooses, each with the longest that the positions allow."""
         names = ("src_seq", "tgt_seq") if len(self.stacks) == 2 else ("seq",)
-        return {name: _longest(stack) for name, stack in zip(names, self.stacks, strict=True)}
-
-
-def _longest(stack: ResolvedStack) -> Longest:
-    """A position table limits the length; for others `length` is the trained context. An image sets its own."""
-    if stack.patches:
-        made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
-        return Longest(stack.patches.seq, hard=True, fixed=made_of)
-    limits = [position for position in stack.positions if position.length]
-    tables = [position for position in limits if position.on_embedding]
-    lengths = [position.length for position in (*tables, *limits)]
-    return Longest(next(iter(lengths), None), hard=bool(tables))
+        found: dict[str, Longest] = {}
+        for name, stack in zip(names, self.stacks, strict=True):
+            if stack.patches:  # an image sets its own
+                made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
+                found[name] = Longest(stack.patches.seq, hard=True, fixed=made_of)
+                continue
+            # a position table limits the length; for others `length` is the trained context
+            limits = [position for position in stack.positions if position.length]
+            tables = [position for position in limits if position.on_embedding]
+            found[name] = Longest(next((one.length for one in (*tables, *limits)), None), hard=bool(tables))
+        return found
 
 
 def resolve(spec: Spec) -> Transformer:
@@ -139,7 +138,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         embedding=scope.embedding,
         parts=_parts(items, around),
         patches=around.patches,
-        positions=around.positions(None),
+        positions=resolved(around, None),
         norm=scope.norm,
         dropout=scope.dropout,
         parallel=scope.parallel,
@@ -180,7 +179,7 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
             parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())
-        part = importlib.import_module(FILES[slot]).resolve(word, slot, node, around)
+        part = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, around)
         parts[word] = replace(part, layer_scale=around.scope.layer_scale, slot=slot)
     _check_one_table(parts, around)
     if around.scope.parallel:
@@ -219,7 +218,7 @@ def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    node: Any = getattr(around.scope, word) or slot_node(word).node()
+    node: Any = getattr(around.scope, word) or SLOTS[word].node()
     return word, as_cross(around.scope.attention, node) if word == "cross" else node
 
 

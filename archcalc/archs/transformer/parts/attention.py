@@ -147,7 +147,7 @@ def _positions(word: str, node: Attention, around: Surroundings, *, cross: bool)
     if cross:
         positions.check_cross(node.position, places[:2])
         return ()
-    used = positions.in_attention(around.positions(node.position, word), node.position, places[:2])
+    used = positions.in_attention(positions.resolved(around, node.position, word), node.position, places[:2])
     for encoding in used:
         if encoding.on_scores and node.feature not in (None, SOFTMAX):
             fact = f"{encoding.kind} adds to the scores, which {node.feature} attention never computes"

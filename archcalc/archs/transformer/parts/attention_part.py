@@ -33,7 +33,7 @@ class AttentionPart(Part):
         """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position,
         Transformer-XL one pair of biases."""
         reader = Reader(self.layer, x, context, self.dropout, self.patches)
-        prepared = [position.prepare(stack, reader) for position in self.positions]
+        prepared = [position.prepare(stack, reader) for position in self.positions if position.is_of_stack]
         return next((table for table in prepared if table), None)
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:

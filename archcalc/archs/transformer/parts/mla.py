@@ -42,7 +42,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Late
             "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
         )
     rope = None
-    for encoding in positions.in_attention(around.positions(node.position, word), node.position, places):
+    for encoding in positions.in_attention(positions.resolved(around, node.position, word), node.position, places):
         if not isinstance(encoding, Rope):
             fact = f"latent attention has no {encoding.kind} positions"
             raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)
