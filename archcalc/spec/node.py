@@ -97,10 +97,12 @@ def field(
     needs: str = "",
     beside: JsonDict | None = None,
     under: str = "",
+    words: JsonDict | None = None,
 ) -> Any:
     """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, the field without
-    which it has no effect, other fields that the example is refused without, and the only node that takes it."""
-    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under))
+    which it has no effect, other fields that the example is refused without, the only node that takes it, and what else
+    it means (None: nothing) behind some of the words that share the node."""
+    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under), ("words", words))
     extra: JsonDict = {key: words for key, words in said if words}
     return Field(default, description=about, examples=[example], json_schema_extra=extra or None)
 

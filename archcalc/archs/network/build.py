@@ -35,18 +35,8 @@ def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> Non
     """A loss for each output."""
     for index, output in enumerate(outputs):
         place = root if len(outputs) == 1 else root.section(f"loss {index}")
-        if net.loss == "cross_entropy":
-            cross_entropy(place, _scores_last(output), _targets(output))
+        if net.loss == "cross_entropy":  # one class for each sample, or for each place of a map
+            batch, channels, sides = parts(output)
+            cross_entropy(place, output.seen_as(batch, *sides, channels), Tensor(axes(batch, *sides), "index"))
         elif net.loss == "squared_error":
             squared_error(place, output, x.seen_as(*output.axes))
-
-
-def _scores_last(output: Tensor) -> Tensor:
-    batch, channels, sides = parts(output)
-    return output.seen_as(batch, *sides, channels)
-
-
-def _targets(output: Tensor) -> Tensor:
-    """One class for each sample, or for each place of a map."""
-    batch, _, sides = parts(output)
-    return Tensor(axes(batch, *sides), "index")

@@ -9,6 +9,7 @@ from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.names import refuse_unnamable
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Spec
@@ -50,20 +51,16 @@ def resolve(spec: Spec) -> Network:
         raise InputError(fact, "take it out; `input` gives the size of a sample", fields=[("seq",)])
     reader = Reader(spec)
     channels, *sides = spec.input
-    body, shape = reader.sequence(spec.layers, Shape(channels, tuple(sides)), ("layers",))
+    body, shape = reader.steps(spec.layers, Shape(channels, tuple(sides)), Place(("layers",), reader))
     heads, shapes = {}, []
     for name, items in spec.heads.items():
-        _check_head(name, body)
-        heads[name], behind = reader.sequence(items, shape, ("heads", name))
+        refuse_unnamable(name, ("heads", name))
+        if any(step.name == name for step in body.steps):
+            raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
+        heads[name], behind = reader.steps(items, shape, Place(("heads", name), reader))
         shapes.append(behind)
     reader.refuse_mistakes()
     return _with_loss(spec, body, heads, shapes or [shape])
-
-
-def _check_head(name: str, body: Sequence) -> None:
-    refuse_unnamable(name, ("heads", name))
-    if any(step.name == name for step in body.steps):
-        raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
 
 
 def _with_loss(spec: Spec, body: Sequence, heads: dict[str, Sequence], outputs: list[Shape]) -> Network:

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
-
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("norm",)
-MAY_STAND_ALONE = False
 ONE_NUMBER = Assumption(
     Topic.BATCH,
     "PyTorch refuses to train a batch norm on a single number per channel; use a batch of 2 or more",
@@ -40,34 +34,30 @@ class NormFields(Node):
         "layer": frozenset({"affine", "over"}),
         "none": frozenset(),
     }
-    kind: Literal["batch", "layer", "group", "instance", "none"] = Field(
-        examples=["batch"],
-        description="What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
+    kind: Literal["batch", "layer", "group", "instance", "none"] = field(
+        ...,
+        "What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
         " (`layer`), groups of them (`group`) or each of them (`instance`).",
+        example="batch",
     )
-    groups: Size | None = Field(
-        examples=[32],
-        default=None,
-        description="Group norm: how many groups of channels are normalised separately.",
-        json_schema_extra={"unset": "needed by a group norm"},
+    groups: Size | None = field(
+        None,
+        "Group norm: how many groups of channels are normalised separately.",
+        example=32,
+        unset="needed by a group norm",
     )
-    affine: bool | None = Field(
-        examples=[False],
-        default=None,
-        description="It has learned weights and biases.",
-        json_schema_extra={"unset": "true, but false for an instance norm, as in PyTorch"},
+    affine: bool | None = field(
+        None,
+        "It has learned weights and biases.",
+        example=False,
+        unset="true, but false for an instance norm, as in PyTorch",
     )
-    over: Literal["channels", "all"] = Field(
-        examples=["all"],
-        default="channels",
-        description="Layer norm: what is normalised together, the channels of each position or the whole map.",
+    over: Literal["channels", "all"] = field(
+        "channels",
+        "Layer norm: what is normalised together, the channels of each position or the whole map.",
+        example="all",
     )
-    running: bool | None = Field(
-        examples=[False],
-        default=None,
-        description="Batch norm: it keeps running statistics.",
-        json_schema_extra={"unset": "true"},
-    )
+    running: bool | None = field(None, "Batch norm: it keeps running statistics.", example=False, unset="true")
 
 
 @dataclass(frozen=True)
@@ -137,7 +127,7 @@ class Norm:
 FIELDS = NormFields
 
 
-def read(word: str, fields: NormFields, shape: Shape, place: Place, reader: Reader) -> tuple[Norm, Shape]:
+def read(word: str, fields: NormFields, shape: Shape, place: Place) -> tuple[Norm, Shape]:
     found = norm_behind(fields, shape, place)
     if found is None:
         raise place.wrong("a layer without effect", "take it out", word)
