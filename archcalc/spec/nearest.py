@@ -17,17 +17,12 @@ from archcalc.spec.yaml_reader import read
 
 def nearest(family: str, path: Path, word: object, choices: Iterable[str]) -> str:
     """`the nearest is gru: …`, or nothing where the word is not known, or not of this field."""
-    entry = _of_field(family, path).get(plain(str(word)))
+    names, known = [name for name in path if isinstance(name, str)], table(family)
+    ends = (dotted(tuple(names[start:])) for start in range(len(names)))  # `position.kind` of `decoder.position.kind`
+    entry = next((known[end] for end in ends if end in known), {}).get(plain(str(word)))
     if entry is None or entry["use"] not in choices:
         return ""
     return f"the nearest is `{entry['use']}`: {entry['why']}"
-
-
-def _of_field(family: str, path: Path) -> dict[str, Any]:
-    """By the last names of its path, as many as the file has: `position.kind` of `decoder.attention.position.kind`."""
-    names, known = [name for name in path if isinstance(name, str)], table(family)
-    ends = (dotted(tuple(names[start:])) for start in range(len(names)))
-    return next((known[end] for end in ends if end in known), {})
 
 
 @cache

@@ -23,9 +23,7 @@ class LeftOut(NamedTuple):
     parameters: int | None = None
 
     def words(self) -> str:
-        if self.parameters:
-            return f"{self.part} ({rounded(self.parameters)})"
-        return self.part
+        return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,7 @@ class Scope:
         """`text model of qwen3_vl`."""
         if not self.left_out:
             return WHOLE_MODEL
-        if self.of:
-            return f"{self.part} of {self.of}"
-        return self.part
+        return f"{self.part} of {self.of}" if self.of else self.part
 
     def headline(self) -> str:
         """One line shown with the answer; empty for a whole model."""
@@ -60,9 +56,7 @@ class Scope:
     def without(self) -> str:
         """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
         *first, last = (each.words() for each in self.left_out)
-        if first:
-            return f"{', '.join(first)} and {last}"
-        return last
+        return f"{', '.join(first)} and {last}" if first else last
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
@@ -76,9 +70,7 @@ class Scope:
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""
-        if self.left_out:
-            return {"scope": self.name, "left_out": self.without()}
-        return {}
+        return {"scope": self.name, "left_out": self.without()} if self.left_out else {}
 
 
 WHOLE = Scope()

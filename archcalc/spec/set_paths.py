@@ -62,7 +62,10 @@ def _counted(data: Any, keys: Path) -> Iterator[str | int]:
                 f"{above} is {shown(data)}, which has no {key}", f"write {above}={{…}} to put fields there"
             )
         yield key
-        data = _below(data, key)
+        if isinstance(data, dict):
+            data = data.get(key, _MISSING)
+        else:
+            data = data[key] if isinstance(data, list) and isinstance(key, int) else _MISSING
 
 
 def _index(data: Any, index: int, above: str) -> int:
@@ -75,14 +78,6 @@ def _index(data: Any, index: int, above: str) -> int:
         hint = f"use {above}[0] to {above}[{len(data) - 1}], or write the whole list to add to it: {above}=[…]"
         raise InputError(f"{above}[{index}] is not there: {above} has {items}", hint if data else f"write {above}=[…]")
     return index % len(data)
-
-
-def _below(data: Any, key: str | int) -> Any:
-    if isinstance(data, dict):
-        return data.get(key, _MISSING)
-    if isinstance(data, list) and isinstance(key, int):
-        return data[key]
-    return _MISSING
 
 
 def put(data: Any, path: Path, value: Any) -> Any:

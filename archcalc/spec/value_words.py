@@ -54,18 +54,14 @@ class _Words:
             return " or ".join(self._plain({"type": kind}) for kind in kinds)
         if kinds == "array":
             inner = schema.get("items") or (schema.get("prefixItems") or [{}])[0]
-            if inner:
-                return f"a list, each {self.of(inner)}"
-            return "a list"
+            return f"a list, each {self.of(inner)}" if inner else "a list"
         words = {"boolean": "true or false", "string": "text", "object": "fields", "null": "nothing"}
         return words.get(kinds) or _number(kinds, schema)
 
 
 def _choice(values: list[Any]) -> str:
     shown = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    if len(shown) > 1:
-        return f"one of {', '.join(shown)}"
-    return shown[0]
+    return f"one of {', '.join(shown)}" if len(shown) > 1 else shown[0]
 
 
 def _number(kind: str, schema: dict[str, Any]) -> str:

@@ -16,16 +16,12 @@ if TYPE_CHECKING:
 def defaults(spec: Spec, model: Autoencoder | LayeredAutoencoder) -> Iterator[Default]:
     yield Default(("bias",), model.bias, "biases" if model.bias else "no biases")
     if isinstance(model, LayeredAutoencoder):
-        yield from _of_layers(model)
+        # without words: every report names the activations and the loss
+        if len(model.decoder) > 1:
+            yield Default(("decoder",), list(model.decoder[:-1]), "the encoder's widths mirrored")
+        for field in ("act", "output_act", "loss"):
+            yield Default((field,), getattr(model, field))
+        if model.kind == "deep":
+            yield Default(("code_act",), model.code_act)
+            yield Default(("tied",), model.tied)
     yield Default(("precision",), "fp32")
-
-
-def _of_layers(model: LayeredAutoencoder) -> Iterator[Default]:
-    """Without words: every report names the activations and the loss."""
-    if len(model.decoder) > 1:
-        yield Default(("decoder",), list(model.decoder[:-1]), "the encoder's widths mirrored")
-    for field in ("act", "output_act", "loss"):
-        yield Default((field,), getattr(model, field))
-    if model.kind == "deep":
-        yield Default(("code_act",), model.code_act)
-        yield Default(("tied",), model.tied)

@@ -88,7 +88,10 @@ def _run_stack(
 def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param]) -> Tensor:
     side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
     if stack.one_hot:
-        return _one_hot(root, stack, batch, seq, f"{side}_".lstrip("_"))
+        prefix, note = f"{side}_".lstrip("_"), "1 in the token's place, 0 elsewhere"
+        ids = root.record("ids", to=axes(batch, seq), name=f"{prefix}ids")
+        wide = axes(batch, seq, Dim.of("vocab", stack.input))
+        return root.record("one_hot", ids, to=wide, name=f"{prefix}one_hot", note=note)
     if stack.embedding is None or stack.vocab is None:
         width = Dim.of("input", stack.input)
         return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
@@ -99,14 +102,6 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), Dim.of("embedding", stack.embedding))
     tables[stack.name] = tables[first]
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
-
-
-def _one_hot(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, side: str) -> Tensor:
-    ids = root.record("ids", to=axes(batch, seq), name=f"{side}ids")
-    note = "1 in the token's place, 0 elsewhere"
-    return root.record(
-        "one_hot", ids, to=axes(batch, seq, Dim.of("vocab", stack.input)), name=f"{side}one_hot", note=note
-    )
 
 
 def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor | None:
@@ -154,8 +149,7 @@ def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tenso
     if head.kind == "none":
         return None
     read = _state(x, stack)
-    is_pooled = any(pool.kind != "each" for pool in head.pool)
-    if is_pooled:
+    if any(pool.kind != "each" for pool in head.pool):
         read = Symbol("pooled", shape=read.shape)
     m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -21,20 +21,12 @@ def defaults(spec: Spec, model: Recurrent) -> Iterator[Default]:
         yield Default(("attention", "when"), model.attention.when, f"attention {model.attention.when} the step")
         yield Default(("attention", "bias"), False, "no biases in attention")
     if len(model.stacks) > 1:
-        start = "encoder" if model.handed_over else "zeros"
-        yield Default(("decoder", "start"), start, f"the decoder starts from {_from(start)}")
-    yield from _of_head(model)
-    yield Default(("precision",), "fp32")
-
-
-def _from(start: str) -> str:
-    return "zeros" if start == "zeros" else "the encoder's last states"
-
-
-def _of_head(model: Recurrent) -> Iterator[Default]:
+        start, states = ("encoder", "the encoder's last states") if model.handed_over else ("zeros", "zeros")
+        yield Default(("decoder", "start"), start, f"the decoder starts from {states}")
     head, bias = model.head, "with" if model.head.bias else "without"
     if head.kind == "lm":
         yield Default(("head", "kind"), "lm", f"untied head {bias} bias")
     if head.kind == "classifier":
         yield Default(("head", "bias"), head.bias, f"classifier {bias} bias")
         yield Default(("head", "pool"), "last", "the last state classified")
+    yield Default(("precision",), "fp32")

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import width_of
 from archcalc.layers.recurrent import Cell, State
@@ -127,25 +127,20 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
         suffix = f"_of_layer_{groups[0].first}" if stacks else ""
         several = " × ".join(f"{dim.size:,} {dim.name}" for dim in rows if dim.size > 1)
         note = f"at the end: {several}" if several else "at the end"
-        stacked = tuple(
-            _stacked(m, tensors, axes(rows, batch, tensors[0].dims[-1]), name + suffix, note)
-            for name, tensors in zip(STATES, zip(*states, strict=True), strict=False)
-        )
-        stacks.append(LastStates(groups[0].first, stacked))
+        stacked: list[Tensor] = []
+        for name, tensors in zip(STATES, zip(*states, strict=True), strict=False):
+            to = axes(rows, batch, tensors[0].dims[-1])
+            stacked.append(m.record("concat", *tensors, to=to, name=name + suffix, note=note, is_aside=True))
+        stacks.append(LastStates(groups[0].first, tuple(stacked)))
     return tuple(stacks)
-
-
-def _stacked(m: Module, states: State, to: Axes, name: str, note: str) -> Tensor:
-    return m.record("concat", *states, to=to, name=name, note=note, is_aside=True)
 
 
 def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
     """The encoder's last states of the same layers, concatenated over both directions."""
     found = next(last for last in reversed(start.states) if last.first <= group.first)
-    return tuple(_of_one_layer(m, stacked, width) for stacked, width in zip(found.stacked, cell.kept, strict=True))
-
-
-def _of_one_layer(m: Module, stacked: Tensor, width: Dim) -> Tensor:
-    rows, (batch,), (ended,) = stacked.axes
-    seen = stacked.seen_as(rows, batch, Dim("handed_over", ended.size))
-    return m.record("view", seen, to=axes(batch, width), select=rows)
+    states: list[Tensor] = []
+    for stacked, width in zip(found.stacked, cell.kept, strict=True):
+        rows, (batch,), (ended,) = stacked.axes
+        seen = stacked.seen_as(rows, batch, Dim("handed_over", ended.size))
+        states.append(m.record("view", seen, to=axes(batch, width), select=rows))
+    return tuple(states)

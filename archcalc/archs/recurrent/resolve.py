@@ -59,22 +59,18 @@ def resolve(spec: Spec) -> Recurrent:
         if spec.attention:
             hint = "give `encoder:` and `decoder:`, or take attention out"
             raise InputError("attention joins an encoder and a decoder", hint, fields=[("attention",)])
-        return _alone(spec)
+        scoped = scoped_stack(spec, ALONE)
+        check(scoped)
+        stack = resolved(scoped)
+        if stack.shared:
+            fields: list[Path] = [("embedding", "shared"), ("embedding",)]
+            raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
+        return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
     if not (spec.encoder and spec.decoder):
         there = "encoder" if spec.encoder else "decoder"
         hint = f"add `{'decoder' if spec.encoder else 'encoder'}:`; a stack of its own is written at the top"
         raise InputError(f"the spec has only the {there}", hint, fields=[(there,)])
     return _pair(spec)
-
-
-def _alone(spec: Spec) -> Recurrent:
-    scoped = scoped_stack(spec, ALONE)
-    check(scoped)
-    stack = resolved(scoped)
-    if stack.shared:
-        fields: list[Path] = [("embedding", "shared"), ("embedding",)]
-        raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
-    return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
 
 
 def _pair(spec: Spec) -> Recurrent:
@@ -84,8 +80,13 @@ def _pair(spec: Spec) -> Recurrent:
     encoder, into = resolved(sides["encoder"]), sides["decoder"]
     attention = _attention(spec.attention, encoder.top.output, into) if spec.attention else None
     decoder = resolved(into, _contexts(attention))
-    if encoder.shared or decoder.shared:
-        _check_shared(encoder, decoder)
+    for field in ("vocab", "embedding") if encoder.shared or decoder.shared else ():
+        mine, other = getattr(encoder, field), getattr(decoder, field)
+        if mine != other or mine is None:
+            sizes = f"the encoder has {mine or 'none'} and the decoder {other or 'none'}"
+            fact = f"a shared table needs one {field}, but {sizes}"
+            fields: list[Path] = [("embedding", "shared"), ("decoder", field), ("embedding",)]
+            raise InputError(fact, "make them equal, or take shared out", fields=fields)
     handed_over = _starts_from_encoder(into, encoder, decoder, bool(attention))
     head = _head(spec, decoder, decoder.top.output)
     return Recurrent((encoder, decoder), attention, handed_over, head, _head_vocab(spec, decoder))
@@ -160,16 +161,6 @@ def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
     if scoped.feed and when != "after":
         hint = "use `when: after`, or take feed out"
         raise InputError(f"only h̃ is fed back, and `when: {when}` has none", hint, fields=[("attention", "feed")])
-
-
-def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
-    for field in ("vocab", "embedding"):
-        mine, other = getattr(encoder, field), getattr(decoder, field)
-        if mine != other or mine is None:
-            sizes = f"the encoder has {mine or 'none'} and the decoder {other or 'none'}"
-            fact = f"a shared table needs one {field}, but {sizes}"
-            fields: list[Path] = [("embedding", "shared"), ("decoder", field), ("embedding",)]
-            raise InputError(fact, "make them equal, or take shared out", fields=fields)
 
 
 def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
