@@ -82,20 +82,15 @@ def _read(name: str, said: str) -> Stored:
 def build(weights: Weights, work: Workload) -> Module:
     root, used = Module("model"), weights.used
     _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
-    root.words.doubts.extend(_doubts(used))
+    unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
+    if unknown:
+        text = (
+            f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
+            f" {next(iter(unknown))}: names and shapes do not show how many weights each of them contains"
+        )
+        root.words.doubts.append(Assumption(Topic.EXACTNESS, text))
     keep(root, weights.cache, work)
     return root
-
-
-def _doubts(used: dict[str, Use]) -> list[Assumption]:
-    unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
-    if not unknown:
-        return []
-    text = (
-        f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
-        f" {next(iter(unknown))}: names and shapes do not show how many weights each of them contains"
-    )
-    return [Assumption(Topic.EXACTNESS, text)]
 
 
 @dataclass(frozen=True)

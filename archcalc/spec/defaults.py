@@ -57,18 +57,13 @@ def _at(node: Any, field: Path) -> bool:
 
 def assumed(spec: Node, defaults: Iterable[Default]) -> tuple[Assumption, ...]:
     """What reports say of a spec that leaves choices out."""
-    said = [each for each in left_out(spec, defaults) if each.words]
-    return tuple(Assumption(Topic.DEFAULT, each.words, _plain(each.value), _shown(spec, each.field)) for each in said)
-
-
-def _shown(spec: Node, field: Path) -> str:
-    """The field as it is written in short: `head` for `head.kind`."""
-    node = node_at(type(spec), field[:-1])
-    is_main = node is not None and node.main == field[-1]
-    return dotted(field[:-1] if is_main else field)
-
-
-def _plain(value: Any) -> str | int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    return str(value).lower()
+    found: list[Assumption] = []
+    for each in left_out(spec, defaults):
+        node = node_at(type(spec), each.field[:-1])
+        is_main = node is not None and node.main == each.field[-1]  # `head` is short for `head.kind`
+        is_number = isinstance(each.value, int) and not isinstance(each.value, bool)
+        value = each.value if is_number else str(each.value).lower()
+        if each.words:
+            shown = dotted(each.field[:-1] if is_main else each.field)
+            found.append(Assumption(Topic.DEFAULT, each.words, value, shown))
+    return tuple(found)

@@ -52,14 +52,12 @@ class _Filled:
     def _written(self, name: str, value: Any, path: Path) -> list[str]:
         only = value[0] if isinstance(value, tuple) and len(value) == 1 else value
         node = only if isinstance(only, Node) else None
-        if node is None or self._is_merged(name, node, path):
+        # fields that it leaves out may come from the model's field of that name, as those of a part's norm do
+        above = type(self.spec).model_fields.get(name) if len(path) > 1 else None
+        is_merged = above is not None and node_of(above) is type(node) and bool(getattr(self.spec, name))
+        if node is None or is_merged:
             return field_text(name, plain(value)).splitlines()
         return _below(name, self.block(node, path)) or [f"{name}: {{}}"]
-
-    def _is_merged(self, name: str, node: Node, path: Path) -> bool:
-        """Whether fields that it leaves out come from the model's field of that name, as those of a part's norm do."""
-        above = type(self.spec).model_fields.get(name) if len(path) > 1 else None
-        return above is not None and node_of(above) is type(node) and bool(getattr(self.spec, name))
 
     def _default(self, node: Node, name: str, value: Any, path: Path) -> list[str]:
         if isinstance(value, Node):

@@ -66,7 +66,9 @@ class Document:
 
     def _locate(self, error: InputError) -> None:
         error.file = self.file
-        written = next((path for path in map(self._as_written, error.fields) if path in self.lines), None)
+        # a list of one may be written without brackets: `position[0].theta` is then found at `position.theta`
+        plain = (tuple(key for key in path if path in self.lines or not isinstance(key, int)) for path in error.fields)
+        written = next((path for path in plain if path in self.lines), None)
         nearest = written or next(iter(error.fields), ())
         while nearest and nearest not in self.lines:  # then the line of what is around it
             nearest = nearest[:-1]
@@ -75,12 +77,6 @@ class Document:
         if written and not error.is_missing:
             error.field = dotted(written)
         error.excerpt = lines[error.line - 1][:100] if error.line else ""
-
-    def _as_written(self, path: Path) -> Path:
-        """A list of one may be written without brackets: `position[0].theta` is then found at `position.theta`."""
-        if path in self.lines:
-            return path
-        return tuple(key for key in path if not isinstance(key, int))
 
 
 def read(raw: bytes, file: str) -> Document:

@@ -66,14 +66,11 @@ def _written_out(value: dict[str, Any] | list[Any]) -> str:
     """A line for each field or item at least."""
     if isinstance(value, dict):
         return "".join(field_text(name, item) for name, item in value.items())
-    return "".join(_item_text(item) for item in value)
-
-
-def _item_text(item: Any) -> str:
-    """An item of a list on one line, or over several where that is too long."""
-    short = f"- {flow(item)}\n"
-    is_long = isinstance(item, dict | list) and len(short) > LINE
-    return f"- {_indented(_written_out(item)).lstrip()}" if is_long else short
+    lines = [f"- {flow(item)}\n" for item in value]
+    for index, (item, short) in enumerate(zip(value, lines, strict=True)):
+        if isinstance(item, dict | list) and len(short) > LINE:
+            lines[index] = f"- {_indented(_written_out(item)).lstrip()}"
+    return "".join(lines)
 
 
 def _indented(inner: str) -> str:

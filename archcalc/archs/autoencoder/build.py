@@ -53,7 +53,10 @@ def _layered(root: Module, model: LayeredAutoencoder, work: Workload) -> None:
     else:
         z = Coder(model.bias, model.code_act).layer(root["encoder"], down, code, len(widths))
     rebuilt = _rebuilt(root, model, z, widths, x)
-    root.words.notes.append(Assumption(Topic.ARCHITECTURE, _activations(model)))
+    acts = [act.replace("identity", "none") for act in (model.act, model.code_act, model.output_act)]
+    of_code = "the code is drawn" if model.kind == "variational" else f"on the code {acts[1]}"
+    text = f"activation {acts[0]}, {of_code}, on the output {acts[2]}; loss: {_SAID[model.loss]}"
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, text))
     if work.trains:
         loss = root.as_region(Region.LOSS)
         loss.record(_LOSSES[model.loss], rebuilt, x, to=())
@@ -74,13 +77,6 @@ def _rebuilt(root: Module, model: LayeredAutoencoder, z: Tensor, widths: list[Di
     matrices = [root["encoder"][f"layer_{number}"].params["weight"] for number in range(len(widths), 0, -1)]
     up = coder.run_tied(m, z, matrices[:-1])
     return out.tied_layer(m, up, matrices[-1], len(matrices))
-
-
-def _activations(model: LayeredAutoencoder) -> str:
-    names = {"identity": "none"}
-    act, code, out = (names.get(act, act) for act in (model.act, model.code_act, model.output_act))
-    of_code = "the code is drawn" if model.kind == "variational" else f"on the code {code}"
-    return f"activation {act}, {of_code}, on the output {out}; loss: {_SAID[model.loss]}"
 
 
 def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:

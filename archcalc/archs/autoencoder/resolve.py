@@ -66,8 +66,12 @@ def resolve(spec: Spec) -> Autoencoder | LayeredAutoencoder:
         fields: list[Path] = [("kind",), ("family",)]
         hint = "write `kind: linear`, `kind: deep`, `kind: variational` or `kind: recursive`"
         raise InputError("kind is missing", hint, fields=fields)
-    if spec.kind != "recursive":
-        _check_vectors(spec, spec.kind)
+    if spec.classes and spec.kind != "recursive":
+        hint = "take it out, or use `kind: recursive`, which has one at every parent"
+        raise InputError(f"a {spec.kind} autoencoder has no classifier", hint, fields=[("classes",)])
+    if spec.seq and spec.kind != "recursive":
+        hint = "take it out; `batch` says how many vectors are read at once"
+        raise InputError(f"a {spec.kind} autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
     _check_fields(spec, spec.kind)
     return _layered(spec, spec.kind) if spec.kind in ("deep", "variational") else _plain(spec, spec.kind)
 
@@ -129,15 +133,6 @@ def _needed(size: int | None, field: str, hint: str) -> int:
         tell(InputError("missing", hint, fields=[("kind",)], field=field))
         return STAND_IN
     return size
-
-
-def _check_vectors(spec: Spec, kind: str) -> None:
-    if spec.classes:
-        hint = "take it out, or use `kind: recursive`, which has one at every parent"
-        raise InputError(f"a {kind} autoencoder has no classifier", hint, fields=[("classes",)])
-    if spec.seq:
-        hint = "take it out; `batch` says how many vectors are read at once"
-        raise InputError(f"a {kind} autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
 
 
 def _check_fields(spec: Spec, kind: str) -> None:

@@ -16,19 +16,15 @@ def build(net: Network, work: Workload) -> Module:
         hint = "use --mode train or infer"
         raise InputError("a network generates no tokens, so it has no decode step", hint, field="--mode")
     root, trace = Module("model", style=work.style), Trace(work)
-    x = _sample(root, net, work)
+    channels, *sides = net.input
+    name = "channels" if sides else "features"
+    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
+    x = root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
     out = net.body.run_steps(root, x, trace)
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
     if work.trains:
         _losses(root, net, x, outputs)
     return root
-
-
-def _sample(root: Module, net: Network, work: Workload) -> Tensor:
-    channels, *sides = net.input
-    name = "channels" if sides else "features"
-    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
-    return root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
 
 
 def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> None:

@@ -17,24 +17,16 @@ BIASED = {"conv": "convolutions", "transposed_conv": "transposed convolutions", 
 def defaults(spec: Spec, net: Network) -> Iterator[Default]:
     words = "no training loss" if net.loss == "none" else f"{net.loss.replace('_', ' ')} as the training loss"
     yield Default(("loss",), net.loss, words)
+    written = [spec.layers, *(block.layers for block in spec.blocks.values()), *spec.heads.values()]
     for kind, called in BIASED.items():
-        if any(_is_silent(item, kind, spec) for item in _items(spec)):
+        silent = "bias" not in spec.defaults.get(kind, {})  # about the bias of a layer of that kind
+        if silent and any(kind in item and "bias" not in item for item in _inside(written)):
             yield Default(("defaults", kind, "bias"), True, f"{called} with bias")
     yield Default(("precision",), "fp32")
 
 
-def _is_silent(item: dict[str, Any], kind: str, spec: Spec) -> bool:
-    """A layer of that kind about whose bias nothing is said."""
-    return kind in item and "bias" not in item and "bias" not in spec.defaults.get(kind, {})
-
-
-def _items(spec: Spec) -> Iterator[dict[str, Any]]:
-    """Every layer as written, in blocks, branches and heads too."""
-    blocks = [block.layers for block in spec.blocks.values()]
-    yield from _inside([spec.layers, *blocks, *spec.heads.values()])
-
-
 def _inside(value: Any) -> Iterator[dict[str, Any]]:
+    """Every layer as written, in blocks, branches and heads too."""
     if isinstance(value, dict):
         yield value
         value = list(value.values())

@@ -216,7 +216,8 @@ class Reader:
         """A block's layers, with the parameters of the call."""
         name = values.get("block")
         if not isinstance(name, str) or name not in self.blocks:
-            raise place.wrong(f"no block called {shown(name)}", _block_meant(name, self.blocks), "block")
+            hint = did_you_mean(str(name), self.blocks) if self.blocks else "write it under `blocks`"
+            raise place.wrong(f"no block called {shown(name)}", hint, "block")
         if place.blocks >= DEEPEST:
             raise place.wrong(f"blocks within blocks, more than {DEEPEST} deep", "a block must not call itself")
         block = self.blocks[name]
@@ -251,11 +252,6 @@ class Reader:
             hint = one.hint or guesses.get(str(one.fields[0][0]), "")
             found.append(Unreadable(one.fact, hint, more=one.more, fields=[*paths, place.path]))
         return cast(Unreadable, together(found))
-
-
-def _block_meant(name: Any, blocks: Iterable[str]) -> str:
-    known = list(blocks)
-    return did_you_mean(str(name), known) if known else "write it under `blocks`"
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

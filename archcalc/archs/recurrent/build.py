@@ -7,7 +7,7 @@ from archcalc.archs.recurrent.layers import Outcome, run_layers, state_letter
 from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.spec import Head, Pool
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
-from archcalc.core.assumptions import Assumption, Topic, all_on
+from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.count import Count, total
 from archcalc.core.equations import NOW, Symbol
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
@@ -38,7 +38,11 @@ _ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of 
 def build(model: Recurrent, work: Workload) -> Module:
     """Builds the module tree that all numbers come from."""
     root = Module("model", style=work.style)
-    root.words.notes += _conventions(model)
+    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]  # conventions of textbooks and libraries differ
+    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
+    orders = [_ORDERS[model.attention.when]] if model.attention else []
+    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
+    root.words.notes += all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     made: Outcome | None = None
@@ -49,15 +53,6 @@ def build(model: Recurrent, work: Workload) -> Module:
     if logits and work.trains:
         cross_entropy(root, logits)
     return root
-
-
-def _conventions(model: Recurrent) -> tuple[Assumption, ...]:
-    """Notes on conventions that differ between textbooks and libraries."""
-    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
-    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
-    orders = [_ORDERS[model.attention.when]] if model.attention else []
-    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
-    return all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
 
 
 def _run_stack(

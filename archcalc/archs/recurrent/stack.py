@@ -141,19 +141,14 @@ def check(scoped: ScopedStack) -> None:
         if getattr(scope, feature) and scope.cell and scope.cell != "lstm":
             fact = f"only an LSTM has {name}, {_CELLS[scope.cell]} has none"
             raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=scoped.places(feature))
-    _check_projection(scoped)
+    narrowest = min(scoped.hidden(layer) for layer in _breaks(scoped))
+    if scope.projection and scope.projection >= narrowest:
+        fact = f"a projection narrows the state, and {scope.projection} is not below hidden {narrowest}"
+        hint = f"use one below {narrowest}, or take projection out"
+        raise InputError(fact, hint, fields=scoped.places("projection"))
     if scoped.name == "decoder" and scope.bidirectional:
         hint = "write `bidirectional` under `encoder`; fields at the top apply to both"
         raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=scoped.places("bidirectional"))
-
-
-def _check_projection(scoped: ScopedStack) -> None:
-    projection = scoped.scope.projection
-    narrowest = min(scoped.hidden(layer) for layer in _breaks(scoped))
-    if projection and projection >= narrowest:
-        fact = f"a projection narrows the state, and {projection} is not below hidden {narrowest}"
-        hint = f"use one below {narrowest}, or take projection out"
-        raise InputError(fact, hint, fields=scoped.places("projection"))
 
 
 def resolved(scoped: ScopedStack, contexts: dict[int, int] | None = None) -> ResolvedStack:

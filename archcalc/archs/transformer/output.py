@@ -53,7 +53,9 @@ def run_head(
     if head.pool == "probe":
         x = _probed(root, x, stack, work)
     if head.beside and head.beside.kind == "none":
-        _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
+        unasked = root.child("pooler", group=ModuleGroup.HEAD)
+        unasked.words.notes.append(UNASKED)  # nothing is saved for backward, and it gets no gradient
+        _pooler(unasked, x.detached(), head.beside, stack, trainable=False)
     m = root.child("head", group=ModuleGroup.HEAD)
     m.words.about = "logits"
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
@@ -119,12 +121,6 @@ def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, traina
     first = _pooled(m, x, head.pool or "class", stack)
     width = first.dims[-1].size if head.pooler is True else head.pooler
     return m.record("tanh", linear(m, first, Dim.of("pooled", width), trainable=trainable))
-
-
-def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
-    """A pooler whose output is unused: nothing is saved for backward, and it gets no gradient."""
-    m.words.notes.append(UNASKED)
-    _pooler(m, x.detached(), head, stack, trainable=False)
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:

@@ -116,13 +116,11 @@ def _first(items: Items, blocks: int) -> Items:
     for item in items:
         if blocks <= 0:
             break
-        taken.extend(_cut(item, min(blocks, item.blocks)))
+        inside = 1 if isinstance(item, Line) else blocks_of(item.items)
+        rounds, rest = divmod(min(blocks, item.blocks), inside)
+        if rounds:
+            taken.append(replace(item, times=rounds))
+        if isinstance(item, Group):
+            taken.extend(_first(item.items, rest))
         blocks -= item.blocks
     return tuple(taken)
-
-
-def _cut(item: Line | Group, blocks: int) -> Items:
-    if isinstance(item, Line):
-        return (replace(item, times=blocks),)
-    rounds, rest = divmod(blocks, blocks_of(item.items))
-    return (*((replace(item, times=rounds),) if rounds else ()), *_first(item.items, rest))

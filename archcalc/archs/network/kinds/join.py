@@ -60,38 +60,32 @@ class Join:
         return join(m, self.how, [self._cropped(m, each, trace) for each in joined], trace)
 
     def _cropped(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        batch, channels, before = parts(x)
-        sizes = tuple(int(side.size) for side in before)
+        batch, channels, longer = parts(x)
+        sizes = tuple(int(side.size) for side in longer)
         if self.how == "multiply" or sizes == self.sides:
             return x
-        shorter = tuple(_centre(size, kept) for size, kept in zip(sizes, self.sides, strict=True))
-        return m.record("view", x, to=axes(batch, channels, *trace.sides(before, self.sides)), windows=shorter)
-
-
-def _centre(size: int, kept: int) -> Ends:
-    """What is cut off in front and behind; of an odd number one more behind."""
-    before = (size - kept) // 2
-    return Ends(size, -before, kept - size + before)
+        both = [(size, kept, (size - kept) // 2) for size, kept in zip(sizes, self.sides, strict=True)]
+        # around the centre: of an odd number that is cut off, one more behind
+        shorter = tuple(Ends(size, -before, kept - size + before) for size, kept, before in both)
+        return m.record("view", x, to=axes(batch, channels, *trace.sides(longer, self.sides)), windows=shorter)
 
 
 def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
     """Concatenated along the channels; added or multiplied element by element, a single place for all."""
     first = max(tensors, key=lambda tensor: tensor.size)
-    batch, _, sides = parts(first)
+    batch, channels, sides = parts(first)
     if how == "concat":
         whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
         aligned = [tensor.seen_as(batch, parts(tensor)[1], *sides) for tensor in tensors]
         return m.record("concat", *aligned, to=axes(batch, whole, *sides))
+    # one number for each channel goes under the channels' name
     same = [
-        tensor.seen_as(*first.axes) if tensor.shape == first.shape else _single(tensor, first) for tensor in tensors
+        tensor.seen_as(*first.axes)
+        if tensor.shape == first.shape
+        else tensor.seen_as(batch, channels, *parts(tensor)[2])
+        for tensor in tensors
     ]
     return m.record(how, *same, to=first.axes)
-
-
-def _single(tensor: Tensor, first: Tensor) -> Tensor:
-    """One number for each channel, under the channels' name."""
-    batch, channels, _ = parts(first)
-    return tensor.seen_as(batch, channels, *parts(tensor)[2])
 
 
 FIELDS = JoinFields

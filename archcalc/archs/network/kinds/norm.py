@@ -89,18 +89,13 @@ class Norm:
         """By the statistics of the batch while training, else by the running ones."""
         if self.needs_two and trace.work.trains and trace.work.batch == 1:
             m.words.work_notes.append(ONE_NUMBER)
-        statistics = self._statistics(m, parts(x)[1])
+        statistics: tuple[Tensor, ...] = ()
+        if self.running:  # buffers that training updates and inference reads; beside them, the number of batches
+            statistics = tuple(m.buffer(name, parts(x)[1]) for name in ("running_mean", "running_var"))
+            m.buffer("num_batches_tracked", role="index")
         if trace.work.trains or not statistics:
             return m.record("batch_norm", x, *weights)
         return m.record("running_norm", x, *statistics, *weights)
-
-    def _statistics(self, m: Module, channels: Dim) -> tuple[Tensor, ...]:
-        """Buffers that training updates and inference reads; the number of batches counts up beside them."""
-        if not self.running:
-            return ()
-        mean, variance = m.buffer("running_mean", channels), m.buffer("running_var", channels)
-        m.buffer("num_batches_tracked", role="index")
-        return mean, variance
 
     def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
         return tuple(m.param(name, *dims, role=Role.NORM) for name in ("weight", "bias") if self.affine)

@@ -13,7 +13,7 @@ from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.derived import Derived
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Bins, Window
 from archcalc.spec.node import Node, field
 
@@ -94,14 +94,11 @@ class PoolTo:
         sides = trace.sides(before, self.to)
         out = axes(batch, channels, *sides)
         if self.kind == "average" and set(self.to) == {1}:
-            return m.record("sum", x, to=out, over=_summed(before, sides), windows=bins)  # PyTorch takes the mean
+            summed = tuple(dim for dim in before if dim not in sides)
+            return m.record("sum", x, to=out, over=summed, windows=bins)  # PyTorch takes the mean
         taps = taps_of(tuple(each.reach for each in bins))
         seen = m.record("view", x, to=axes(batch, channels, *sides, *taps), windows=bins)
         return m.record(f"{self.kind}_pool", seen, to=out, over=taps)
-
-
-def _summed(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    return tuple(dim for dim in before if dim not in after)
 
 
 FIELDS = PoolFields
