@@ -132,20 +132,15 @@ def a_model(value: Any, option: str) -> Any:
 
 
 def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
-    return InputError(f"{fact}, found {_told(value)}", hint, field=option)
-
-
-def _told(value: Any) -> str:
-    """The value itself if it is a string or a number, else its type; shortened if long."""
+    """With the value itself if it is a string or a number, else its type; shortened if long."""
+    told = f"a {type(value).__name__}"
     if isinstance(value, str):
-        if len(value) <= SHOWN:
-            return f"'{value}'"
-        return f"'{value[:SHOWN]}…'"
-    if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
-        return "a number of more digits"
-    if isinstance(value, int | float):
-        return f"{value}"
-    return f"a {type(value).__name__}"
+        told = f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
+    elif isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
+        told = "a number of more digits"
+    elif isinstance(value, int | float):
+        told = f"{value}"
+    return InputError(f"{fact}, found {told}", hint, field=option)
 
 
 MODEL = "model"  # which is no option: it is always given, and goes by its name alone

@@ -162,9 +162,19 @@ class Reader:
         if "block" in words:
             return "block"
         own = [word for word in words if word not in MAY_BE_FIELDS] or words
-        if len(own) != 1:
-            raise Unreadable(*self._no_kind(fields, own), fields=[place.path])
-        return own[0]
+        if len(own) == 1:
+            return own[0]
+        given = str(next(iter(fields), ""))
+        called = next((key for key in fields if key in self.blocks), None)
+        fact, hint = f"no kind of layer called {shown(given)}", f"call it with {{block: {called}}}"
+        if own:
+            fact = f"two layers in one item: {' and '.join(own)}"
+            hint = "write an item for each, one below the other"
+        elif called:
+            fact = f"{called} is a block"
+        else:
+            hint = _meant(given, kinds())
+        raise Unreadable(fact, hint, fields=[place.path])
 
     def _as_mapping(self, item: Any, place: Place) -> dict[str, Any]:
         if isinstance(item, dict):
@@ -181,15 +191,6 @@ class Reader:
             return self._as_mapping(place.scope[item], replace(place, scope={}))
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
         raise Unreadable(f"no layer called {shown(item)}", _meant(str(item), known), fields=[place.path])
-
-    def _no_kind(self, fields: dict[str, Any], words: list[str]) -> tuple[str, str]:
-        if words:
-            return f"two layers in one item: {' and '.join(words)}", "write an item for each, one below the other"
-        called = next((key for key in fields if key in self.blocks), None)
-        if called:
-            return f"{called} is a block", f"call it with {{block: {called}}}"
-        given = next(iter(fields), "")
-        return f"no kind of layer called {shown(str(given))}", _meant(str(given), kinds())
 
     def _read(self, word: str, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         self.layers.spend(fields=[(*place.path, "repeat"), place.path])

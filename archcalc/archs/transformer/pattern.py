@@ -33,10 +33,6 @@ class Line:
     words: tuple[str, ...]
     calls: int = 1
 
-    @property
-    def blocks(self) -> int:
-        return self.times * self.calls
-
 
 @dataclass(frozen=True)
 class Group:
@@ -45,10 +41,6 @@ class Group:
     spec_kind: ClassVar[str] = "period"
     times: int
     items: tuple[Line | Group, ...]
-
-    @property
-    def blocks(self) -> int:
-        return self.times * blocks_of(self.items)
 
 
 Items = tuple[Line | Group, ...]
@@ -80,7 +72,8 @@ def _times(times: Any) -> int:
 
 
 def blocks_of(items: Items) -> int:
-    return sum(item.blocks for item in items)
+    inside = ((item.times, item.calls if isinstance(item, Line) else blocks_of(item.items)) for item in items)
+    return sum(times * blocks for times, blocks in inside)
 
 
 def words_of(items: Items) -> set[str]:
@@ -116,11 +109,11 @@ def _first(items: Items, blocks: int) -> Items:
     for item in items:
         if blocks <= 0:
             break
-        inside = 1 if isinstance(item, Line) else blocks_of(item.items)
-        rounds, rest = divmod(min(blocks, item.blocks), inside)
+        whole = blocks_of((item,))
+        rounds, rest = divmod(min(blocks, whole), 1 if isinstance(item, Line) else whole // item.times)
         if rounds:
             taken.append(replace(item, times=rounds))
         if isinstance(item, Group):
             taken.extend(_first(item.items, rest))
-        blocks -= item.blocks
+        blocks -= whole
     return tuple(taken)

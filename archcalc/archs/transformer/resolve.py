@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import ValidationError
-
 from archcalc.archs.transformer import head, pattern
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
@@ -25,6 +23,7 @@ from archcalc.layers.attention import Heads
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import Node, merged
+from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Longest
 
 
@@ -235,19 +234,12 @@ def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
             f"circular reference: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
         )
     slot, base = _node_of(like, around, (*seen, word))
-    return slot, merged(base, _read_variant(type(base), variant, places))
-
-
-def _read_variant(part: type[Node], variant: dict[str, Any], places: list[Path]) -> Node:
     try:
-        return part.model_validate(variant)
-    except ValidationError as error:
-        from archcalc.spec.mistakes import mistake_in
-
-        found = mistake_in(error, part, variant)
+        return slot, merged(base, read_node(type(base), variant))
+    except InputError as found:
         for mistake in found.each():
             mistake.fields = tuple((*place, *mistake.fields[0]) for place in places)
-        raise found from None
+        raise
 
 
 def _check_pair(encoder: ResolvedStack, decoder: ResolvedStack) -> None:

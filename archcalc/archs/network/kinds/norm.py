@@ -136,19 +136,13 @@ def norm_behind(fields: NormFields | None, shape: Shape, place: Place) -> Norm |
     fields.check_kind(fields.kind, place.path)
     affine = fields.kind != "instance" if fields.affine is None else fields.affine
     running = fields.kind == "batch" and fields.running is not False
-    groups = _groups(fields, shape, place)
-    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
-
-
-def _groups(fields: NormFields, shape: Shape, place: Place) -> int:
     if fields.kind == "instance" and prod(shape.sides) == 1:
         fact = f"an instance norm of {shape} has one number for each channel, which it makes zero"
         raise place.wrong(fact, "use batch or layer", "norm")
-    if fields.kind != "group":
-        return 1
-    if fields.groups is None:
+    if fields.kind == "group" and fields.groups is None:
         raise place.wrong("a group norm needs groups", "such as `groups: 32`", "groups")
-    if shape.channels % fields.groups:
-        fact = f"{shape.channels} channels cannot be divided into {fields.groups} groups"
+    groups = (fields.groups or 1) if fields.kind == "group" else 1
+    if shape.channels % groups:
+        fact = f"{shape.channels} channels cannot be divided into {groups} groups"
         raise place.wrong(fact, "use a divisor of the channels", "groups")
-    return fields.groups
+    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
