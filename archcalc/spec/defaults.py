@@ -26,19 +26,12 @@ class Default:
 
 
 def left_out(spec: Node, defaults: Iterable[Default]) -> Iterator[Default]:
-    """The defaults whose field the spec writes nowhere."""
-    return (each for each in defaults if not is_written(spec, each.field))
-
-
-def is_written(spec: Node, field: Path) -> bool:
-    """At the top, or in a stack that has the same field."""
-    return _at(spec, field) or any(_at(stack, field) for stack in stacks_in(spec, field))
-
-
-def stacks_in(spec: Node, field: Path) -> Iterator[Node]:
-    """The nodes of a spec that inherit its fields, and so have this one too."""
-    inner = (getattr(spec, name) for name in spec.model_fields_set)
-    return (node for node in inner if isinstance(node, Node) and shares(type(spec), type(node), str(field[0])))
+    """The defaults whose field the spec writes nowhere: neither at the top, nor in a node that inherits its fields."""
+    inner = [node for name in spec.model_fields_set if isinstance(node := getattr(spec, name), Node)]
+    for each in defaults:
+        stacks = [node for node in inner if shares(type(spec), type(node), str(each.field[0]))]
+        if not any(_at(node, each.field) for node in (spec, *stacks)):
+            yield each
 
 
 def shares(spec: type[Node], stack: type[Node], name: str) -> bool:

@@ -121,9 +121,9 @@ def family_meant(word: str, known: Iterable[str]) -> str:
 
 
 @cache
-def table(family: str) -> dict[str, dict[str, Any]]:
-    """The names of other libraries for a family, by the place where they are written."""
-    file = data_root() / "names" / f"{family}.yaml"
+def table(family: str, folder: str = "names") -> dict[str, dict[str, Any]]:
+    """The names of other libraries for a family, by the place where they are written; or other words about fields."""
+    file = data_root() / folder / f"{family}.yaml"
     if not family or not file.is_file():
         return {}
     data = read(file.read_bytes(), str(file)).data

@@ -62,7 +62,8 @@ def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start
         ends.append((group, end))
         x = out
     ended = last_states(m, ends, x.dims[0])
-    if work.keeps_cache and not stack.looks_ahead:
+    looks_ahead = any(group.layer.directions > 1 for group in stack.layers)  # which rules out decoding
+    if work.keeps_cache and not looks_ahead:
         keep(m, ended)
     return Outcome(x, ends[-1][1][0], ended)
 
@@ -84,23 +85,18 @@ def _run_layer(
     into = dropped(m, x, stack.dropout, work, "between")
     one = m.child("direction", repeat=directions.size) if both else m
     before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
-    after = run_cell(one["cell"], cell, into, seq, before)
+    step = one["cell"]  # one per position; each passes its state to the next
+    step.calls, step.region = seq.size, Region.STEP
+    step.words.title = step.words.term = f"{cell.kind.upper()} step"
+    after = cell.step(step, (at_position(step, into, seq),), before)
+    for old, new in zip(before, after, strict=True):
+        step.carry(old, new)
     width: Axis = (directions, cell.kept[0]) if both else (cell.kept[0],)
     note = "both directions side by side" if both else ""
     out = m.record("concat", after[0], to=axes(batch, seq, width), name="outputs", note=note)
     if layer.residual:
         out = m.record("add", out, x.seen_as(batch, seq, width), name="residual", note="outputs + inputs")
     return out, after
-
-
-def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
-    """One step per position; each passes its state to the next."""
-    m.calls, m.region = seq.size, Region.STEP
-    m.words.title = m.words.term = f"{cell.kind.upper()} step"
-    after = cell.step(m, (at_position(m, x, seq),), before)
-    for into, out in zip(before, after, strict=True):
-        m.carry(into, out)
-    return after
 
 
 def at_position(m: Module, x: Tensor, seq: Dim) -> Tensor:

@@ -76,11 +76,6 @@ class ResolvedStack:
         return sum(group.times for group in self.layers)
 
     @property
-    def looks_ahead(self) -> bool:
-        """Whether a layer is bidirectional, which rules out decoding."""
-        return any(group.layer.directions > 1 for group in self.layers)
-
-    @property
     def each_layer(self) -> list[Layers]:
         """Every layer by itself."""
         numbered = ((number, group) for group in self.layers for number in range(group.first, group.last + 1))

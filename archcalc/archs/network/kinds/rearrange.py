@@ -87,7 +87,7 @@ def _slice(said: Any, shape: Shape, place: Place) -> tuple[Slice, Shape]:
     if not whole or not 0 <= said[0] < said[1] <= shape.channels:
         fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
         raise place.wrong(fact, key="slice")
-    return Slice(said[0], said[1]), shape.with_channels(said[1] - said[0])
+    return Slice(said[0], said[1]), Shape(said[1] - said[0], shape.sides)
 
 
 def _shuffle(said: Any, shape: Shape, place: Place) -> tuple[Shuffle, Shape]:

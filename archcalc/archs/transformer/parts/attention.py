@@ -145,7 +145,10 @@ def _positions(word: str, node: Attention, around: Surroundings, *, cross: bool)
     """Those that act in this attention; kernel attention has no scores to add a bias to."""
     places = around.places(word, "position")
     if cross:
-        positions.check_cross(node.position, places[:2])
+        for position in node.position or ():
+            if position.kind != "none":
+                fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
+                raise InputError(fact, "leave it out; self-attention keeps its own", fields=places[:2])
         return ()
     used = positions.in_attention(positions.resolved(around, node.position, word), node.position, places[:2])
     for encoding in used:

@@ -93,10 +93,3 @@ def in_attention(encodings: Encodings, own: tuple[Written, ...] | None, at: list
             fact = f"{position.kind} positions are added to the embedding, not in attention"
             raise InputError(fact, "write it at the model or the stack", fields=at)
     return tuple(encoding for encoding in encodings if not encoding.on_embedding)
-
-
-def check_cross(own: tuple[Written, ...] | None, at: list[Path]) -> None:
-    for position in own or ():
-        if position.kind != "none":
-            fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
-            raise InputError(fact, "leave it out; self-attention keeps its own", fields=at)
