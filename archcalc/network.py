@@ -7,9 +7,10 @@ Analyses are functions of it; `archcalc.model.Model` is the same with the questi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from archcalc.archs import families, family_module
@@ -22,6 +23,7 @@ from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.paths import data_root
 from archcalc.spec.reading import read_spec
 from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
@@ -117,11 +119,9 @@ class Network:
     @property
     def config(self) -> dict[str, Any]:
         """The config.json that it was read from, or that a preset was compared with; empty where there is none."""
-        from archcalc.spec.preset_configs import configs
-
         if self.document.config or not self.document.shipped:
             return self.document.config
-        return configs().get(self.document.file.removeprefix("preset "), {})
+        return _preset_configs().get(self.document.file.removeprefix("preset "), {})
 
     @property
     def scope(self) -> Scope:
@@ -194,6 +194,13 @@ class Network:
     def file_notes(self) -> tuple[str, ...]:
         """Facts read from the file apply only to the unchanged spec."""
         return () if self.edited else self.document.file_notes
+
+
+@cache
+def _preset_configs() -> dict[str, dict[str, Any]]:
+    """The config.json of each preset that has one, as published: its values were compared with the preset's."""
+    found: dict[str, dict[str, Any]] = json.loads((data_root() / "configs.json").read_text(encoding="utf-8"))
+    return found
 
 
 def _specs() -> dict[str, Any]:

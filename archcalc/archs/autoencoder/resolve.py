@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from archcalc.archs.autoencoder.spec import OWN_FIELDS, Spec
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.defaults import Default
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Longest
@@ -153,3 +155,18 @@ def check_tree(model: Autoencoder, words: int | None) -> None:
         fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
         hint = f"set hidden to {model.input}, or input to {model.hidden}; else no tree has more than {ONE_MERGE} words"
         raise InputError(fact, hint, fields=[("hidden",), ("input",)])
+
+
+def defaults(spec: Spec, model: Autoencoder | LayeredAutoencoder) -> Iterator[Default]:
+    """What it takes for fields that its spec leaves out."""
+    yield Default(("bias",), model.bias, "biases" if model.bias else "no biases")
+    if isinstance(model, LayeredAutoencoder):
+        # without words: every report names the activations and the loss
+        if len(model.decoder) > 1:
+            yield Default(("decoder",), list(model.decoder[:-1]), "the encoder's widths mirrored")
+        for field in ("act", "output_act", "loss"):
+            yield Default((field,), getattr(model, field))
+        if model.kind == "deep":
+            yield Default(("code_act",), model.code_act)
+            yield Default(("tied",), model.tied)
+    yield Default(("precision",), "fp32")

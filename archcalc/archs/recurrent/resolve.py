@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
@@ -9,6 +10,7 @@ from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, ch
 from archcalc.core.budget import Budget
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.defaults import Default
 from archcalc.spec.gathering import tell
 from archcalc.spec.workload import Longest
 
@@ -226,3 +228,24 @@ def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:
         hint = "write `head: none`, `head: {kind: classifier, classes: 2}`, or give it a vocab"
         tell(InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab"))
     return spec.head.vocab or Derived(vocab or 0)
+
+
+def defaults(spec: Spec, model: Recurrent) -> Iterator[Default]:
+    """What it takes for fields that its spec leaves out."""
+    yield Default(("biases",), "one")  # every report names the convention of the biases
+    depths = {stack.depth for stack in model.stacks}
+    if len(depths) == 1:
+        yield Default(("layers",), depths.pop())
+    if model.attention:
+        yield Default(("attention", "when"), model.attention.when, f"attention {model.attention.when} the step")
+        yield Default(("attention", "bias"), False, "no biases in attention")
+    if len(model.stacks) > 1:
+        start, states = ("encoder", "the encoder's last states") if model.handed_over else ("zeros", "zeros")
+        yield Default(("decoder", "start"), start, f"the decoder starts from {states}")
+    head, bias = model.head, "with" if model.head.bias else "without"
+    if head.kind == "lm":
+        yield Default(("head", "kind"), "lm", f"untied head {bias} bias")
+    if head.kind == "classifier":
+        yield Default(("head", "bias"), head.bias, f"classifier {bias} bias")
+        yield Default(("head", "pool"), "last", "the last state classified")
+    yield Default(("precision",), "fp32")
