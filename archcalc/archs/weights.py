@@ -57,7 +57,15 @@ class Weights:
 
 
 def resolve(spec: Spec) -> Weights:
-    found = {name: _read(name, said) for name, said in spec.tensors.items()}
+    found: dict[str, Stored] = {}
+    for name, said in spec.tensors.items():
+        stored = read(said)
+        if stored is None:
+            hint = "write its format and shape, such as `bf16 [4096, 14336]`"
+            raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
+        if max(stored.elements, stored.weights or 0) > LARGEST:
+            raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
+        found[name] = stored
     if not any(stored.elements for stored in found.values()):
         held = "its tensors are all empty" if found else "the file lists no tensors"
         raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
@@ -67,16 +75,6 @@ def resolve(spec: Spec) -> Weights:
         raise InputError(fact, fields=[("tensors",)])
     lengths = {"seq": Longest(spec.length)} if spec.cache else {}
     return Weights(found, used, lengths=lengths, cache=spec.cache)
-
-
-def _read(name: str, said: str) -> Stored:
-    found = read(said)
-    if found is None:
-        hint = "write its format and shape, such as `bf16 [4096, 14336]`"
-        raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
-    if max(found.elements, found.weights or 0) > LARGEST:
-        raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
-    return found
 
 
 def build(weights: Weights, work: Workload) -> Module:

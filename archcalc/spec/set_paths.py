@@ -25,20 +25,17 @@ def as_data(spec: ModelSpec) -> dict[str, Any]:
 def full_path(spec: ModelSpec, path: str) -> Path:
     """The keys of a path, with the items of lists counted from 0. A field may go by its last name where the spec has it
     in one place only."""
-    keys = tuple(key for part in path.strip().split(".") for key in _keys(part))
+    keys: Path = ()
+    for part in path.strip().split("."):
+        match = _PART.fullmatch(part)
+        if not match:
+            raise InputError(f"'{part}' is no field", "write a path such as decoder.blocks or layers[0].linear")
+        keys = (*keys, match[1], *map(int, re.findall(r"-?[0-9]+", match[2])))
     data = as_data(spec)
     if keys[0] not in type(spec).model_fields:
         found = list(_places(data, keys[0]))
         keys = (*found[0], *keys[1:]) if len(found) == 1 else keys
     return tuple(_counted(data, keys))
-
-
-def _keys(part: str) -> Iterator[str | int]:
-    match = _PART.fullmatch(part)
-    if not match:
-        raise InputError(f"'{part}' is no field", "write a path such as decoder.blocks or layers[0].linear")
-    yield match[1]
-    yield from map(int, re.findall(r"-?[0-9]+", match[2]))
 
 
 def _places(data: Any, key: str | int) -> Iterator[Path]:

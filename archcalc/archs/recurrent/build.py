@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcalc.archs.recurrent.decoder import run_decoder
 from archcalc.archs.recurrent.layers import Outcome, run_layers, state_letter
 from archcalc.archs.recurrent.resolve import Recurrent
-from archcalc.archs.recurrent.spec import Head, Pool
+from archcalc.archs.recurrent.spec import Head
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.count import Count, total
@@ -120,19 +120,16 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
 
 def _read(m: Module, made: Outcome, head: Head) -> Tensor:
     """What a classifier reads: one vector for the sequence, or one for every position."""
-    every = [_one_pool(m, made, pool) for pool in head.pool]
+    every: list[Tensor] = []
+    for pool in head.pool:
+        if pool.kind in ("each", "last"):
+            every.append(made.outputs if pool.kind == "each" else made.last(m))
+        else:
+            every.append(pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias)))
     if len(every) == 1:
         return every[0]
     width = Dim("+".join(pool.kind for pool in head.pool), total(width_of(one.axes[-1]) for one in every))
     return m.record("concat", *every, to=axes(every[0].dims[0], width), name="pooled", note="side by side")
-
-
-def _one_pool(m: Module, made: Outcome, pool: Pool) -> Tensor:
-    if pool.kind == "each":
-        return made.outputs
-    if pool.kind == "last":
-        return made.last(m)
-    return pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias))
 
 
 def _state(outputs: Tensor, stack: ResolvedStack) -> Symbol:

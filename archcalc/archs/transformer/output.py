@@ -94,7 +94,11 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
 
 def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
     if head.layers == "weighted":
-        x = _weighted(m["layers"], x, stack)
+        mixed, layers = m["layers"], Dim.of("layers", blocks_of(stack.items) + 1)
+        note = "of every block, and the embedding"
+        every = mixed.record("concat", x, to=axes(layers, *x.dims), name="layers", note=note)
+        weights = mixed.record("softmax", mixed.param("weight", layers))
+        x = mixed.record("sum", mixed.record("multiply", every, weights), to=x.axes, over=(layers,))
     if head.project:
         x = linear(m["project"], x, Dim.of("projected", head.project))
     x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
@@ -106,14 +110,6 @@ def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tenso
         x = _transformed(m["transform"], x, head, stack, x.dims[-1])
     classes = Dim.of("classes", head.classes or 0)
     return linear(m, x, classes, bias=bool(head.bias), role=Role.CLASSIFIER)
-
-
-def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    """The learned weighted sum of the outputs of every block and of the embedding."""
-    layers = Dim.of("layers", blocks_of(stack.items) + 1)
-    every = m.record("concat", x, to=axes(layers, *x.dims), name="layers", note="of every block, and the embedding")
-    weights = m.record("softmax", m.param("weight", layers))
-    return m.record("sum", m.record("multiply", every, weights), to=x.axes, over=(layers,))
 
 
 def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, trainable: bool = True) -> Tensor:

@@ -157,7 +157,11 @@ FIELDS = ConvFields
 
 def read(word: str, fields: ConvFields, shape: Shape, place: Place) -> tuple[Conv, Shape]:
     filters = filters_of(word, fields, shape, place)
-    padding = _padding(fields, shape, (filters.kernel, filters.stride, filters.dilation), place)
+    if fields.padding == "same":
+        every = zip(shape.sides, filters.kernel, filters.stride, filters.dilation, strict=True)
+        padding = tuple(same_padding(*each) for each in every)
+    else:
+        padding = paddings(0 if fields.padding == "valid" else fields.padding, len(shape.sides), place)
     made = Conv(**vars(filters), padding=padding)
     sizes = tuple(size + sum(ends) for size, ends in zip(shape.sides, made.padding, strict=True))
     windows = made.windows(sizes if made.pads_apart else shape.sides)
@@ -171,32 +175,19 @@ def filters_of(word: str, fields: Any, shape: Shape, place: Place) -> Filters:
     kernel, stride, dilation = (
         for_each_side(getattr(fields, name), len(shape.sides), place, name) for name in ("kernel", "stride", "dilation")
     )
-    groups = groups_of(fields.groups, shape.channels, fields.channels, place)
+    groups = Derived(shape.channels) if isinstance(fields.groups, str) else fields.groups
+    for what, channels in (("come in", shape.channels), ("come out", fields.channels)):
+        if channels % groups:
+            fact = f"{groups} groups, but {channels} channels {what}"
+            raise place.wrong(fact, "use a number of groups that divides both", "groups")
     act = act_behind(fields.act)
     return Filters(shape.channels, fields.channels, kernel, stride, dilation, groups, fields.bias, None, act)
-
-
-def _padding(fields: ConvFields, shape: Shape, sizes: tuple[tuple[int, ...], ...], place: Place) -> tuple[Pair, ...]:
-    if fields.padding == "valid":
-        return ((0, 0),) * len(shape.sides)
-    if fields.padding == "same":
-        return tuple(same_padding(*each) for each in zip(shape.sides, *sizes, strict=True))
-    return paddings(fields.padding, len(shape.sides), place)
 
 
 def need_map(word: str, shape: Shape, place: Place) -> None:
     if not shape.sides:
         fact = f"{word} needs a map, and a vector of {shape.channels} numbers comes in"
         raise place.wrong(fact, "give `input` sides, such as 3 × 224 × 224, or `reshape` the vector before", word)
-
-
-def groups_of(said: int | str, into: int, out: int, place: Place) -> int:
-    groups = Derived(into) if isinstance(said, str) else said
-    for what, channels in (("come in", into), ("come out", out)):
-        if channels % groups:
-            fact = f"{groups} groups, but {channels} channels {what}"
-            raise place.wrong(fact, "use a number of groups that divides both", "groups")
-    return groups
 
 
 def places_of(windows: tuple[Any, ...], place: Place) -> tuple[int, ...]:
