@@ -81,10 +81,18 @@ class Document:
 
 def read(raw: bytes, file: str) -> Document:
     """Parse one YAML document, or raise an InputError that says where and why not."""
+    import yaml
+
     document = Document(file)
     with document.locating():
         document.text = _decoded(raw)
-        data = _Reader(document).read()
+        reader = _Reader(document, yaml.parse(document.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        try:
+            reader.expect("no document in the file", "StreamStartEvent", "DocumentStartEvent")
+            data = reader.data()
+            reader.expect("more than one document in the file", "DocumentEndEvent", "StreamEndEvent")
+        except yaml.YAMLError as reason:
+            raise reader.malformed(reason) from None
         if not isinstance(data, dict):
             kinds = {list: "a list", type(None): "nothing", str: "text"}
             found = kinds.get(type(data), "a single value")
@@ -122,41 +130,31 @@ class _Reader:
     """Builds the data from YAML's events, one by one, so that depth and size are bounded before anything is built."""
 
     document: Document
+    events: Iterator[Any]
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
     values: Budget = field(
         default_factory=lambda: Budget("values once aliases are expanded", MAX_VALUES, "a spec has a few hundred")
     )
-    events: Iterator[Any] = field(init=False)
 
-    def read(self) -> Any:
-        import yaml
-
-        self.events = yaml.parse(self.document.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        try:
-            self._expect("no document in the file", "StreamStartEvent", "DocumentStartEvent")
-            data = self._data()
-            self._expect("more than one document in the file", "DocumentEndEvent", "StreamEndEvent")
-        except yaml.YAMLError as reason:
-            mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
-            problem = getattr(reason, "problem", None) or str(reason).splitlines()[0]
-            if mark is not None:
-                self._stands_at(mark)
-            hint = "check indentation, brackets and quotes on this line"
-            raise InputError(f"not valid YAML: {problem}", hint) from None
-        return data
-
-    def _expect(self, otherwise: str, *kinds: str) -> None:
+    def expect(self, otherwise: str, *kinds: str) -> None:
         for kind in kinds:
             event = next(self.events)
             if type(event).__name__ != kind:
                 self._stands_at(event.start_mark)
                 raise InputError(otherwise, "put one spec into one file")
 
+    def malformed(self, reason: Any) -> InputError:
+        mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
+        problem = getattr(reason, "problem", None) or str(reason).splitlines()[0]
+        if mark is not None:
+            self._stands_at(mark)
+        return InputError(f"not valid YAML: {problem}", "check indentation, brackets and quotes on this line")
+
     def _stands_at(self, mark: Any) -> None:
         """Report an error of the whole document at this line."""
         self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
 
-    def _data(self) -> Any:
+    def data(self) -> Any:
         """The next value, with all that is inside it. `around` are the lists and mappings that an event stands in."""
         around: list[_Open] = []
         path: Path = ()

@@ -38,7 +38,9 @@ class AttentionPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         layer, sight = self.layer, self.layer.sight
-        self.describe(m, "cross-attention" if layer.cross else sight.called, sight.about)
+        called = "cross-attention" if layer.cross else sight.called
+        m.words.called = called if m.name == self.slot else f"{m.words.title}: {called}"  # behind the spec's own name
+        m.words.about = sight.about
         if self.global_qkv:
             layer.keep_global(m, x.dims[-1])
         reader = Reader(layer, x, context, self.dropout, self.patches, context.prepared.get(self.name))

@@ -28,7 +28,8 @@ class LatentPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         sight = self.layer.sight
-        self.describe(m, sight.called, sight.about)
+        m.words.called = sight.called if m.name == self.slot else f"{m.words.title}: {sight.called}"
+        m.words.about = sight.about
         inputs = Inputs(context.work, mask=context.mask(x, sight))
         if self.rope:
             inputs = replace(inputs, rotation=self.rope.rotation(x, self.layer.widths.rope, context))

@@ -36,11 +36,6 @@ class Part:
         """Record the forward pass of the branch."""
         raise NotImplementedError
 
-    def describe(self, m: Module, called: str, about: str) -> None:
-        """The name that textbooks use, behind the name that the spec gives it, if it gives one."""
-        m.words.called = called if m.name == self.slot else f"{m.words.title}: {called}"
-        m.words.about = about
-
     def within(self, d_model: int) -> Part:
         """The part in a small model of that width."""
         return self
