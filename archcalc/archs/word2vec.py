@@ -22,7 +22,7 @@ from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.defaults import Default
-from archcalc.spec.gathering import STAND_IN, tell
+from archcalc.spec.gathering import needed, tell
 from archcalc.spec.node import ModelSpec, Size, field
 from archcalc.spec.workload import Longest, Workload
 
@@ -91,23 +91,16 @@ def resolve(spec: Spec) -> Word2vec:
     if spec.seq:
         hint = "take it out; `batch` says how many samples are read at once"
         raise InputError("word2vec reads words with their window, not sequences", hint, fields=[("seq",)])
-    vocab = _needed(spec.vocab, "vocab", "give the number of words, such as `vocab: 30000`")
-    width = _needed(spec.embedding, "embedding", "give the width of a word's vector: `embedding: 300`")
+    vocab = needed(spec.vocab, "vocab", "give the number of words, such as `vocab: 30000`", ("family",))
+    width = needed(spec.embedding, "embedding", "give the width of a word's vector: `embedding: 300`", ("family",))
     negatives = 0
     if spec.output == "negative":
         hint = "say how many words are drawn for each true one: `negatives: 5`"
-        negatives = _needed(spec.negatives, "negatives", hint)
+        negatives = needed(spec.negatives, "negatives", hint, ("family",))
     elif spec.negatives:
         hint = "write `output: negative`, or take negatives out"
         tell(InputError("a softmax scores every word, and draws none", hint, fields=[("negatives",)]))
     return Word2vec(spec.kind, vocab, width, spec.window, negatives)
-
-
-def _needed(size: int | None, name: str, hint: str) -> int:
-    if size is None:
-        tell(InputError("missing", hint, fields=[("family",)], field=name))
-        return STAND_IN
-    return size
 
 
 def defaults(spec: Spec, model: Word2vec) -> Iterator[Default]:

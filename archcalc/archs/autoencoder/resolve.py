@@ -9,7 +9,7 @@ from archcalc.archs.autoencoder.spec import OWN_FIELDS, Spec
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.defaults import Default
-from archcalc.spec.gathering import STAND_IN, tell
+from archcalc.spec.gathering import STAND_IN, needed, tell
 from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Longest
 
@@ -85,8 +85,8 @@ def _plain(spec: Spec, kind: str) -> Autoencoder:
         raise InputError(fact, "use `kind: deep` for several layers", fields=[("hidden",)])
     model = Autoencoder(
         kind=kind,
-        input=_needed(spec.input, "input", f"give the width of {sample}"),
-        hidden=_needed(spec.hidden, "hidden", f"give the width of {code}"),
+        input=needed(spec.input, "input", f"give the width of {sample}", ("kind",)),
+        hidden=needed(spec.hidden, "hidden", f"give the width of {code}", ("kind",)),
         bias=kind == "recursive" if spec.bias is None else spec.bias,
         classes=spec.classes,
     )
@@ -96,7 +96,7 @@ def _plain(spec: Spec, kind: str) -> Autoencoder:
 
 
 def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
-    width = _needed(spec.input, "input", "give the width of a sample")
+    width = needed(spec.input, "input", "give the width of a sample", ("kind",))
     hidden = spec.hidden
     if hidden is None:
         hint = "give the encoder's widths, the code's last, such as `hidden: [500, 20]`"
@@ -128,13 +128,6 @@ def _loss(spec: Spec) -> str:
         fact = f"a Bernoulli loss takes probabilities, and {spec.output_act} gives none"
         raise InputError(fact, "write `output_act: sigmoid`, or use `loss: squared`", fields=[("loss",)])
     return spec.loss or ("bernoulli" if spec.output_act == "sigmoid" else "squared")
-
-
-def _needed(size: int | None, field: str, hint: str) -> int:
-    if size is None:
-        tell(InputError("missing", hint, fields=[("kind",)], field=field))
-        return STAND_IN
-    return size
 
 
 def _check_fields(spec: Spec, kind: str) -> None:
