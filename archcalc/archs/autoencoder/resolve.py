@@ -74,7 +74,11 @@ def resolve(spec: Spec) -> Autoencoder | LayeredAutoencoder:
     if spec.seq and spec.kind != "recursive":
         hint = "take it out; `batch` says how many vectors are read at once"
         raise InputError(f"a {spec.kind} autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
-    _check_fields(spec, spec.kind)
+    for field in OWN_FIELDS:  # refuse one that another kind has, and name that kind
+        if field in spec.model_fields_set and field not in {"kind", *spec.fields_of[spec.kind]}:
+            others = " or ".join(f"`kind: {other}`" for other, fields in spec.fields_of.items() if field in fields)
+            hint = f"take it out, or use {others}, which has it"
+            tell(InputError(f"a {spec.kind} autoencoder has no {field}", hint, fields=[(field,)]))
     return _layered(spec, spec.kind) if spec.kind in ("deep", "variational") else _plain(spec, spec.kind)
 
 
@@ -128,15 +132,6 @@ def _loss(spec: Spec) -> str:
         fact = f"a Bernoulli loss takes probabilities, and {spec.output_act} gives none"
         raise InputError(fact, "write `output_act: sigmoid`, or use `loss: squared`", fields=[("loss",)])
     return spec.loss or ("bernoulli" if spec.output_act == "sigmoid" else "squared")
-
-
-def _check_fields(spec: Spec, kind: str) -> None:
-    """Refuse a field that another kind has, and name that kind."""
-    for field in OWN_FIELDS:
-        if field in spec.model_fields_set and field not in {"kind", *spec.fields_of[kind]}:
-            others = " or ".join(f"`kind: {other}`" for other, fields in spec.fields_of.items() if field in fields)
-            hint = f"take it out, or use {others}, which has it"
-            tell(InputError(f"a {kind} autoencoder has no {field}", hint, fields=[(field,)]))
 
 
 def check_tree(model: Autoencoder, words: int | None) -> None:

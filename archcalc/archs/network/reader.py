@@ -149,12 +149,12 @@ class Reader:
             written = {{word: node.main}.get(key, key): each for key, each in values.items()}
             found = worked_out(node, written, scope, place)
             return {{node.main: word}.get(key, key): each for key, each in found.items()}
-        return {key: self._given(key, value, scope, place) for key, value in values.items()}
-
-    def _given(self, key: str, value: Any, scope: Scope, place: Place) -> Any:
-        """A parameter of a call; the block's name as it is, unless it is passed on as a parameter."""
-        is_name = key == "block" and (not isinstance(value, str) or value in self.blocks or value not in place.scope)
-        return value if is_name else number(value, scope, place.below(key))
+        given = dict(values)
+        for key, value in values.items():
+            is_said = not isinstance(value, str) or value in self.blocks or value not in place.scope
+            if key != "block" or not is_said:  # the block's name stays as it is, unless a parameter says it
+                given[key] = number(value, scope, place.below(key))
+        return given
 
     def _kind(self, fields: dict[str, Any], place: Place) -> str:
         """The word among the keys that is a kind of layer; `norm` and `act` are fields beside another one."""
