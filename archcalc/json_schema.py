@@ -20,7 +20,10 @@ def schema() -> dict[str, Any]:
         definitions |= {f"{family}.{name}": inner for name, inner in described.pop("$defs", {}).items()}
         definitions |= {f"{family}.{word}": _item(word, node) for word, node in spec.items().items()}
         definitions[family] = _with_items(described, family, list(spec.items()))
-        branches.append(_branch(family))
+        named: dict[str, Any] = {"properties": {"family": {"const": family}}}
+        if family != "transformer":  # which a spec is that names no family
+            named["required"] = ["family"]
+        branches.append({"if": named, "then": {"$ref": f"#/$defs/{family}"}})
     known = {"family": {"enum": list(families())}}
     head = {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "properties": known}
     return {**head, "allOf": branches, "$defs": definitions}
@@ -41,13 +44,6 @@ def _with_items(described: dict[str, Any], family: str, words: list[str]) -> dic
         layers = {**described["properties"]["layers"], "items": listed}
         return {**described, "properties": {**described["properties"], "layers": layers}}
     return described
-
-
-def _branch(family: str) -> dict[str, Any]:
-    """A spec that names no family is a Transformer."""
-    named = {"properties": {"family": {"const": family}}}
-    condition = named if family == "transformer" else {**named, "required": ["family"]}
-    return {"if": condition, "then": {"$ref": f"#/$defs/{family}"}}
 
 
 def _build(spec: type[Node]) -> None:

@@ -48,26 +48,22 @@ def load(
     >>> load("gpt2").params().total
     124439808
     """
-    document, name = _document(model, trace=trace)
-    return replace(Model.from_document(document, name, tuple(set)), load=load)
-
-
-def _document(model: str | os.PathLike[str] | Mapping[str, Any], *, trace: bool) -> tuple[Document, str]:
-    """What was read, and what the model is called unless the spec says so."""
     if isinstance(model, Mapping):
-        return files.of_data(dict(model), trace=trace), "spec"
-    name = str(model)
-    if not name.strip():
+        document, name = files.of_data(dict(model), trace=trace), "spec"
+    elif not (named := str(model)).strip():
         raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
-    if name == "-":
-        return files.of_bytes(_standard_input(), "standard input", trace=trace), "standard input"
-    if _ADDRESS.match(name):
+    elif named == "-":
+        name = "standard input"
+        document = files.of_bytes(_standard_input(), name, trace=trace)
+    elif _ADDRESS.match(named):
         from archcalc.importers import hub
 
-        wanted = hub.repository(name)
-        return hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
-    file, notes = _file(name)
-    return _of_file(file, trace=trace, notes=notes)
+        wanted = hub.repository(named)
+        document, name = hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
+    else:
+        file, notes = _file(named)
+        document, name = _of_file(file, trace=trace, notes=notes)
+    return replace(Model.from_document(document, name, tuple(set)), load=load)
 
 
 def _of_file(file: Path, *, trace: bool, notes: tuple[str, ...]) -> tuple[Document, str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords
+    from archcalc.spec.node import ModelSpec
 
 
 @dataclass(frozen=True)
@@ -135,27 +136,28 @@ class Model(Network):
             return written
         from archcalc.spec.yaml_writer import to_yaml
 
-        spec = noted(self.spec, self._left_behind)
-        return to_yaml(spec, order=self.document.data, comments=self.file_notes)
+        return to_yaml(self._spec_for_files, order=self.document.data, comments=self.file_notes)
 
     def resolved_yaml(self) -> str:
         """The spec with every default filled in, each marked as such."""
         from archcalc.spec.filled import filled_yaml
 
-        return filled_yaml(noted(self.spec, self._left_behind), self.defaults)
+        return filled_yaml(self._spec_for_files, self.defaults)
 
     @property
-    def _left_behind(self) -> tuple[str, ...]:
-        """A note if the bytes of the file's tensors differ from those computed by the spec."""
+    def _spec_for_files(self) -> ModelSpec:
+        """With a note if the bytes of the file's tensors differ from those computed by the spec."""
         if self.document.weights is None or self.edited:
-            return ()
+            return self.spec
         from archcalc.analyze.memory.deployment import deploy
 
         by_rule, asked = replace(self, edited=True), Options.of("memory", {})
         file = deploy(self, asked).parameters.weights
         if by_rule.stored and by_rule.stored.unknown:
-            return (f"weights: the file that the spec was read from has {file:,} bytes of tensors",)
+            told = f"weights: the file that the spec was read from has {file:,} bytes of tensors"
+            return noted(self.spec, (told,))
         rule = deploy(by_rule, asked).parameters.weights
         if file == rule:
-            return ()
-        return (f"weights: {rule:,} bytes by the spec; the file that it was read from has {file:,} bytes of tensors",)
+            return self.spec
+        told = f"weights: {rule:,} bytes by the spec; the file that it was read from has {file:,} bytes of tensors"
+        return noted(self.spec, (told,))

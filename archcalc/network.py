@@ -7,9 +7,10 @@ Analyses are functions of it; `archcalc.model.Model` is the same with the questi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from archcalc.archs import families, family_module
@@ -22,6 +23,7 @@ from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.paths import data_root
 from archcalc.spec.reading import read_spec
 from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
@@ -47,6 +49,8 @@ class Network:
     edited: bool = False
     changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     load: Callable[[str], Self] | None = field(default=None, repr=False, compare=False)  # another, by name or path
+    _others: dict[str, Self] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _trees: dict[Hashable, Module] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_document(cls, document: Document, name: str, changes: tuple[str, ...] = ()) -> Self:
@@ -59,8 +63,9 @@ class Network:
                     spec = changed(spec, change)
                 if changes:  # what was published is not what is counted now
                     spec = spec.model_copy(update={"published": None})
-                changed_file = changes and document.weights is not None
-                spec = noted(spec, (*document.notes, *([BY_RULE] if changed_file else [])))
+                by_rule = (BY_RULE,) if changes and document.weights is not None else ()
+                if notes := (*document.notes, *by_rule):
+                    spec = noted(spec, notes)
                 with gathering():
                     resolved = family.resolve(spec)
                 title = ", ".join((spec.name or name, *changes))
@@ -74,7 +79,7 @@ class Network:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles leave out what was worked out on the way, such as traced trees."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {one.name: getattr(self, one.name) if one.init else {} for one in fields(self)}
 
     def changed(self, *changes: str) -> Self:
         """With further changes, as `--set` takes them; what was read is not read again."""
@@ -106,10 +111,6 @@ class Network:
             self._others[name] = self.load(name)
         return self._others[name]
 
-    @cached_property
-    def _others(self) -> dict[str, Self]:
-        return {}
-
     @property
     def model_type(self) -> str:
         """Its family in transformers, as a config.json names it; nothing where it has none."""
@@ -118,11 +119,9 @@ class Network:
     @property
     def config(self) -> dict[str, Any]:
         """The config.json that it was read from, or that a preset was compared with; empty where there is none."""
-        from archcalc.spec.preset_configs import config_of
-
         if self.document.config or not self.document.shipped:
             return self.document.config
-        return config_of(self.document.file.removeprefix("preset "))
+        return _preset_configs().get(self.document.file.removeprefix("preset "), {})
 
     @property
     def scope(self) -> Scope:
@@ -166,25 +165,19 @@ class Network:
         key = (sizes_of(work), changes)
         found = self._trees.pop(key, None)
         if found is None:
-            found = self._traced(work)
+            found = family_module(self.spec.family).build(self.resolved, work)
+            assert isinstance(found, Module)
+            found.words.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
+            document = self.document
+            if not (document.shipped or document.config or document.whole or document.weights):
+                # a person's own spec, which may leave choices to defaults without knowing
+                found.words.notes += assumed(self.spec, self.defaults)
             for change in changes:
                 change(found)
         self._trees[key] = found
         if len(self._trees) > MOST:
             del self._trees[next(iter(self._trees))]
         return found
-
-    @cached_property
-    def _trees(self) -> dict[Hashable, Module]:
-        return {}
-
-    def _traced(self, work: Workload) -> Module:
-        module = family_module(self.spec.family).build(self.resolved, work)
-        assert isinstance(module, Module)
-        module.words.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
-        if self.document.is_written_by_hand:
-            module.words.notes += assumed(self.spec, self.defaults)
-        return module
 
     @property
     def defaults(self) -> tuple[Default, ...]:
@@ -203,6 +196,13 @@ class Network:
         return () if self.edited else self.document.file_notes
 
 
+@cache
+def _preset_configs() -> dict[str, dict[str, Any]]:
+    """The config.json of each preset that has one, as published: its values were compared with the preset's."""
+    found: dict[str, dict[str, Any]] = json.loads((data_root() / "configs.json").read_text(encoding="utf-8"))
+    return found
+
+
 def _specs() -> dict[str, Any]:
     return {name: family_module(name).Spec for name in families()}
 
@@ -210,4 +210,4 @@ def _specs() -> dict[str, Any]:
 def noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:
     """Add an importer's notes to the spec, so that `show` prints them too."""
     own = tuple(SURROGATES.sub(lambda found: escaped(found[0]), note) for note in notes)  # which no file can hold
-    return spec.model_copy(update={"notes": (*own, *spec.notes)}) if own else spec
+    return spec.model_copy(update={"notes": (*own, *spec.notes)})

@@ -25,7 +25,7 @@ def _listed(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def family_module(family: Any) -> Any:
-    if family not in families():
+    if family not in _listed(tuple(__path__)):
         from archcalc.spec.other_names import family_meant
 
         known = did_you_mean(str(family), families())

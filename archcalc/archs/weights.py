@@ -57,7 +57,15 @@ class Weights:
 
 
 def resolve(spec: Spec) -> Weights:
-    found = {name: _read(name, said) for name, said in spec.tensors.items()}
+    found: dict[str, Stored] = {}
+    for name, said in spec.tensors.items():
+        stored = read(said)
+        if stored is None:
+            hint = "write its format and shape, such as `bf16 [4096, 14336]`"
+            raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
+        if max(stored.elements, stored.weights or 0) > LARGEST:
+            raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
+        found[name] = stored
     if not any(stored.elements for stored in found.values()):
         held = "its tensors are all empty" if found else "the file lists no tensors"
         raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
@@ -69,33 +77,18 @@ def resolve(spec: Spec) -> Weights:
     return Weights(found, used, lengths=lengths, cache=spec.cache)
 
 
-def _read(name: str, said: str) -> Stored:
-    found = read(said)
-    if found is None:
-        hint = "write its format and shape, such as `bf16 [4096, 14336]`"
-        raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
-    if max(found.elements, found.weights or 0) > LARGEST:
-        raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
-    return found
-
-
 def build(weights: Weights, work: Workload) -> Module:
     root, used = Module("model"), weights.used
     _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
-    root.words.doubts.extend(_doubts(used))
+    unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
+    if unknown:
+        text = (
+            f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
+            f" {next(iter(unknown))}: names and shapes do not show how many weights each of them contains"
+        )
+        root.words.doubts.append(Assumption(Topic.EXACTNESS, text))
     keep(root, weights.cache, work)
     return root
-
-
-def _doubts(used: dict[str, Use]) -> list[Assumption]:
-    unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
-    if not unknown:
-        return []
-    text = (
-        f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
-        f" {next(iter(unknown))}: names and shapes do not show how many weights each of them contains"
-    )
-    return [Assumption(Topic.EXACTNESS, text)]
 
 
 @dataclass(frozen=True)

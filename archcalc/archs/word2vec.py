@@ -22,7 +22,7 @@ from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.defaults import Default
-from archcalc.spec.gathering import STAND_IN, tell
+from archcalc.spec.gathering import needed, tell
 from archcalc.spec.node import ModelSpec, Size, field
 from archcalc.spec.workload import Longest, Workload
 
@@ -91,26 +91,16 @@ def resolve(spec: Spec) -> Word2vec:
     if spec.seq:
         hint = "take it out; `batch` says how many samples are read at once"
         raise InputError("word2vec reads words with their window, not sequences", hint, fields=[("seq",)])
-    vocab = _needed(spec.vocab, "vocab", "give the number of words, such as `vocab: 30000`")
-    width = _needed(spec.embedding, "embedding", "give the width of a word's vector: `embedding: 300`")
-    return Word2vec(spec.kind, vocab, width, spec.window, _negatives(spec))
-
-
-def _needed(size: int | None, name: str, hint: str) -> int:
-    if size is None:
-        tell(InputError("missing", hint, fields=[("family",)], field=name))
-        return STAND_IN
-    return size
-
-
-def _negatives(spec: Spec) -> int:
-    if spec.output == "softmax":
-        if spec.negatives:
-            hint = "write `output: negative`, or take negatives out"
-            tell(InputError("a softmax scores every word, and draws none", hint, fields=[("negatives",)]))
-        return 0
-    hint = "say how many words are drawn for each true one: `negatives: 5`"
-    return _needed(spec.negatives, "negatives", hint)
+    vocab = needed(spec.vocab, "vocab", "give the number of words, such as `vocab: 30000`", ("family",))
+    width = needed(spec.embedding, "embedding", "give the width of a word's vector: `embedding: 300`", ("family",))
+    negatives = 0
+    if spec.output == "negative":
+        hint = "say how many words are drawn for each true one: `negatives: 5`"
+        negatives = needed(spec.negatives, "negatives", hint, ("family",))
+    elif spec.negatives:
+        hint = "write `output: negative`, or take negatives out"
+        tell(InputError("a softmax scores every word, and draws none", hint, fields=[("negatives",)]))
+    return Word2vec(spec.kind, vocab, width, spec.window, negatives)
 
 
 def defaults(spec: Spec, model: Word2vec) -> Iterator[Default]:
@@ -127,20 +117,19 @@ def build(model: Word2vec, work: Workload) -> Module:
         hint = "use --mode train or prefill"
         raise InputError("word2vec generates no tokens, so it has no decode step", hint, field="--mode")
     root, batch = Module("model", style=work.style), Dim.of("batch", work.batch)
-    root.words.notes.append(Assumption(Topic.ARCHITECTURE, _sample(model)))
+    text = f"a sample is a pair of words; each word of a text makes {model.around} pairs"
+    if model.kind == "cbow":
+        text = f"a sample is a word and the {model.around} around it"
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, text))
     h = _vector(root.child("embedding", group=ModuleGroup.EMBEDDING), batch, model)
     scores = _scores(root.child("output", group=ModuleGroup.HEAD), h, model)
     if work.trains and model.candidates:
-        _true_or_drawn(root, scores)
+        loss = root.section(Region.LOSS)  # binary cross-entropy: 1 for the true word, 0 for each drawn one
+        labels = Tensor(scores.axes, "act")
+        loss.record("binary_cross_entropy", loss.record("sigmoid", scores), labels, to=())
     elif work.trains:
         cross_entropy(root, scores)
     return root
-
-
-def _sample(model: Word2vec) -> str:
-    if model.kind == "cbow":
-        return f"a sample is a word and the {model.around} around it"
-    return f"a sample is a pair of words; each word of a text makes {model.around} pairs"
 
 
 def _vector(m: Module, batch: Dim, model: Word2vec) -> Tensor:
@@ -165,10 +154,3 @@ def _scores(m: Module, h: Tensor, model: Word2vec) -> Tensor:
     table = m.param("weight", vocab_of(model.vocab), width, role=Role.HEAD)
     vectors = look_up(m, ids, table)
     return m.record("contract", vectors, h, to=ids.axes, over=(width,), name="scores", note="u·v for each candidate")
-
-
-def _true_or_drawn(root: Module, scores: Tensor) -> None:
-    """Binary cross-entropy: 1 for the true word, 0 for each drawn one."""
-    loss = root.section(Region.LOSS)
-    labels = Tensor(scores.axes, "act")
-    loss.record("binary_cross_entropy", loss.record("sigmoid", scores), labels, to=())

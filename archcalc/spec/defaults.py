@@ -26,19 +26,12 @@ class Default:
 
 
 def left_out(spec: Node, defaults: Iterable[Default]) -> Iterator[Default]:
-    """The defaults whose field the spec writes nowhere."""
-    return (each for each in defaults if not is_written(spec, each.field))
-
-
-def is_written(spec: Node, field: Path) -> bool:
-    """At the top, or in a stack that has the same field."""
-    return _at(spec, field) or any(_at(stack, field) for stack in stacks_in(spec, field))
-
-
-def stacks_in(spec: Node, field: Path) -> Iterator[Node]:
-    """The nodes of a spec that inherit its fields, and so have this one too."""
-    inner = (getattr(spec, name) for name in spec.model_fields_set)
-    return (node for node in inner if isinstance(node, Node) and shares(type(spec), type(node), str(field[0])))
+    """The defaults whose field the spec writes nowhere: neither at the top, nor in a node that inherits its fields."""
+    inner = [node for name in spec.model_fields_set if isinstance(node := getattr(spec, name), Node)]
+    for each in defaults:
+        stacks = [node for node in inner if shares(type(spec), type(node), str(each.field[0]))]
+        if not any(_at(node, each.field) for node in (spec, *stacks)):
+            yield each
 
 
 def shares(spec: type[Node], stack: type[Node], name: str) -> bool:
@@ -57,18 +50,13 @@ def _at(node: Any, field: Path) -> bool:
 
 def assumed(spec: Node, defaults: Iterable[Default]) -> tuple[Assumption, ...]:
     """What reports say of a spec that leaves choices out."""
-    said = [each for each in left_out(spec, defaults) if each.words]
-    return tuple(Assumption(Topic.DEFAULT, each.words, _plain(each.value), _shown(spec, each.field)) for each in said)
-
-
-def _shown(spec: Node, field: Path) -> str:
-    """The field as it is written in short: `head` for `head.kind`."""
-    node = node_at(type(spec), field[:-1])
-    is_main = node is not None and node.main == field[-1]
-    return dotted(field[:-1] if is_main else field)
-
-
-def _plain(value: Any) -> str | int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    return str(value).lower()
+    found: list[Assumption] = []
+    for each in left_out(spec, defaults):
+        node = node_at(type(spec), each.field[:-1])
+        is_main = node is not None and node.main == each.field[-1]  # `head` is short for `head.kind`
+        is_number = isinstance(each.value, int) and not isinstance(each.value, bool)
+        value = each.value if is_number else str(each.value).lower()
+        if each.words:
+            shown = dotted(each.field[:-1] if is_main else each.field)
+            found.append(Assumption(Topic.DEFAULT, each.words, value, shown))
+    return tuple(found)

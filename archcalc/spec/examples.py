@@ -34,9 +34,7 @@ def _in_its_node(spec: type[Node], path: tuple[str, ...], value: Any) -> Any:
     short = fields[name] if list(fields) == [node.main] else fields
     info = holder.model_fields[of]
     has_names = get_origin(info.annotation) is dict  # several nodes, each by a name
-    if has_names:
-        return {next(iter(_example(info))): short}
-    return short
+    return {next(iter(_example(info))): short} if has_names else short
 
 
 def _around(node: type[Node], name: str, value: Any) -> dict[str, Any]:
@@ -72,6 +70,4 @@ def _needed_kind(node: type[Node], name: str) -> str:
     usual = node.model_fields.get("kind")
     have = [kind for kind, fields in node.fields_of.items() if name in fields]
     is_of_all = len(have) == len(node.fields_of) and usual is not None and usual.default is None
-    if have and usual and usual.default not in have and not is_of_all:
-        return have[0]
-    return ""
+    return have[0] if have and usual and usual.default not in have and not is_of_all else ""

@@ -66,18 +66,13 @@ def _of_word(info: FieldInfo, word: str) -> FieldInfo | None:
 
 def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:
     for name, info in spec.model_fields.items():
-        if name in spec.refused or not _belongs(info, above):
+        under = extra(info).get("under")  # the only node that takes the field
+        if name in spec.refused or (under and above[-1:] != (under,)):
             continue
         yield Place((*above, name), spec, info)
         inner = node_of(info)
         if inner and inner not in around:
             yield from _walked(inner, (*above, name), (*around, spec))
-
-
-def _belongs(info: FieldInfo, above: Names) -> bool:
-    """Whether the node at this path takes a field that only one of its kind does."""
-    under = extra(info).get("under")
-    return not under or above[-1:] == (under,)
 
 
 def extra(info: FieldInfo) -> dict[str, Any]:

@@ -44,43 +44,28 @@ class _Filled:
         if path in self.values:
             return self._default(node, name, self.values[path], path)
         inherits = len(path) > 1 and shares(type(self.spec), type(node), name)
-        if inherits or not _has_effect(node, name):
+        needed = _extra(node, name, "needs")
+        if inherits or (needed and not getattr(node, needed)):  # or has no effect
             return []
         return self._default(node, name, value, path)
 
     def _written(self, name: str, value: Any, path: Path) -> list[str]:
-        node = _single(value)
-        if node is None or self._is_merged(name, node, path):
+        only = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+        node = only if isinstance(only, Node) else None
+        # fields that it leaves out may come from the model's field of that name, as those of a part's norm do
+        above = type(self.spec).model_fields.get(name) if len(path) > 1 else None
+        is_merged = above is not None and node_of(above) is type(node) and bool(getattr(self.spec, name))
+        if node is None or is_merged:
             return field_text(name, plain(value)).splitlines()
         return _below(name, self.block(node, path)) or [f"{name}: {{}}"]
-
-    def _is_merged(self, name: str, node: Node, path: Path) -> bool:
-        """Whether fields that it leaves out come from the model's field of that name, as those of a part's norm do."""
-        above = type(self.spec).model_fields.get(name) if len(path) > 1 else None
-        return above is not None and node_of(above) is type(node) and bool(getattr(self.spec, name))
 
     def _default(self, node: Node, name: str, value: Any, path: Path) -> list[str]:
         if isinstance(value, Node):
             return _below(name, self.block(value, path))
         if value is None or value in ((), {}):
             unset = _extra(node, name, "unset")
-            if unset:
-                return [f"# {name}: {unset}"]
-            return []
+            return [f"# {name}: {unset}"] if unset else []
         return [flow({name: plain(value)})[1:-1] + MARK]
-
-
-def _single(value: Any) -> Node | None:
-    """A node, or the only one of a list."""
-    only = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-    if isinstance(only, Node):
-        return only
-    return None
-
-
-def _has_effect(node: Node, name: str) -> bool:
-    needed = _extra(node, name, "needs")
-    return not needed or bool(getattr(node, needed))
 
 
 def _extra(node: Node, name: str, key: str) -> str:
@@ -89,6 +74,5 @@ def _extra(node: Node, name: str, key: str) -> str:
 
 def _below(name: str, lines: list[str]) -> list[str]:
     """The fields of a node under its name; nothing where all of them are comments."""
-    if any(not line.startswith("#") for line in lines):
-        return [f"{name}:", *(f"  {line}" for line in lines)]
-    return []
+    has_fields = any(not line.startswith("#") for line in lines)
+    return [f"{name}:", *(f"  {line}" for line in lines)] if has_fields else []

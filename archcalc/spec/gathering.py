@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from archcalc.core.errors import InputError, together
+from archcalc.core.errors import InputError, Path, together
 
 STAND_IN = 1  # in the place of a missing size, while the other mistakes are looked for
 WIDE_STAND_IN = 720_720  # of a width that heads and groups share: every number up to 16 divides it
@@ -27,6 +27,14 @@ def tell(error: InputError) -> None:
         raise error
     if _about(error) not in map(_about, found):  # each part that inherits a field finds the mistake in it
         found.append(error)
+
+
+def needed(size: int | None, field: str, hint: str, near: Path) -> int:
+    """A size that has no default; one that is missing is told of, `near` a field that is there."""
+    if size is None:
+        tell(InputError("missing", hint, fields=[near], field=field))
+        return STAND_IN
+    return size
 
 
 def _about(error: InputError) -> tuple[str, str, str]:

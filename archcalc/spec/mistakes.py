@@ -29,7 +29,12 @@ def mistake_in(
     every = _by_path(error)
     found = dict(list(every.items())[:MOST])
     repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found), section)
-    told = [_mistake(path, one, repair) for path, one in found.items() if not _is_meant(path, one, repair)]
+    named_otherwise = {each.path for each in repair.found.values() if each}  # and missing only for that
+    told = [
+        _mistake(path, one, repair)
+        for path, one in found.items()
+        if one["type"] != "missing" or path not in named_otherwise
+    ]
     told[0].untold = len(every) - len(found)
     return together(told)
 
@@ -74,11 +79,6 @@ def _by_path(error: ValidationError) -> dict[Path, Any]:
 
 def _unknown(found: dict[Path, Any]) -> list[Path]:
     return [path for path, one in found.items() if one["type"] == "extra_forbidden"]
-
-
-def _is_meant(path: Path, one: Any, repair: Repair) -> bool:
-    """A field that is missing only because it goes by another name."""
-    return one["type"] == "missing" and path in {each.path for each in repair.found.values() if each}
 
 
 def _mistake(path: Path, one: Any, repair: Repair) -> InputError:

@@ -6,35 +6,16 @@ Which words people write is data: `presets/nearest`, a file for each family, by 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
 
 from archcalc.core.errors import Path, dotted
-from archcalc.spec.other_names import plain
-from archcalc.spec.paths import data_root
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.other_names import plain, table
 
 
 def nearest(family: str, path: Path, word: object, choices: Iterable[str]) -> str:
     """`the nearest is gru: …`, or nothing where the word is not known, or not of this field."""
-    entry = _of_field(family, path).get(plain(str(word)))
+    names, known = [name for name in path if isinstance(name, str)], table(family, "nearest")
+    ends = (dotted(tuple(names[start:])) for start in range(len(names)))  # `position.kind` of `decoder.position.kind`
+    entry = next((known[end] for end in ends if end in known), {}).get(plain(str(word)))
     if entry is None or entry["use"] not in choices:
         return ""
     return f"the nearest is `{entry['use']}`: {entry['why']}"
-
-
-def _of_field(family: str, path: Path) -> dict[str, Any]:
-    """By the last names of its path, as many as the file has: `position.kind` of `decoder.attention.position.kind`."""
-    names, known = [name for name in path if isinstance(name, str)], table(family)
-    ends = (dotted(tuple(names[start:])) for start in range(len(names)))
-    return next((known[end] for end in ends if end in known), {})
-
-
-@cache
-def table(family: str) -> dict[str, dict[str, Any]]:
-    """The words of a family's file, by field."""
-    file = data_root() / "nearest" / f"{family}.yaml"
-    if not family or not file.is_file():
-        return {}
-    data = read(file.read_bytes(), str(file)).data
-    return {field: {plain(word): entry for word, entry in words.items()} for field, words in data.items()}

@@ -5,6 +5,7 @@ missing ones are found when a family resolves the spec.
 """
 
 import importlib
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
@@ -72,14 +73,13 @@ Widths = Annotated[int | tuple[int, ...], BeforeValidator(_widths), WithJsonSche
 
 def shown(value: Any) -> str:
     """A value as YAML writes it."""
-    if value is NOTHING:
+    if value is NOTHING or value is None:
         return "nothing"
-    words = {None: "nothing", True: "true", False: "false"}
-    if value is None or isinstance(value, bool):
-        return words[value]
-    if isinstance(value, dict | list):
-        if isinstance(value, dict):
-            return "fields"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "fields"
+    if isinstance(value, list):
         return "a list"
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"a number of {value.bit_length():,} bits"
@@ -97,10 +97,12 @@ def field(
     needs: str = "",
     beside: JsonDict | None = None,
     under: str = "",
+    words: JsonDict | None = None,
 ) -> Any:
     """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, the field without
-    which it has no effect, other fields that the example is refused without, and the only node that takes it."""
-    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under))
+    which it has no effect, other fields that the example is refused without, the only node that takes it, and what else
+    it means (None: nothing) behind some of the words that share the node."""
+    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under), ("words", words))
     extra: JsonDict = {key: words for key, words in said if words}
     return Field(default, description=about, examples=[example], json_schema_extra=extra or None)
 
@@ -158,11 +160,12 @@ class OneOrMore:
 N = TypeVar("N", bound=Node)
 
 
+@dataclass(frozen=True)
 class Lazy:
     """Marks a field whose node class is imported on first use, which keeps loading a small spec fast."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+    module: str
+    name: str
 
     @property
     def node(self) -> type[Node]:

@@ -29,39 +29,34 @@ SHOWN = 40  # characters of a value that a message repeats
 
 def size(value: Any, option: str) -> int:
     """A whole number from 1 up, as an int or as people write it: `8k`, `30_000`."""
-    found = _whole(value, option, parse_size, "a whole number such as 512, 30_000 or 8k")
-    if not 1 <= found <= LARGEST:
-        raise _refused(f"expected a size from 1 to {LARGEST:.0e}", value, option)
-    return found
+    return _whole(
+        value, option, parse_size, "a whole number such as 512, 30_000 or 8k", f"a size from 1 to {LARGEST:.0e}"
+    )
 
 
 def number(value: Any, option: str) -> int:
     """A whole number from 0 up."""
-    found = _whole(value, option, parse_size, "a whole number")
-    if not 0 <= found <= LARGEST:
-        raise _refused(f"expected a number from 0 to {LARGEST:.0e}", value, option)
-    return found
+    return _whole(value, option, parse_size, "a whole number", f"a number from 0 to {LARGEST:.0e}", lowest=0)
 
 
 def memory_size(value: Any, option: str) -> int:
     """Bytes, or a text such as `1GiB`."""
-    found = _whole(value, option, parse_bytes, "bytes as a whole number, or a memory size such as 1GiB")
-    if not 0 <= found <= LARGEST:
-        raise _refused(f"expected from 0 to {LARGEST:.0e} bytes", value, option)
-    return found
+    wanted = "bytes as a whole number, or a memory size such as 1GiB"
+    return _whole(value, option, parse_bytes, wanted, f"from 0 to {LARGEST:.0e} bytes", lowest=0)
 
 
-def _whole(value: Any, option: str, parse: Callable[[str], int], wanted: str) -> int:
+def _whole(value: Any, option: str, parse: Callable[[str], int], wanted: str, bounds: str, lowest: int = 1) -> int:
     try:
-        if isinstance(value, str):
-            return parse(value)
         if isinstance(value, bool):
             raise TypeError
-        return int(operator.index(value))
+        found = parse(value) if isinstance(value, str) else int(operator.index(value))
     except ValueError as reason:
         raise _refused(str(reason), value, option) from None
     except TypeError:
         raise _refused(f"expected {wanted}", value, option) from None
+    if not lowest <= found <= LARGEST:
+        raise _refused(f"expected {bounds}", value, option)
+    return found
 
 
 def fraction(value: Any, option: str) -> float:
@@ -132,20 +127,15 @@ def a_model(value: Any, option: str) -> Any:
 
 
 def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
-    return InputError(f"{fact}, found {_told(value)}", hint, field=option)
-
-
-def _told(value: Any) -> str:
-    """The value itself if it is a string or a number, else its type; shortened if long."""
+    """With the value itself if it is a string or a number, else its type; shortened if long."""
+    told = f"a {type(value).__name__}"
     if isinstance(value, str):
-        if len(value) <= SHOWN:
-            return f"'{value}'"
-        return f"'{value[:SHOWN]}…'"
-    if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
-        return "a number of more digits"
-    if isinstance(value, int | float):
-        return f"{value}"
-    return f"a {type(value).__name__}"
+        told = f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
+    elif isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
+        told = "a number of more digits"
+    elif isinstance(value, int | float):
+        told = f"{value}"
+    return InputError(f"{fact}, found {told}", hint, field=option)
 
 
 MODEL = "model"  # which is no option: it is always given, and goes by its name alone

@@ -78,12 +78,8 @@ def _entry(name: str, value: Any, entry: Any, above: Path) -> Meant:
     several = said["field"] if isinstance(said["field"], list) else [said["field"]]
     paths: list[Path] = [(*above, *one.split(".")) for one in several]
     called = " or ".join(f"`{dotted(path)}`" for path in paths)
-    return Meant(paths[0], f"`{name}` is {called} here", _translated(value, said), beside=said.get("with", {}))
-
-
-def _translated(value: Any, said: dict[str, Any]) -> Any:
-    """The value as it is called here."""
-    return said.get("values", {}).get(str(value).lower(), value)
+    translated = said.get("values", {}).get(str(value).lower(), value)
+    return Meant(paths[0], f"`{name}` is {called} here", translated, beside=said.get("with", {}))
 
 
 def _at_another_place(spec: type[Node], name: str, value: Any, above: Path) -> Meant | None:
@@ -105,17 +101,13 @@ def _misspelt(spec: type[Node], name: str, value: Any, above: Path) -> Meant | N
         return Meant((*above, near[0]), did_you_mean(name, node.model_fields if node else ()), value, is_guess=True)
     known = table(family_of(spec)).get(TOP, {})
     alike = difflib.get_close_matches(plain(name), known, n=1, cutoff=SPELLED_ALIKE)
-    if alike:
-        return named_elsewhere(spec, alike[0], value, above)
-    return None
+    return named_elsewhere(spec, alike[0], value, above) if alike else None
 
 
 def layer_meant(family: str, word: str) -> str:
     """What to write for a layer that other libraries call so; empty if none does."""
     entry = table(family).get(LAYERS, {}).get(plain(word))
-    if entry:
-        return f"write `{entry}`"
-    return ""
+    return f"write `{entry}`" if entry else ""
 
 
 def family_meant(word: str, known: Iterable[str]) -> str:
@@ -129,9 +121,9 @@ def family_meant(word: str, known: Iterable[str]) -> str:
 
 
 @cache
-def table(family: str) -> dict[str, dict[str, Any]]:
-    """The names of other libraries for a family, by the place where they are written."""
-    file = data_root() / "names" / f"{family}.yaml"
+def table(family: str, folder: str = "names") -> dict[str, dict[str, Any]]:
+    """The names of other libraries for a family, by the place where they are written; or other words about fields."""
+    file = data_root() / folder / f"{family}.yaml"
     if not family or not file.is_file():
         return {}
     data = read(file.read_bytes(), str(file)).data
@@ -147,9 +139,7 @@ def fits(spec: type[Node], names: Iterable[str]) -> bool:
 def family_of(spec: type[Node]) -> str:
     """The family that a spec is of."""
     info = spec.model_fields.get("family")
-    if info:
-        return str(info.default)
-    return ""
+    return str(info.default) if info else ""
 
 
 def plain(name: str) -> str:

@@ -25,15 +25,6 @@ def data_root() -> Path:
     return next(root for root in (package / "presets", package.parent / "presets") if root.is_dir())
 
 
-def folders(kind: str) -> list[Path]:
-    """Folders of one kind (`models`, `gpus`), a later one winning over an earlier one."""
-    home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
-    own: list[Path] = []
-    with suppress(RuntimeError):  # of a user who has no home, as in containers
-        own.append(Path(home or Path.home() / ".config") / "archcalc")
-    return [root / kind for root in (data_root(), *own, *_named())]
-
-
 def _named() -> list[Path]:
     """The folders of ARCHCALC_PRESETS."""
     written = [Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
@@ -44,9 +35,14 @@ def _named() -> list[Path]:
 
 
 def presets(kind: str = "models") -> dict[str, Path]:
-    """Every preset's file by its name."""
-    _, *own = folders(kind)
-    return {**shipped(kind), **{file.stem: file for folder in own for file in _files(folder)}}
+    """Every preset's file of one kind (`models`, `gpus`) by its name, a later folder winning over an earlier one."""
+    home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    found = dict(shipped(kind))
+    with suppress(RuntimeError):  # of a user who has no home, as in containers
+        found |= _files(Path(home or Path.home() / ".config") / "archcalc" / kind)
+    for root in _named():
+        found |= _files(root / kind)
+    return found
 
 
 def shipped(kind: str) -> dict[str, Path]:
@@ -54,17 +50,15 @@ def shipped(kind: str) -> dict[str, Path]:
     return _listed(data_root() / kind)
 
 
-@cache
-def _listed(folder: Path) -> dict[str, Path]:
-    """Listed once: a question about ten devices asks a hundred times which there are."""
-    return {file.stem: file for file in _files(folder)}
-
-
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path) -> dict[str, Path]:
     try:
-        return sorted(file for file in folder.iterdir() if file.suffix == ".yaml" and not file.name.startswith("."))
+        found = sorted(file for file in folder.iterdir() if file.suffix == ".yaml" and not file.name.startswith("."))
     except OSError:
-        return []
+        return {}
+    return {file.stem: file for file in found}
+
+
+_listed = cache(_files)  # once: a question about ten devices asks a hundred times which there are
 
 
 def faults() -> tuple[str, ...]:

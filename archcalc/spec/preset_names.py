@@ -45,17 +45,18 @@ def known(name: str, presets: Iterable[str]) -> Known | None:
     if not name.isprintable():
         return None
     bare = name.strip().rpartition("/")[2].lower()
-    stored = _stored() & set(_whole_words(bare))
+    formats = {*_habits()["stored"], *paths.presets("formats"), *paths.presets("files")}  # every kind of GGUF file too
+    stored = formats & set(_whole_words(bare))
     readings = [_words(form, without=stored) for form in dict.fromkeys((bare, _DECIMAL.sub(r"\1.", bare)))]
     hits = {preset: tuned for words in readings for preset, tuned in _hits(words, tuple(presets)).items()}
     if not hits:
         return None
-    if stored:
-        raise _quantised(name.strip(), next(iter(hits)))
     preset, tuned = next(iter(hits.items()))
-    if len(hits) == 1:
-        return Known(preset, name.strip(), tuned)
-    return None
+    if stored:
+        own = f", or hf:{name.strip()} for its own config" if _OWNED.fullmatch(name.strip()) else ""
+        fact = f"{name.strip()} has quantised weights, which the preset {preset} has not"
+        raise InputError(fact, f"name {preset} and the format of its weights (--weights){own}")
+    return Known(preset, name.strip(), tuned) if len(hits) == 1 else None
 
 
 def trained() -> set[str]:
@@ -85,17 +86,6 @@ def _words(name: str, without: Iterable[str] = ()) -> Words:
 def _whole_words(name: str) -> list[str]:
     """Between dashes and spaces: `q4_k_m` is one."""
     return re.findall(r"[a-z0-9._]+", name)
-
-
-def _quantised(name: str, preset: str) -> InputError:
-    own = f", or hf:{name} for its own config" if _OWNED.fullmatch(name) else ""
-    fact = f"{name} has quantised weights, which the preset {preset} has not"
-    return InputError(fact, f"name {preset} and the format of its weights (--weights){own}")
-
-
-def _stored() -> set[str]:
-    """Words of how weights are stored: every format and every kind of GGUF file is one."""
-    return {*_habits()["stored"], *paths.presets("formats"), *paths.presets("files")}
 
 
 def _habits() -> dict[str, Any]:

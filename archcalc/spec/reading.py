@@ -27,13 +27,14 @@ def read_node(kind: type[Read], data: Any) -> Read:
 def read_spec(family: Any, data: Any, every: Callable[[], Specs]) -> Any:
     """`every` family is looked at where the data names none and is not read."""
     try:
-        return read_node(family.Spec, data)
-    except InputError as error:
-        from archcalc.spec.mistakes import with_missing
+        return family.Spec.model_validate(data)
+    except ValidationError as error:
+        from archcalc.spec.mistakes import mistake_in, with_missing
 
+        found = mistake_in(error, family.Spec, data)
         if "family" not in data:
             _check_family(family.Spec, data, every())
-        raise with_missing(error, family.Spec, data, family.resolve) from None
+        raise with_missing(found, family.Spec, data, family.resolve) from None
 
 
 def _check_family(spec: Any, data: Any, every: Specs) -> None:

@@ -28,7 +28,10 @@ class Repair:
     section: Section | None = None  # of the names of other libraries, for a node that is read by itself
 
     def __post_init__(self) -> None:
-        self.found = {path: self._meant(path) for path in self.unknown}
+        self.found = {
+            path: meant(self.spec, str(path[-1]), _at(self.data, path), path[:-1], self.section)
+            for path in self.unknown
+        }
         self.whole: dict[Any, Any] = copy.deepcopy(self.data)
         for path in self.unknown:
             drop(self.whole, path)
@@ -36,9 +39,6 @@ class Repair:
         for path, one in self.found.items():
             if one and one.path and path not in self.given:
                 self._put(self.whole, one)
-
-    def _meant(self, path: Path) -> Meant | None:
-        return meant(self.spec, str(path[-1]), _at(self.data, path), path[:-1], self.section)
 
     def hint(self, path: Path) -> str:
         """What to write instead."""
@@ -58,15 +58,16 @@ class Repair:
         self._put(alone, one)
         top = one.path[0]
         whole, single = (flow({top: self._short((top,), data[top])})[1:-1] for data in (self.whole, alone))
-        if len(whole) <= LONGEST:
-            return whole
-        return single
+        return whole if len(whole) <= LONGEST else single
 
     def _put(self, data: dict[Any, Any], one: Meant) -> None:
-        *above, last = self._in_full(one.path)
+        whole = node_at(self.spec, one.path)
+        *above, last = (*one.path, whole.main) if whole and whole.main else one.path  # `decoder` is `decoder.blocks`
         inner: Any = data
         for depth, key in enumerate(above, start=1):
-            inner[key] = self._opened(tuple(above[:depth]), inner.get(key, {}))
+            node, value = node_at(self.spec, tuple(above[:depth])), inner.get(key, {})
+            is_short = node and node.main and not isinstance(value, dict | list)
+            inner[key] = {node.main: value} if node and is_short else value
             inner = inner[key]
             if not isinstance(inner, dict):  # a list of positions: no place to put it
                 return
@@ -74,29 +75,13 @@ class Repair:
             inner.setdefault(name, value)
         inner[last] = one.value
 
-    def _in_full(self, path: Path) -> Path:
-        """`decoder` is short for `decoder.blocks`."""
-        node = node_at(self.spec, path)
-        if node and node.main:
-            return (*path, node.main)
-        return path
-
-    def _opened(self, path: Path, value: Any) -> Any:
-        """A scalar as the field that it stands for."""
-        node = node_at(self.spec, path)
-        if node and node.main and not isinstance(value, dict | list):
-            return {node.main: value}
-        return value
-
     def _short(self, path: Path, value: Any) -> Any:
         """The reverse: fields of which one says it all, as that one."""
         if not isinstance(value, dict):
             return value
         inner = {key: self._short((*path, key), one) for key, one in value.items()}
         node = node_at(self.spec, path)
-        if node and list(inner) == [node.main]:
-            return inner[node.main]
-        return inner
+        return inner[node.main] if node and list(inner) == [node.main] else inner
 
 
 def _at(data: Any, path: Path) -> Any:
@@ -105,9 +90,7 @@ def _at(data: Any, path: Path) -> Any:
             data = data[key] if isinstance(data, list) else data
         else:
             data = data.get(key) if isinstance(data, dict) else None
-    if path:
-        return data
-    return None
+    return data if path else None
 
 
 def drop(data: Any, path: Path) -> None:

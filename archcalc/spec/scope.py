@@ -23,9 +23,7 @@ class LeftOut(NamedTuple):
     parameters: int | None = None
 
     def words(self) -> str:
-        if self.parameters:
-            return f"{self.part} ({rounded(self.parameters)})"
-        return self.part
+        return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,13 @@ class Scope:
     @property
     def name(self) -> str:
         """`text model of qwen3_vl`."""
-        if not self.is_partial:
+        if not self.left_out:
             return WHOLE_MODEL
-        if self.of:
-            return f"{self.part} of {self.of}"
-        return self.part
+        return f"{self.part} of {self.of}" if self.of else self.part
 
     def headline(self) -> str:
         """One line shown with the answer; empty for a whole model."""
-        if not self.is_partial:
+        if not self.left_out:
             return ""
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"partial count: only the {self.name}; not counted: {self.without()}{remedy}"
@@ -60,13 +56,11 @@ class Scope:
     def without(self) -> str:
         """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
         *first, last = (each.words() for each in self.left_out)
-        if first:
-            return f"{', '.join(first)} and {last}"
-        return last
+        return f"{', '.join(first)} and {last}" if first else last
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
-        if not self.is_partial:
+        if not self.left_out:
             return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
         return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")
 
@@ -76,9 +70,7 @@ class Scope:
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""
-        if self.is_partial:
-            return {"scope": self.name, "left_out": self.without()}
-        return {}
+        return {"scope": self.name, "left_out": self.without()} if self.left_out else {}
 
 
 WHOLE = Scope()

@@ -25,20 +25,17 @@ def as_data(spec: ModelSpec) -> dict[str, Any]:
 def full_path(spec: ModelSpec, path: str) -> Path:
     """The keys of a path, with the items of lists counted from 0. A field may go by its last name where the spec has it
     in one place only."""
-    keys = tuple(key for part in path.strip().split(".") for key in _keys(part))
+    keys: Path = ()
+    for part in path.strip().split("."):
+        match = _PART.fullmatch(part)
+        if not match:
+            raise InputError(f"'{part}' is no field", "write a path such as decoder.blocks or layers[0].linear")
+        keys = (*keys, match[1], *map(int, re.findall(r"-?[0-9]+", match[2])))
     data = as_data(spec)
     if keys[0] not in type(spec).model_fields:
         found = list(_places(data, keys[0]))
         keys = (*found[0], *keys[1:]) if len(found) == 1 else keys
     return tuple(_counted(data, keys))
-
-
-def _keys(part: str) -> Iterator[str | int]:
-    match = _PART.fullmatch(part)
-    if not match:
-        raise InputError(f"'{part}' is no field", "write a path such as decoder.blocks or layers[0].linear")
-    yield match[1]
-    yield from map(int, re.findall(r"-?[0-9]+", match[2]))
 
 
 def _places(data: Any, key: str | int) -> Iterator[Path]:
@@ -62,7 +59,10 @@ def _counted(data: Any, keys: Path) -> Iterator[str | int]:
                 f"{above} is {shown(data)}, which has no {key}", f"write {above}={{…}} to put fields there"
             )
         yield key
-        data = _below(data, key)
+        if isinstance(data, dict):
+            data = data.get(key, _MISSING)
+        else:
+            data = data[key] if isinstance(data, list) and isinstance(key, int) else _MISSING
 
 
 def _index(data: Any, index: int, above: str) -> int:
@@ -75,14 +75,6 @@ def _index(data: Any, index: int, above: str) -> int:
         hint = f"use {above}[0] to {above}[{len(data) - 1}], or write the whole list to add to it: {above}=[…]"
         raise InputError(f"{above}[{index}] is not there: {above} has {items}", hint if data else f"write {above}=[…]")
     return index % len(data)
-
-
-def _below(data: Any, key: str | int) -> Any:
-    if isinstance(data, dict):
-        return data.get(key, _MISSING)
-    if isinstance(data, list) and isinstance(key, int):
-        return data[key]
-    return _MISSING
 
 
 def put(data: Any, path: Path, value: Any) -> Any:

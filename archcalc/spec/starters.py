@@ -23,17 +23,13 @@ def completed_starter(incomplete: str) -> list[str]:
 def starter_of(name: str) -> str:
     """The text of one."""
     if name.lower() not in starters():
-        meant = _mentioning(name.lower())
+        first_lines = {each: re.findall(r"\w+", _text(each).partition("\n")[0].lower()) for each in starters()}
+        meant = [each for each, words in first_lines.items() if name.lower() in words]  # such as LSTM or GPT
         guess = f"did you mean {' or '.join(meant)}?" if meant else close_guess(name, starters())
         raise InputError(
             f"no starter called {name}", f"there are {', '.join(starters())}", more=guess, field="--family"
         )
     return _text(name.lower())
-
-
-def _mentioning(word: str) -> list[str]:
-    """Those whose first line has the word, such as LSTM or GPT."""
-    return [name for name in starters() if word in re.findall(r"\w+", _text(name).partition("\n")[0].lower())]
 
 
 def _text(name: str) -> str:

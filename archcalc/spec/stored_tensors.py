@@ -26,9 +26,7 @@ class Stored:
         usual = BITS.get(self.format)
         text = f"{self.format} [{', '.join(map(str, self.shape))}]"
         text = text if usual and self.bytes == bytes_of(self.shape, usual) else f"{text} {self.bytes} bytes"
-        if self.weights is None:
-            return text
-        return f"{text} of {self.weights} weights"
+        return text if self.weights is None else f"{text} of {self.weights} weights"
 
 
 LARGEST = 2**63  # numbers or bytes of a tensor: offsets in files are 64 bits wide

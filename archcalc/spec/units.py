@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 LARGEST = 10**15  # beyond any model, any corpus and any sequence: a slip of the keyboard
@@ -65,25 +66,8 @@ def parse_rated(text: str) -> Rated | None:
     return Rated(parse_bytes(f"{number}{unit or short}iB"), not (binary or short_binary))
 
 
-def rounded(number: int) -> str:
-    """`201.5 M`: four digits, to read at a glance."""
-    return _scaled(number, 1000, ("", " k", " M", " B", " T", " P", " E", " Z"))
-
-
-def flops(number: int) -> str:
-    """`874.9 G`: FLOPs go by the prefixes of machines, not by millions and billions."""
-    return _scaled(number, 1000, ("", " k", " M", " G", " T", " P", " E", " Z"))
-
-
-def decimal_bytes(number: int) -> str:
-    return _scaled(number, 1000, (" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB"))
-
-
-def binary_bytes(number: int) -> str:
-    return _scaled(number, 1024, (" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB"))
-
-
 def _scaled(number: int, base: int, units: tuple[str, ...]) -> str:
+    """Four digits, to read at a glance."""
     value, unit = float(number), 0
     while round(value, 1) >= base and unit < len(units) - 1:
         value, unit = value / base, unit + 1
@@ -91,3 +75,10 @@ def _scaled(number: int, base: int, units: tuple[str, ...]) -> str:
         return f"{number:,}{units[0]}"
     places = 1 if value >= 100 else 2
     return f"{value:,.{places}f}{units[unit]}"
+
+
+rounded = partial(_scaled, base=1000, units=("", " k", " M", " B", " T", " P", " E", " Z"))  # `201.5 M`
+# FLOPs go by the prefixes of machines, not by millions and billions: `874.9 G`
+flops = partial(_scaled, base=1000, units=("", " k", " M", " G", " T", " P", " E", " Z"))
+decimal_bytes = partial(_scaled, base=1000, units=(" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB"))
+binary_bytes = partial(_scaled, base=1024, units=(" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB"))

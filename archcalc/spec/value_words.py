@@ -31,7 +31,9 @@ class _Words:
         if "$ref" in schema:
             return self.of(self.definitions[schema["$ref"].rpartition("/")[2]])
         if "const" in schema or "enum" in schema:
-            return _choice(schema.get("enum", [schema.get("const")]))
+            values = schema.get("enum", [schema.get("const")])
+            shown = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+            return f"one of {', '.join(shown)}" if len(shown) > 1 else shown[0]
         if "anyOf" in schema:
             return self._any(schema["anyOf"])
         if "properties" in schema:
@@ -54,18 +56,9 @@ class _Words:
             return " or ".join(self._plain({"type": kind}) for kind in kinds)
         if kinds == "array":
             inner = schema.get("items") or (schema.get("prefixItems") or [{}])[0]
-            if inner:
-                return f"a list, each {self.of(inner)}"
-            return "a list"
+            return f"a list, each {self.of(inner)}" if inner else "a list"
         words = {"boolean": "true or false", "string": "text", "object": "fields", "null": "nothing"}
         return words.get(kinds) or _number(kinds, schema)
-
-
-def _choice(values: list[Any]) -> str:
-    shown = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    if len(shown) > 1:
-        return f"one of {', '.join(shown)}"
-    return shown[0]
 
 
 def _number(kind: str, schema: dict[str, Any]) -> str:

@@ -95,14 +95,15 @@ def workload(
         if limit.length and not limit.hard and lengths[name] > limit.length:
             text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that the model was trained for"
             assumed.append(Assumption(Topic(name), text, lengths[name]))
+        is_context = mode == "decode" and name == [*longest][-1]  # which one more token follows
+        if limit.hard and limit.length is not None and lengths[name] > limit.length and not is_context:
+            fact = f"{lengths[name]:,} positions asked for, but the position table has {limit.length:,}"
+            hint = f"use --seq {limit.length}, or --set position.length={lengths[name]}"
+            raise InputError(fact, hint, field=name)
     if not (sizes.batch or spec.batch):
         assumed.append(_usual("batch", 1))
     work = Workload(sizes.batch or spec.batch or 1, lengths, tuple(assumed), mode, attention=attention)
-    if work.decodes:
-        return _decoding(work, longest, sizes)
-    for name, limit in longest.items():
-        _check_length(name, lengths[name], limit)
-    return work
+    return _decoding(work, longest, sizes) if work.decodes else work
 
 
 def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
@@ -138,17 +139,12 @@ def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
 def _asked(name: str, sizes: Sizes, longest: Lengths) -> int | None:
     """The length given for one sequence: the context of what is decoded, its own option, else --seq."""
     context = sizes.context if name == list(longest)[-1] else None
-    return context or sizes.of(name)
+    own: int | None = getattr(sizes, name)
+    return context or own or sizes.seq
 
 
 def _usual(name: str, size: int) -> Assumption:
     return Assumption(Topic(name), f"{name} {size:,}: the spec names none", size, flag_of(name))
-
-
-def _check_length(name: str, length: int, limit: Longest) -> None:
-    if limit.hard and limit.length is not None and length > limit.length:
-        fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
-        raise InputError(fact, f"use --seq {limit.length}, or --set position.length={length}", field=name)
 
 
 # Decoding
@@ -159,24 +155,14 @@ def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
     if not longest:
         hint = "use --mode train or prefill"
         raise InputError("this model generates no tokens, so it has no decode step", hint, field="--mode")
-    *others, name = longest
-    for other in others:
-        _check_length(other, work.lengths[other], longest[other])
-    if not _asked(name, sizes, longest):
-        work = _with_room(work, name, longest[name])
+    name = [*longest][-1]
     limit, cached = longest[name], work.lengths[name]
+    if limit.hard and cached == limit.length and not _asked(name, sizes, longest):
+        cached -= 1  # of a default, so that the new token takes the last row of the position table
+        text = f"context {cached:,}: the new token then takes the last row of the position table"
+        shorter = Assumption(Topic.CONTEXT, text, cached, "--context")
+        work = replace(work, assumptions=(shorter, *without(work.assumptions, Topic(name))))
     if limit.hard and limit.length is not None and cached >= limit.length:
         fact = f"{cached:,} positions and a new one asked for, but the position table has {limit.length:,}"
         raise InputError(fact, f"use --context {limit.length - 1}", field="--context")
     return replace(work, lengths={**work.lengths, name: 1}, context=cached)
-
-
-def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
-    """Shorten a default context that fills the position table by one, so that the new token takes its last row."""
-    if not limit.hard or work.lengths[name] != limit.length:
-        return work
-    context = limit.length - 1
-    text = f"context {context:,}: the new token then takes the last row of the position table"
-    shorter = Assumption(Topic.CONTEXT, text, context, "--context")
-    others = without(work.assumptions, Topic(name))
-    return replace(work, lengths={**work.lengths, name: context}, assumptions=(shorter, *others))

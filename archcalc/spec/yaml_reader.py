@@ -7,7 +7,7 @@ changes its type unexpectedly. Duplicate keys, tags, deep nesting and exploding 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -23,6 +23,8 @@ DIGITS = 50  # of the longest whole number that may be written with an exponent
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
+_STARTS: dict[str, Callable[[], Any]] = {"SequenceStartEvent": list, "MappingStartEvent": dict}
+_ENDS = ("SequenceEndEvent", "MappingEndEvent")
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -51,17 +53,6 @@ class Document:
     shipped: bool = False  # a preset of archcalc's own, which is checked against its source
     head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one
 
-    @property
-    def is_written_by_hand(self) -> bool:
-        """A person's own spec, which may leave choices to defaults without knowing."""
-        return not (self.shipped or self.config or self.whole or self.weights)
-
-    def line_of(self, path: Path) -> int:
-        """The line of the field, or of the nearest thing around it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 0)
-
     @contextmanager
     def locating(self) -> Iterator[None]:
         """Add file, line and the line's text to a mistake found in this document."""
@@ -75,139 +66,153 @@ class Document:
 
     def _locate(self, error: InputError) -> None:
         error.file = self.file
-        written = next((path for path in map(self._as_written, error.fields) if path in self.lines), None)
+        # a list of one may be written without brackets: `position[0].theta` is then found at `position.theta`
+        plain = (tuple(key for key in path if path in self.lines or not isinstance(key, int)) for path in error.fields)
+        written = next((path for path in plain if path in self.lines), None)
+        nearest = written or next(iter(error.fields), ())
+        while nearest and nearest not in self.lines:  # then the line of what is around it
+            nearest = nearest[:-1]
         lines = self.text.splitlines()
-        error.line = min(self.line_of(written or (error.fields[0] if error.fields else ())), len(lines))
+        error.line = min(self.lines.get(nearest, 0), len(lines))
         if written and not error.is_missing:
             error.field = dotted(written)
         error.excerpt = lines[error.line - 1][:100] if error.line else ""
 
-    def _as_written(self, path: Path) -> Path:
-        """A list of one may be written without brackets: `position[0].theta` is then found at `position.theta`."""
-        if path in self.lines:
-            return path
-        return tuple(key for key in path if not isinstance(key, int))
-
 
 def read(raw: bytes, file: str) -> Document:
     """Parse one YAML document, or raise an InputError that says where and why not."""
-    document = Document(file, _decoded(raw, file))
+    import yaml
+
+    document = Document(file)
     with document.locating():
-        _Reader(document).read()
+        document.text = _decoded(raw)
+        reader = _Reader(document, yaml.parse(document.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        try:
+            reader.expect("no document in the file", "StreamStartEvent", "DocumentStartEvent")
+            data = reader.data()
+            reader.expect("more than one document in the file", "DocumentEndEvent", "StreamEndEvent")
+        except yaml.YAMLError as reason:
+            raise reader.malformed(reason) from None
+        if not isinstance(data, dict):
+            kinds = {list: "a list", type(None): "nothing", str: "text"}
+            found = kinds.get(type(data), "a single value")
+            raise InputError(f"expected fields such as `d_model: 512`, found {found}")
+    document.data = data
     return document
 
 
-def _decoded(raw: bytes, file: str) -> str:
-    error: InputError | None = None
+def _decoded(raw: bytes) -> str:
     if len(raw) > MAX_BYTES:
-        error = InputError(f"{len(raw):,} bytes is too long for a spec", "a spec is a YAML file of a few dozen lines")
-    elif b"\0" in raw:
-        error = InputError("this is a binary file", "give a YAML spec; `archcalc init FILE` writes one to start from")
-    elif not raw.strip():
-        error = InputError("the file is empty", "`archcalc init FILE` writes a spec to start from")
-    if error is None:
-        try:
-            return raw.decode("utf-8-sig")
-        except UnicodeDecodeError as reason:
-            line = raw[: reason.start].count(b"\n") + 1
-            error = InputError(f"line {line} is not UTF-8 text", "save the file as UTF-8")
-    error.file = file
-    raise error
+        raise InputError(f"{len(raw):,} bytes is too long for a spec", "a spec is a YAML file of a few dozen lines")
+    if b"\0" in raw:
+        raise InputError("this is a binary file", "give a YAML spec; `archcalc init FILE` writes one to start from")
+    if not raw.strip():
+        raise InputError("the file is empty", "`archcalc init FILE` writes a spec to start from")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as reason:
+        line = raw[: reason.start].count(b"\n") + 1
+        raise InputError(f"line {line} is not UTF-8 text", "save the file as UTF-8") from None
 
 
+@dataclass
+class _Open:
+    """A list or mapping whose end is still to come."""
+
+    value: Any
+    path: Path
+    anchor: str | None
+    before: int  # values that were read before it
+
+
+@dataclass
 class _Reader:
     """Builds the data from YAML's events, one by one, so that depth and size are bounded before anything is built."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.anchors: dict[str, tuple[Any, int]] = {}
-        self.values = Budget("values once aliases are expanded", MAX_VALUES, "a spec has a few hundred")
-        self.events: Iterator[Any] = iter(())
+    document: Document
+    events: Iterator[Any]
+    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    values: Budget = field(
+        default_factory=lambda: Budget("values once aliases are expanded", MAX_VALUES, "a spec has a few hundred")
+    )
 
-    def read(self) -> None:
-        import yaml
-
-        self.events = yaml.parse(self.document.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        try:
-            self._expect("no document in the file", "StreamStartEvent", "DocumentStartEvent")
-            data = self._value(next(self.events), (), 0)
-            self._expect("more than one document in the file", "DocumentEndEvent", "StreamEndEvent")
-        except yaml.YAMLError as reason:
-            raise self._malformed(reason) from None
-        if not isinstance(data, dict):
-            raise InputError(f"expected fields such as `d_model: 512`, found {_kind(data)}")
-        self.document.data = data
-
-    def _expect(self, otherwise: str, *kinds: str) -> None:
+    def expect(self, otherwise: str, *kinds: str) -> None:
         for kind in kinds:
             event = next(self.events)
             if type(event).__name__ != kind:
                 self._stands_at(event.start_mark)
                 raise InputError(otherwise, "put one spec into one file")
 
-    def _malformed(self, reason: Any) -> InputError:
+    def malformed(self, reason: Any) -> InputError:
         mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
         problem = getattr(reason, "problem", None) or str(reason).splitlines()[0]
-        error = InputError(f"not valid YAML: {problem}", "check indentation, brackets and quotes on this line")
         if mark is not None:
             self._stands_at(mark)
-        return error
+        return InputError(f"not valid YAML: {problem}", "check indentation, brackets and quotes on this line")
 
     def _stands_at(self, mark: Any) -> None:
         """Report an error of the whole document at this line."""
         self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
 
-    def _value(self, event: Any, path: Path, depth: int) -> Any:
-        """What begins with this event."""
+    def data(self) -> Any:
+        """The next value, with all that is inside it. `around` are the lists and mappings that an event stands in."""
+        around: list[_Open] = []
+        path: Path = ()
+        event = next(self.events)
+        data = value = self._value(event, path)
+        while True:
+            if type(event).__name__ in _STARTS:
+                around.append(_Open(value, path, event.anchor, self.values.spent - 1))
+            while around and type(event := next(self.events)).__name__ in _ENDS:
+                closed = around.pop()
+                if closed.anchor:
+                    self.anchors[closed.anchor] = (closed.value, self.values.spent - closed.before)
+            if not around:
+                return data
+            inside = around[-1]
+            if isinstance(inside.value, list):
+                path = (*inside.path, len(inside.value))
+                value = self._value(event, path)
+                inside.value.append(value)
+            else:
+                path = self._named(event, inside)
+                event = next(self.events)
+                value = inside.value[path[-1]] = self._value(event, path)
+
+    def _value(self, event: Any, path: Path) -> Any:
+        """What begins with this event: a list or mapping is empty as yet."""
         self.document.lines.setdefault(path, event.start_mark.line + 1)
         kind = type(event).__name__
-        if depth > MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             raise InputError(f"nested more than {MAX_DEPTH} deep", fields=[path])
         if kind == "AliasEvent":
-            return self._alias(event.anchor, path)
+            if event.anchor not in self.anchors:
+                raise InputError(f"the alias *{event.anchor} refers to itself or to nothing above it", fields=[path])
+            value, size = self.anchors[event.anchor]
+            self.values.spend(size, [path])
+            return value
         if event.tag is not None and not (kind == "ScalarEvent" and event.tag == "!"):
             raise InputError(f"the tag {event.tag} is not allowed", "write the plain value", fields=[path])
-        before = self.values.spent
         self.values.spend(fields=[path])
-        value: Any = event.value if kind == "ScalarEvent" else None
-        if kind == "ScalarEvent" and event.implicit[0]:
-            value = scalar(event.value)
-        elif kind == "SequenceStartEvent":
-            value = self._sequence(path, depth + 1)
-        elif kind == "MappingStartEvent":
-            value = self._mapping(path, depth + 1)
+        if kind in _STARTS:
+            return _STARTS[kind]()
+        value = scalar(event.value) if event.implicit[0] else event.value
         if event.anchor:
-            self.anchors[event.anchor] = (value, self.values.spent - before)
+            self.anchors[event.anchor] = (value, 1)
         return value
 
-    def _alias(self, anchor: str, path: Path) -> Any:
-        if anchor not in self.anchors:
-            raise InputError(f"the alias *{anchor} refers to itself or to nothing above it", fields=[path])
-        value, size = self.anchors[anchor]
-        self.values.spend(size, [path])
-        return value
-
-    def _sequence(self, path: Path, depth: int) -> list[Any]:
-        items: list[Any] = []
-        while type(event := next(self.events)).__name__ != "SequenceEndEvent":
-            items.append(self._value(event, (*path, len(items)), depth))
-        return items
-
-    def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        lines = self.document.lines
-        while type(name := next(self.events)).__name__ != "MappingEndEvent":
-            line = name.start_mark.line + 1
-            if type(name).__name__ != "ScalarEvent":
-                lines[path] = line
-                raise InputError("a field's name is a plain word", "write `name: value`", fields=[path])
-            key = str(name.value)
-            if key in fields:
-                first, lines[(*path, key)] = lines[(*path, key)], line
-                raise InputError(f"given twice, first on line {first}", "keep one of the two", fields=[(*path, key)])
-            lines[(*path, key)] = line
-            fields[key] = self._value(next(self.events), (*path, key), depth)
-        return fields
+    def _named(self, name: Any, inside: _Open) -> Path:
+        """The path of the field of a mapping that this event names."""
+        lines, line = self.document.lines, name.start_mark.line + 1
+        if type(name).__name__ != "ScalarEvent":
+            lines[inside.path] = line
+            raise InputError("a field's name is a plain word", "write `name: value`", fields=[inside.path])
+        path = (*inside.path, str(name.value))
+        if path[-1] in inside.value:
+            first, lines[path] = lines[path], line
+            raise InputError(f"given twice, first on line {first}", "keep one of the two", fields=[path])
+        lines[path] = line
+        return path
 
 
 def scalar(text: str) -> Any:
@@ -223,7 +228,3 @@ def scalar(text: str) -> Any:
             return int(number)
         return float(text)
     return text
-
-
-def _kind(value: Any) -> str:
-    return {list: "a list", type(None): "nothing", str: "text"}.get(type(value), "a single value")

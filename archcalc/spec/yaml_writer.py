@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -40,14 +41,10 @@ def plain(value: Any) -> Any:
             for name in type(value).model_fields
             if name in value.model_fields_set and getattr(value, name) is not None
         }
-        if list(fields) == [value.main]:
-            return fields[value.main]
-        return fields
+        return fields[value.main] if list(fields) == [value.main] else fields
     if isinstance(value, tuple | list):
         items = [plain(item) for item in value]
-        if len(items) == 1 and isinstance(value[0], Node):
-            return items[0]
-        return items
+        return items[0] if len(items) == 1 and isinstance(value[0], Node) else items
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     return value
@@ -58,7 +55,9 @@ def field_text(key: str, value: Any) -> str:
     short = _pair(key, flow(value))
     if len(short) <= LINE or not value or not isinstance(value, dict | list):
         return f"{short}\n"
-    if isinstance(value, list) and not _has_lines(value):
+    # sentences, and mappings or lists such as a network's layers, stand on a line of their own each
+    has_lines = any(isinstance(item, dict | list) or (isinstance(item, str) and len(item) > SENTENCE) for item in value)
+    if isinstance(value, list) and not has_lines:
         return f"{short}\n"
     return f"{_pair(key, '')}\n{_indented(_written_out(value))}"
 
@@ -67,21 +66,11 @@ def _written_out(value: dict[str, Any] | list[Any]) -> str:
     """A line for each field or item at least."""
     if isinstance(value, dict):
         return "".join(field_text(name, item) for name, item in value.items())
-    return "".join(_item_text(item) for item in value)
-
-
-def _item_text(item: Any) -> str:
-    """An item of a list on one line, or over several where that is too long."""
-    short = f"- {flow(item)}\n"
-    is_long = isinstance(item, dict | list) and len(short) > LINE
-    if is_long:
-        return f"- {_indented(_written_out(item)).lstrip()}"
-    return short
-
-
-def _has_lines(value: list[Any]) -> bool:
-    """Whether each item stands on a line of its own: sentences, and mappings or lists such as a network's layers."""
-    return any(isinstance(item, dict | list) or (isinstance(item, str) and len(item) > SENTENCE) for item in value)
+    lines = [f"- {flow(item)}\n" for item in value]
+    for index, (item, short) in enumerate(zip(value, lines, strict=True)):
+        if isinstance(item, dict | list) and len(short) > LINE:
+            lines[index] = f"- {_indented(_written_out(item)).lstrip()}"
+    return "".join(lines)
 
 
 def _indented(inner: str) -> str:
@@ -97,54 +86,34 @@ def _pair(key: str, value: str) -> str:
 
 def flow(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(_flow_pair(key, inner) for key, inner in value.items()) + "}"
+        pairs = ((_scalar(key), flow(inner)) for key, inner in value.items())
+        written = (f"{key}: {inner}" if len(key) <= LONGEST_KEY else f"? {key} : {inner}" for key, inner in pairs)
+        return "{" + ", ".join(written) + "}"
     if isinstance(value, list):
         return f"[{', '.join(map(flow, value))}]"
     return _scalar(value)
 
 
-def _flow_pair(key: str, value: Any) -> str:
-    name = _scalar(key)
-    if len(name) <= LONGEST_KEY:
-        return f"{name}: {flow(value)}"
-    return f"? {name} : {flow(value)}"
-
-
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, float):
-        return _float(value)
     if value is None or isinstance(value, bool):
         return _WORDS[value]
-    return str(value)
-
-
-def _float(value: float) -> str:
-    if value != value:
-        return ".nan"
-    if value in (float("inf"), float("-inf")):
-        if value > 0:
-            return ".inf"
-        return "-.inf"
-    if value.is_integer() and abs(value) < EXACT:
-        return f"{value:.1f}"
-    return repr(value)
+    if not isinstance(value, float):
+        return str(value)
+    if not isfinite(value):
+        return {"nan": ".nan", "inf": ".inf", "-inf": "-.inf"}[str(value)]
+    return f"{value:.1f}" if value.is_integer() and abs(value) < EXACT else repr(value)
 
 
 def _text(text: str) -> str:
+    """Between double quotes where something cannot be seen. YAML has no text with half a pair of surrogates, and no
+    file can hold one."""
     if UNSEEN.search(text):
-        return _escaped(text)
+        if SURROGATES.search(text):
+            fact = f"'{visible(text)[:40]}' contains an unpaired surrogate, which YAML cannot represent"
+            raise InputError(fact, "correct the text in the file that it comes from")
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{visible(quoted)}"'
     usual = _PLAIN.fullmatch(text) and isinstance(scalar(text), str) and text.lower() not in _OTHER_WORDS
-    if usual:
-        return text
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _escaped(text: str) -> str:
-    """Between double quotes. YAML has no text with half a pair of surrogates, and no file can hold one."""
-    if SURROGATES.search(text):
-        fact = f"'{visible(text)[:40]}' contains an unpaired surrogate, which YAML cannot represent"
-        raise InputError(fact, "correct the text in the file that it comes from")
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{visible(quoted)}"'
+    return text if usual else "'" + text.replace("'", "''") + "'"

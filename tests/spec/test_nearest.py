@@ -8,8 +8,7 @@ import pytest
 
 from archcalc.archs import families, family_module
 from archcalc.spec.fields import places
-from archcalc.spec.nearest import table
-from archcalc.spec.other_names import plain
+from archcalc.spec.other_names import plain, table
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,7 +46,7 @@ def test_a_word_is_refused_by_name(run: Run, write: Write, text: str, fact: str,
 def test_every_entry_names_a_word_that_its_field_takes_and_none_that_it_takes_anyway() -> None:
     checked = 0
     for family in families():
-        for field, words in table(family).items():
+        for field, words in table(family, "nearest").items():
             choices = _choices(family, field)
             assert {entry["use"] for entry in words.values()} <= choices, field
             assert not set(words) & {plain(choice) for choice in choices if choice == plain(choice)}, field

@@ -26,7 +26,10 @@ def build(model: Autoencoder | LayeredAutoencoder, work: Workload) -> Module:
     if isinstance(model, LayeredAutoencoder):
         _layered(root, model, work)
     elif model.kind == "linear":
-        _linear(root, model, work)
+        x = _sample(root, work, model.input)
+        rebuilt = linear_autoencoder(root, x, Dim.of("hidden", model.hidden), bias=model.bias)
+        if work.trains:
+            squared_error(root, rebuilt, x)
     else:
         _recursive(root, model, work)
     return root
@@ -35,13 +38,6 @@ def build(model: Autoencoder | LayeredAutoencoder, work: Workload) -> Module:
 def _sample(root: Module, work: Workload, width: int) -> Tensor:
     sample = axes(Dim.of("batch", work.batch), Dim.of("input", width))
     return root.record("input", to=sample, name="input", note="one sample a row")
-
-
-def _linear(root: Module, model: Autoencoder, work: Workload) -> None:
-    x = _sample(root, work, model.input)
-    rebuilt = linear_autoencoder(root, x, Dim.of("hidden", model.hidden), bias=model.bias)
-    if work.trains:
-        squared_error(root, rebuilt, x)
 
 
 def _layered(root: Module, model: LayeredAutoencoder, work: Workload) -> None:
@@ -57,7 +53,10 @@ def _layered(root: Module, model: LayeredAutoencoder, work: Workload) -> None:
     else:
         z = Coder(model.bias, model.code_act).layer(root["encoder"], down, code, len(widths))
     rebuilt = _rebuilt(root, model, z, widths, x)
-    root.words.notes.append(Assumption(Topic.ARCHITECTURE, _activations(model)))
+    acts = [act.replace("identity", "none") for act in (model.act, model.code_act, model.output_act)]
+    of_code = "the code is drawn" if model.kind == "variational" else f"on the code {acts[1]}"
+    text = f"activation {acts[0]}, {of_code}, on the output {acts[2]}; loss: {_SAID[model.loss]}"
+    root.words.notes.append(Assumption(Topic.ARCHITECTURE, text))
     if work.trains:
         loss = root.section(Region.LOSS)
         loss.record(_LOSSES[model.loss], rebuilt, x, to=())
@@ -69,27 +68,15 @@ def _rebuilt(root: Module, model: LayeredAutoencoder, z: Tensor, widths: list[Di
     """By the encoder's matrices, last to first, or by matrices of the decoder's own."""
     m, coder, out = root["decoder"], Coder(model.bias, model.act), Coder(model.bias, model.output_act)
     if not model.tied:
-        between = _between(model, widths)
+        inner = model.decoder[:-1]  # the encoder's own dims where they mirror them, else numbered on
+        between = [Dim.of(f"hidden_{number}", width) for number, width in enumerate(inner, start=len(widths) + 1)]
+        if inner == tuple(reversed(model.encoder[:-1])):
+            between = list(reversed(widths[:-1]))
         up = coder.run(m, z, between)
         return out.layer(m, up, x.dims[-1], len(between) + 1)
     matrices = [root["encoder"][f"layer_{number}"].params["weight"] for number in range(len(widths), 0, -1)]
     up = coder.run_tied(m, z, matrices[:-1])
     return out.tied_layer(m, up, matrices[-1], len(matrices))
-
-
-def _between(model: LayeredAutoencoder, widths: list[Dim]) -> list[Dim]:
-    """The decoder's inner widths: the encoder's own dims where they mirror them, else numbered on."""
-    inner = model.decoder[:-1]
-    if inner == tuple(reversed(model.encoder[:-1])):
-        return list(reversed(widths[:-1]))
-    return [Dim.of(f"hidden_{number}", width) for number, width in enumerate(inner, start=len(widths) + 1)]
-
-
-def _activations(model: LayeredAutoencoder) -> str:
-    names = {"identity": "none"}
-    act, code, out = (names.get(act, act) for act in (model.act, model.code_act, model.output_act))
-    of_code = "the code is drawn" if model.kind == "variational" else f"on the code {code}"
-    return f"activation {act}, {of_code}, on the output {out}; loss: {_SAID[model.loss]}"
 
 
 def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:

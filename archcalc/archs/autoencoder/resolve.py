@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from archcalc.archs.autoencoder.spec import OWN_FIELDS, Spec
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
-from archcalc.spec.gathering import STAND_IN, tell
+from archcalc.spec.defaults import Default
+from archcalc.spec.gathering import STAND_IN, needed, tell
 from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Longest
 
@@ -66,9 +68,17 @@ def resolve(spec: Spec) -> Autoencoder | LayeredAutoencoder:
         fields: list[Path] = [("kind",), ("family",)]
         hint = "write `kind: linear`, `kind: deep`, `kind: variational` or `kind: recursive`"
         raise InputError("kind is missing", hint, fields=fields)
-    if spec.kind != "recursive":
-        _check_vectors(spec, spec.kind)
-    _check_fields(spec, spec.kind)
+    if spec.classes and spec.kind != "recursive":
+        hint = "take it out, or use `kind: recursive`, which has one at every parent"
+        raise InputError(f"a {spec.kind} autoencoder has no classifier", hint, fields=[("classes",)])
+    if spec.seq and spec.kind != "recursive":
+        hint = "take it out; `batch` says how many vectors are read at once"
+        raise InputError(f"a {spec.kind} autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
+    for field in OWN_FIELDS:  # refuse one that another kind has, and name that kind
+        if field in spec.model_fields_set and field not in {"kind", *spec.fields_of[spec.kind]}:
+            others = " or ".join(f"`kind: {other}`" for other, fields in spec.fields_of.items() if field in fields)
+            hint = f"take it out, or use {others}, which has it"
+            tell(InputError(f"a {spec.kind} autoencoder has no {field}", hint, fields=[(field,)]))
     return _layered(spec, spec.kind) if spec.kind in ("deep", "variational") else _plain(spec, spec.kind)
 
 
@@ -79,8 +89,8 @@ def _plain(spec: Spec, kind: str) -> Autoencoder:
         raise InputError(fact, "use `kind: deep` for several layers", fields=[("hidden",)])
     model = Autoencoder(
         kind=kind,
-        input=_needed(spec.input, "input", f"give the width of {sample}"),
-        hidden=_needed(spec.hidden, "hidden", f"give the width of {code}"),
+        input=needed(spec.input, "input", f"give the width of {sample}", ("kind",)),
+        hidden=needed(spec.hidden, "hidden", f"give the width of {code}", ("kind",)),
         bias=kind == "recursive" if spec.bias is None else spec.bias,
         classes=spec.classes,
     )
@@ -90,7 +100,7 @@ def _plain(spec: Spec, kind: str) -> Autoencoder:
 
 
 def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
-    width = _needed(spec.input, "input", "give the width of a sample")
+    width = needed(spec.input, "input", "give the width of a sample", ("kind",))
     hidden = spec.hidden
     if hidden is None:
         hint = "give the encoder's widths, the code's last, such as `hidden: [500, 20]`"
@@ -124,31 +134,6 @@ def _loss(spec: Spec) -> str:
     return spec.loss or ("bernoulli" if spec.output_act == "sigmoid" else "squared")
 
 
-def _needed(size: int | None, field: str, hint: str) -> int:
-    if size is None:
-        tell(InputError("missing", hint, fields=[("kind",)], field=field))
-        return STAND_IN
-    return size
-
-
-def _check_vectors(spec: Spec, kind: str) -> None:
-    if spec.classes:
-        hint = "take it out, or use `kind: recursive`, which has one at every parent"
-        raise InputError(f"a {kind} autoencoder has no classifier", hint, fields=[("classes",)])
-    if spec.seq:
-        hint = "take it out; `batch` says how many vectors are read at once"
-        raise InputError(f"a {kind} autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
-
-
-def _check_fields(spec: Spec, kind: str) -> None:
-    """Refuse a field that another kind has, and name that kind."""
-    for field in OWN_FIELDS:
-        if field in spec.model_fields_set and field not in {"kind", *spec.fields_of[kind]}:
-            others = " or ".join(f"`kind: {other}`" for other, fields in spec.fields_of.items() if field in fields)
-            hint = f"take it out, or use {others}, which has it"
-            tell(InputError(f"a {kind} autoencoder has no {field}", hint, fields=[(field,)]))
-
-
 def check_tree(model: Autoencoder, words: int | None) -> None:
     """A parent becomes a child of the next merge, so widths must match unless the tree has a single merge."""
     if words == 1:
@@ -158,3 +143,18 @@ def check_tree(model: Autoencoder, words: int | None) -> None:
         fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
         hint = f"set hidden to {model.input}, or input to {model.hidden}; else no tree has more than {ONE_MERGE} words"
         raise InputError(fact, hint, fields=[("hidden",), ("input",)])
+
+
+def defaults(spec: Spec, model: Autoencoder | LayeredAutoencoder) -> Iterator[Default]:
+    """What it takes for fields that its spec leaves out."""
+    yield Default(("bias",), model.bias, "biases" if model.bias else "no biases")
+    if isinstance(model, LayeredAutoencoder):
+        # without words: every report names the activations and the loss
+        if len(model.decoder) > 1:
+            yield Default(("decoder",), list(model.decoder[:-1]), "the encoder's widths mirrored")
+        for field in ("act", "output_act", "loss"):
+            yield Default((field,), getattr(model, field))
+        if model.kind == "deep":
+            yield Default(("code_act",), model.code_act)
+            yield Default(("tied",), model.tied)
+    yield Default(("precision",), "fp32")

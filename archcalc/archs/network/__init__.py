@@ -10,8 +10,7 @@ layers:
 """
 
 from archcalc.archs.network.build import build
-from archcalc.archs.network.defaults import defaults
-from archcalc.archs.network.resolve import Network, resolve
+from archcalc.archs.network.resolve import Network, defaults, resolve
 from archcalc.archs.network.spec import Spec
 
 __all__ = ["Network", "Spec", "build", "defaults", "resolve"]

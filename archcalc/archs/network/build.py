@@ -16,7 +16,10 @@ def build(net: Network, work: Workload) -> Module:
         hint = "use --mode train or infer"
         raise InputError("a network generates no tokens, so it has no decode step", hint, field="--mode")
     root, trace = Module("model", style=work.style), Trace(work)
-    x = _sample(root, net, work)
+    channels, *sides = net.input
+    name = "channels" if sides else "features"
+    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
+    x = root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
     out = net.body.run_steps(root, x, trace)
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
     if work.trains:
@@ -24,29 +27,12 @@ def build(net: Network, work: Workload) -> Module:
     return root
 
 
-def _sample(root: Module, net: Network, work: Workload) -> Tensor:
-    channels, *sides = net.input
-    name = "channels" if sides else "features"
-    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
-    return root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
-
-
 def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> None:
     """A loss for each output."""
     for index, output in enumerate(outputs):
         place = root if len(outputs) == 1 else root.section(f"loss {index}")
-        if net.loss == "cross_entropy":
-            cross_entropy(place, _scores_last(output), _targets(output))
+        if net.loss == "cross_entropy":  # one class for each sample, or for each place of a map
+            batch, channels, sides = parts(output)
+            cross_entropy(place, output.seen_as(batch, *sides, channels), Tensor(axes(batch, *sides), "index"))
         elif net.loss == "squared_error":
             squared_error(place, output, x.seen_as(*output.axes))
-
-
-def _scores_last(output: Tensor) -> Tensor:
-    batch, channels, sides = parts(output)
-    return output.seen_as(batch, *sides, channels)
-
-
-def _targets(output: Tensor) -> Tensor:
-    """One class for each sample, or for each place of a map."""
-    batch, _, sides = parts(output)
-    return Tensor(axes(batch, *sides), "index")

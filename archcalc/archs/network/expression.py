@@ -62,50 +62,41 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _value(node: ast.expr, scope: Scope) -> Any:
-    for kind, of in _NODES.items():
-        if isinstance(node, kind):
-            return of(node, scope)
-    raise _not_understood(node)
+    match node:
+        case ast.Constant(value=int() | float() | str()):
+            return node.value
+        case ast.Name():
+            return _named(node.id, scope)
+        case ast.BinOp() if type(node.op) in _OPERATORS:
+            return _bounded(_OPERATORS[type(node.op)](_number(node.left, scope), _number(node.right, scope)), node)
+        case ast.UnaryOp(op=ast.Not()):
+            return not _truth(node.operand, scope)
+        case ast.UnaryOp(op=ast.USub()):
+            return -_number(node.operand, scope)
+        case ast.Compare() if all(type(op) in _COMPARISONS for op in node.ops):
+            return _compared(node, scope)
+        case ast.BoolOp():
+            holds = [_truth(each, scope) for each in node.values]
+            return all(holds) if isinstance(node.op, ast.And) else any(holds)
+        case ast.Call(func=ast.Name(id=name)) if name in _FUNCTIONS:
+            if node.keywords or len(node.args) < 2:
+                takes = f"{name} takes two numbers or more, such as {name}(8, 16)"
+                raise Mistake(f"'{ast.unparse(node)}' is not understood: {takes}")
+            return _FUNCTIONS[name](*(_number(each, scope) for each in node.args))
+    understood = "+, -, *, /, //, comparisons, and, or, not, min and max are"
+    raise Mistake(f"'{ast.unparse(node)}' is not understood: {understood}")
 
 
-def _not_understood(node: ast.expr) -> Mistake:
-    return Mistake(
-        f"'{ast.unparse(node)}' is not understood: +, -, *, /, //, comparisons, and, or, not, min and max are"
-    )
-
-
-def _constant(node: ast.Constant, scope: Scope) -> Any:
-    if not isinstance(node.value, int | float | str):
-        raise _not_understood(node)
-    return node.value
-
-
-def _named(node: ast.Name, scope: Scope) -> Any:
+def _named(name: str, scope: Scope) -> Any:
     known = {**_TRUTHS, **scope}
-    if node.id not in known:
-        guess = close_guess(node.id, scope) or f"names that can be used here: {', '.join(sorted(scope)) or 'none'}"
-        raise Mistake(f"there is no '{node.id}' here; {guess}")
-    return known[node.id]
-
-
-def _arithmetic(node: ast.BinOp, scope: Scope) -> int:
-    if type(node.op) not in _OPERATORS:
-        raise _not_understood(node)
-    return _bounded(_OPERATORS[type(node.op)](_number(node.left, scope), _number(node.right, scope)), node)
-
-
-def _unary(node: ast.UnaryOp, scope: Scope) -> int | bool:
-    if isinstance(node.op, ast.Not):
-        return not _truth(node.operand, scope)
-    if not isinstance(node.op, ast.USub):
-        raise _not_understood(node)
-    return -_number(node.operand, scope)
+    if name not in known:
+        guess = close_guess(name, scope) or f"names that can be used here: {', '.join(sorted(scope)) or 'none'}"
+        raise Mistake(f"there is no '{name}' here; {guess}")
+    return known[name]
 
 
 def _compared(node: ast.Compare, scope: Scope) -> bool:
     """`1 < expand`, and `1 < expand < 6` of each pair."""
-    if not all(type(op) in _COMPARISONS for op in node.ops):
-        raise _not_understood(node)
     values = [_value(each, scope) for each in (node.left, *node.comparators)]
     return all(_holds(op, pair, node) for op, pair in zip(node.ops, pairwise(values), strict=True))
 
@@ -122,22 +113,6 @@ def _holds(op: ast.cmpop, pair: tuple[Any, Any], node: ast.expr) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _joined(node: ast.BoolOp, scope: Scope) -> bool:
-    holds = [_truth(each, scope) for each in node.values]
-    return all(holds) if isinstance(node.op, ast.And) else any(holds)
-
-
-def _called(node: ast.Call, scope: Scope) -> int:
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in _FUNCTIONS:
-        raise _not_understood(node)
-    if node.keywords or len(node.args) < 2:
-        raise Mistake(
-            f"'{ast.unparse(node)}' is not understood: {name} takes two numbers or more, such as {name}(8, 16)"
-        )
-    return _FUNCTIONS[name](*(_number(each, scope) for each in node.args))
 
 
 def _number(node: ast.expr, scope: Scope) -> int:
@@ -176,15 +151,6 @@ def _divisor(left: int, right: int) -> int:
     return right
 
 
-_NODES: dict[type[ast.expr], Callable[[Any, Scope], Any]] = {
-    ast.Constant: _constant,
-    ast.Name: _named,
-    ast.BinOp: _arithmetic,
-    ast.UnaryOp: _unary,
-    ast.Compare: _compared,
-    ast.BoolOp: _joined,
-    ast.Call: _called,
-}
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

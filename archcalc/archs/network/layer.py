@@ -1,7 +1,8 @@
 """What a layer of a network is: a frozen dataclass of filled-in values with a forward pass.
 
 A kind of layer is a file in `archcalc.archs.network.kinds` with `WORDS` (how specs call it), `FIELDS` (its fields as
-written) and `read(word, fields, shape, reader)`, which gives the layer and the shape behind it.
+written) and `read(word, fields, shape, place)`, which gives the layer and the shape behind it;
+`MAY_STAND_ALONE` if a word alone is such a layer.
 """
 
 from __future__ import annotations

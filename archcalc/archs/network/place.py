@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.archs.network.expression import Scope
 from archcalc.archs.network.shape import Shape
 from archcalc.core.errors import InputError, Path
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Reader
 
 
 class Signal(NamedTuple):
@@ -22,6 +25,7 @@ class Place:
     """Its path in the spec, the names of its block, the signals it may read, and how deep in blocks and lists it is."""
 
     path: Path
+    reader: Reader  # of the layers inside
     scope: Scope = field(default_factory=dict)
     signals: dict[str, Signal] = field(default_factory=dict)
     blocks: int = 0
@@ -33,7 +37,8 @@ class Place:
         return replace(self, path=(*self.path, *keys), defaults=defaults)
 
     def wrong(self, fact: str, hint: str = "", key: str | int | None = None) -> InputError:
-        return InputError(fact, hint, fields=self.paths(*(() if key is None else (key,))))
+        keys = () if key is None else (key,)
+        return InputError(fact, hint, fields=self.paths(*keys))
 
     def paths(self, *keys: str | int) -> list[Path]:
         """Where a field may stand, likeliest first."""

@@ -18,7 +18,7 @@ from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Block, Spec
 from archcalc.archs.network.values import number, worked_out
 from archcalc.core.budget import Budget
-from archcalc.core.errors import InputError, Path, close_guess, did_you_mean, together
+from archcalc.core.errors import InputError, close_guess, did_you_mean, together
 from archcalc.spec.node import as_size, shown
 
 MAY_BE_FIELDS = ("norm", "act")  # of another layer: what stands behind it
@@ -39,9 +39,6 @@ class Reader:
         self.spec, self.blocks, self.defaults = spec, spec.blocks, spec.defaults
         self.layers = Budget("layers once blocks are opened and repeated", MOST_LAYERS, "repeat less")
         self.mistakes: list[InputError] = []
-        self._check_names()
-
-    def _check_names(self) -> None:
         for kind in self.defaults:
             if kind not in kinds():
                 raise InputError(
@@ -63,10 +60,6 @@ class Reader:
             if name not in outside.union(*(words for other, words in inside.items() if other != name)):
                 hint = f"call it with {{block: {name}}}, or take it out"
                 raise InputError(f"no layer calls the block {name}", hint, fields=[("blocks", name)])
-
-    def sequence(self, items: Any, shape: Shape, path: Path) -> tuple[Sequence, Shape]:
-        """The layers of the network, or of one of its heads."""
-        return self.steps(items, shape, Place(path))
 
     def steps(self, items: Any, shape: Shape, place: Place, *, is_block: bool = False) -> tuple[Sequence, Shape]:
         """Layers one after the other; names that are given inside are known inside."""
@@ -101,14 +94,16 @@ class Reader:
         word, around, values = self._taken_apart(item, shape, place)
         name = layer_name(around["name"], self.blocks, place) if "name" in around else ""
         found: list[Step] = []
-        times = self._times(around, place) if around["when"] else 0
+        try:
+            times = as_size(around.get("repeat", 1)) if around["when"] else 0
+        except ValueError as reason:
+            raise place.wrong(str(reason), "write how often, such as `repeat: 3`", "repeat") from None
         done = 0
         while done < times:
             given = values if done else {**values, **around.get("first", {})}
             layer, behind = self._read(word, given, shape, place)
-            equal = (
-                times - done if behind == shape and given == values else 1
-            )  # what reads its own shape stays as it is
+            stays = behind == shape and given == values  # what reads its own shape stays as it is
+            equal = times - done if stays else 1
             if found and found[-1].layer == layer and behind == shape:
                 found[-1] = replace(found[-1], repeat=found[-1].repeat + equal)
             else:
@@ -121,12 +116,6 @@ class Reader:
             return str(given.get("block"))
         named = kinds()[word]
         return str(named.title(given)) if hasattr(named, "title") else word
-
-    def _times(self, around: dict[str, Any], place: Place) -> int:
-        try:
-            return as_size(around.get("repeat", 1))
-        except ValueError as reason:
-            raise place.wrong(str(reason), "write how often, such as `repeat: 3`", "repeat") from None
 
     def _taken_apart(self, item: Any, shape: Shape, place: Place) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """The kind of layer, the fields around it, and its own fields, with every size worked out."""
@@ -160,12 +149,12 @@ class Reader:
             written = {{word: node.main}.get(key, key): each for key, each in values.items()}
             found = worked_out(node, written, scope, place)
             return {{node.main: word}.get(key, key): each for key, each in found.items()}
-        return {key: self._given(key, value, scope, place) for key, value in values.items()}
-
-    def _given(self, key: str, value: Any, scope: Scope, place: Place) -> Any:
-        """A parameter of a call; the block's name as it is, unless it is passed on as a parameter."""
-        is_name = key == "block" and (not isinstance(value, str) or value in self.blocks or value not in place.scope)
-        return value if is_name else number(value, scope, place.below(key))
+        given = dict(values)
+        for key, value in values.items():
+            is_said = not isinstance(value, str) or value in self.blocks or value not in place.scope
+            if key != "block" or not is_said:  # the block's name stays as it is, unless a parameter says it
+                given[key] = number(value, scope, place.below(key))
+        return given
 
     def _kind(self, fields: dict[str, Any], place: Place) -> str:
         """The word among the keys that is a kind of layer; `norm` and `act` are fields beside another one."""
@@ -173,9 +162,19 @@ class Reader:
         if "block" in words:
             return "block"
         own = [word for word in words if word not in MAY_BE_FIELDS] or words
-        if len(own) != 1:
-            raise Unreadable(*self._no_kind(fields, own), fields=[place.path])
-        return own[0]
+        if len(own) == 1:
+            return own[0]
+        given = str(next(iter(fields), ""))
+        called = next((key for key in fields if key in self.blocks), None)
+        fact, hint = f"no kind of layer called {shown(given)}", f"call it with {{block: {called}}}"
+        if own:
+            fact = f"two layers in one item: {' and '.join(own)}"
+            hint = "write an item for each, one below the other"
+        elif called:
+            fact = f"{called} is a block"
+        else:
+            hint = _meant(given, kinds())
+        raise Unreadable(fact, hint, fields=[place.path])
 
     def _as_mapping(self, item: Any, place: Place) -> dict[str, Any]:
         if isinstance(item, dict):
@@ -186,21 +185,12 @@ class Reader:
             return {"act": item}
         if isinstance(item, str) and item in self.blocks:
             return {"block": item}
-        if isinstance(item, str) and item in kinds() and kinds()[item].MAY_STAND_ALONE:
+        if isinstance(item, str) and item in kinds() and hasattr(kinds()[item], "MAY_STAND_ALONE"):
             return {item: True}
         if isinstance(item, str) and item in place.scope and place.scope[item] != item:
             return self._as_mapping(place.scope[item], replace(place, scope={}))
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
         raise Unreadable(f"no layer called {shown(item)}", _meant(str(item), known), fields=[place.path])
-
-    def _no_kind(self, fields: dict[str, Any], words: list[str]) -> tuple[str, str]:
-        if words:
-            return f"two layers in one item: {' and '.join(words)}", "write an item for each, one below the other"
-        called = next((key for key in fields if key in self.blocks), None)
-        if called:
-            return f"{called} is a block", f"call it with {{block: {called}}}"
-        given = next(iter(fields), "")
-        return f"no kind of layer called {shown(str(given))}", _meant(str(given), kinds())
 
     def _read(self, word: str, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         self.layers.spend(fields=[(*place.path, "repeat"), place.path])
@@ -220,19 +210,20 @@ class Reader:
             raise self._moved(
                 found_wrong, place, word, {key: close_guess(str(named[key]), scope) for key in named}
             ) from None
-        found: tuple[Layer, Shape] = module.read(word, fields, shape, place, self)
+        found: tuple[Layer, Shape] = module.read(word, fields, shape, place)
         return found
 
     def _called(self, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         """A block's layers, with the parameters of the call."""
         name = values.get("block")
         if not isinstance(name, str) or name not in self.blocks:
-            raise place.wrong(f"no block called {shown(name)}", _block_meant(name, self.blocks), "block")
+            hint = did_you_mean(str(name), self.blocks) if self.blocks else "write it under `blocks`"
+            raise place.wrong(f"no block called {shown(name)}", hint, "block")
         if place.blocks >= DEEPEST:
             raise place.wrong(f"blocks within blocks, more than {DEEPEST} deep", "a block must not call itself")
         block = self.blocks[name]
         scope = self._parameters(name, block, values, shape, place)
-        inside = Place(("blocks", name, "layers"), scope, place.signals, place.blocks + 1, place.lists)
+        inside = Place(("blocks", name, "layers"), self, scope, place.signals, place.blocks + 1, place.lists)
         return self.steps(block.layers, shape, inside, is_block=not place.blocks)
 
     def _parameters(self, name: str, block: Block, values: dict[str, Any], shape: Shape, place: Place) -> Scope:
@@ -245,7 +236,7 @@ class Reader:
         for key, default in block.parameters.items():
             if key not in given and default == REQUIRED:
                 raise place.wrong(f"the block {name} needs {key}", f"give it in the call, such as `{key}: 64`")
-            there = Place(("blocks", name, "parameters", key))
+            there = Place(("blocks", name, "parameters", key), self)
             scope[key] = given[key] if key in given else number(default, {**shape.names, **scope}, there)
             if scope[key] is None:
                 raise (place.below(key) if key in given else there).wrong("expected a value, found nothing")
@@ -262,11 +253,6 @@ class Reader:
             hint = one.hint or guesses.get(str(one.fields[0][0]), "")
             found.append(Unreadable(one.fact, hint, more=one.more, fields=[*paths, place.path]))
         return cast(Unreadable, together(found))
-
-
-def _block_meant(name: Any, blocks: Iterable[str]) -> str:
-    known = list(blocks)
-    return did_you_mean(str(name), known) if known else "write it under `blocks`"
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

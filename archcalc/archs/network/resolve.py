@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +10,16 @@ from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.names import refuse_unnamable
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Spec
 from archcalc.core.errors import InputError
+from archcalc.spec.defaults import Default
 from archcalc.spec.resolved import every_part
 from archcalc.spec.workload import Longest
+
+BIASED = {"conv": "convolutions", "transposed_conv": "transposed convolutions", "linear": "linear layers"}
 
 
 @dataclass(frozen=True)
@@ -50,20 +55,16 @@ def resolve(spec: Spec) -> Network:
         raise InputError(fact, "take it out; `input` gives the size of a sample", fields=[("seq",)])
     reader = Reader(spec)
     channels, *sides = spec.input
-    body, shape = reader.sequence(spec.layers, Shape(channels, tuple(sides)), ("layers",))
+    body, shape = reader.steps(spec.layers, Shape(channels, tuple(sides)), Place(("layers",), reader))
     heads, shapes = {}, []
     for name, items in spec.heads.items():
-        _check_head(name, body)
-        heads[name], behind = reader.sequence(items, shape, ("heads", name))
+        refuse_unnamable(name, ("heads", name))
+        if any(step.name == name for step in body.steps):
+            raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
+        heads[name], behind = reader.steps(items, shape, Place(("heads", name), reader))
         shapes.append(behind)
     reader.refuse_mistakes()
     return _with_loss(spec, body, heads, shapes or [shape])
-
-
-def _check_head(name: str, body: Sequence) -> None:
-    refuse_unnamable(name, ("heads", name))
-    if any(step.name == name for step in body.steps):
-        raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
 
 
 def _with_loss(spec: Spec, body: Sequence, heads: dict[str, Sequence], outputs: list[Shape]) -> Network:
@@ -92,3 +93,24 @@ def _as_classifier(sequence: Sequence) -> Sequence:
     if not isinstance(layer, Linear):
         return sequence
     return replace(sequence, steps=(*before, replace(last, layer=replace(layer, is_classifier=True))))
+
+
+def defaults(spec: Spec, net: Network) -> Iterator[Default]:
+    """What it takes for fields that its spec leaves out."""
+    words = "no training loss" if net.loss == "none" else f"{net.loss.replace('_', ' ')} as the training loss"
+    yield Default(("loss",), net.loss, words)
+    written = [spec.layers, *(block.layers for block in spec.blocks.values()), *spec.heads.values()]
+    for kind, called in BIASED.items():
+        silent = "bias" not in spec.defaults.get(kind, {})  # about the bias of a layer of that kind
+        if silent and any(kind in item and "bias" not in item for item in _inside(written)):
+            yield Default(("defaults", kind, "bias"), True, f"{called} with bias")
+    yield Default(("precision",), "fp32")
+
+
+def _inside(value: Any) -> Iterator[dict[str, Any]]:
+    """Every layer as written, in blocks, branches and heads too."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from _inside(inner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 SIDES = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
@@ -26,6 +26,3 @@ class Shape:
     @property
     def size(self) -> int:
         return prod((self.channels, *self.sides))
-
-    def with_channels(self, channels: int) -> Shape:
-        return replace(self, channels=channels)

@@ -1,8 +1,7 @@
 """Recurrent nets: LSTM, GRU and plain RNN, alone or as encoder and decoder with attention."""
 
 from archcalc.archs.recurrent.build import build
-from archcalc.archs.recurrent.defaults import defaults
-from archcalc.archs.recurrent.resolve import resolve
+from archcalc.archs.recurrent.resolve import defaults, resolve
 from archcalc.archs.recurrent.spec import Spec
 
 __all__ = ["Spec", "build", "defaults", "resolve"]

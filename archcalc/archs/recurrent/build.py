@@ -5,9 +5,9 @@ from __future__ import annotations
 from archcalc.archs.recurrent.decoder import run_decoder
 from archcalc.archs.recurrent.layers import Outcome, run_layers, state_letter
 from archcalc.archs.recurrent.resolve import Recurrent
-from archcalc.archs.recurrent.spec import Head, Pool
+from archcalc.archs.recurrent.spec import Head
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
-from archcalc.core.assumptions import Assumption, Topic, all_on
+from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.count import Count, total
 from archcalc.core.equations import NOW, Symbol
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
@@ -38,7 +38,11 @@ _ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of 
 def build(model: Recurrent, work: Workload) -> Module:
     """Builds the module tree that all numbers come from."""
     root = Module("model", style=work.style)
-    root.words.notes += _conventions(model)
+    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]  # conventions of textbooks and libraries differ
+    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
+    orders = [_ORDERS[model.attention.when]] if model.attention else []
+    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
+    root.words.notes += all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     made: Outcome | None = None
@@ -49,15 +53,6 @@ def build(model: Recurrent, work: Workload) -> Module:
     if logits and work.trains:
         cross_entropy(root, logits)
     return root
-
-
-def _conventions(model: Recurrent) -> tuple[Assumption, ...]:
-    """Notes on conventions that differ between textbooks and libraries."""
-    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
-    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
-    orders = [_ORDERS[model.attention.when]] if model.attention else []
-    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
-    return all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
 
 
 def _run_stack(
@@ -88,7 +83,10 @@ def _run_stack(
 def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param]) -> Tensor:
     side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
     if stack.one_hot:
-        return _one_hot(root, stack, batch, seq, f"{side}_".lstrip("_"))
+        prefix, note = f"{side}_".lstrip("_"), "1 in the token's place, 0 elsewhere"
+        ids = root.record("ids", to=axes(batch, seq), name=f"{prefix}ids")
+        wide = axes(batch, seq, Dim.of("vocab", stack.input))
+        return root.record("one_hot", ids, to=wide, name=f"{prefix}one_hot", note=note)
     if stack.embedding is None or stack.vocab is None:
         width = Dim.of("input", stack.input)
         return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
@@ -99,14 +97,6 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), Dim.of("embedding", stack.embedding))
     tables[stack.name] = tables[first]
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
-
-
-def _one_hot(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, side: str) -> Tensor:
-    ids = root.record("ids", to=axes(batch, seq), name=f"{side}ids")
-    note = "1 in the token's place, 0 elsewhere"
-    return root.record(
-        "one_hot", ids, to=axes(batch, seq, Dim.of("vocab", stack.input)), name=f"{side}one_hot", note=note
-    )
 
 
 def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor | None:
@@ -130,19 +120,16 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
 
 def _read(m: Module, made: Outcome, head: Head) -> Tensor:
     """What a classifier reads: one vector for the sequence, or one for every position."""
-    every = [_one_pool(m, made, pool) for pool in head.pool]
+    every: list[Tensor] = []
+    for pool in head.pool:
+        if pool.kind in ("each", "last"):
+            every.append(made.outputs if pool.kind == "each" else made.last(m))
+        else:
+            every.append(pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias)))
     if len(every) == 1:
         return every[0]
     width = Dim("+".join(pool.kind for pool in head.pool), total(width_of(one.axes[-1]) for one in every))
     return m.record("concat", *every, to=axes(every[0].dims[0], width), name="pooled", note="side by side")
-
-
-def _one_pool(m: Module, made: Outcome, pool: Pool) -> Tensor:
-    if pool.kind == "each":
-        return made.outputs
-    if pool.kind == "last":
-        return made.last(m)
-    return pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias))
 
 
 def _state(outputs: Tensor, stack: ResolvedStack) -> Symbol:
@@ -154,8 +141,7 @@ def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tenso
     if head.kind == "none":
         return None
     read = _state(x, stack)
-    is_pooled = any(pool.kind != "each" for pool in head.pool)
-    if is_pooled:
+    if any(pool.kind != "each" for pool in head.pool):
         read = Symbol("pooled", shape=read.shape)
     m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from archcalc.archs.recurrent.layers import Outcome, at_position, cell_of, handed_over, keep, last_states, title
 from archcalc.archs.recurrent.resolve import ResolvedAttention
-from archcalc.archs.recurrent.stack import Layers, ResolvedStack
+from archcalc.archs.recurrent.stack import ResolvedStack
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
@@ -37,7 +37,8 @@ def run_decoder(
     if work.decodes and memory.keys is not memory.states:
         m["keys"].calls = Count(0)  # kept from the first token on
     layers = stack.each_layer
-    before = [_first_state(m, one, stack, batch, None if from_zeros else encoded) for one in layers]
+    cells = [(one, cell_of(stack, one.layer)) for one in layers]
+    before = [cell.zeros(m, batch) if from_zeros else handed_over(m, encoded, one, cell) for one, cell in cells]
     fed = m.record("zeros", to=axes(batch, Dim.of("fed", attention.query))) if attention.feed else None
     step = m.child("step")
     step.calls, step.region = seq.size, Region.STEP
@@ -63,11 +64,6 @@ def _memory(m: Module, encoded: Outcome, attention: ResolvedAttention) -> Memory
     batch, seq = encoded.outputs.dims[:2]
     states = encoded.outputs.seen_as(batch, seq, Dim("key", width_of(encoded.outputs.axes[-1])))
     return Score(attention.score, attention.width, bias=attention.bias, normed=attention.normed).over(m, states)
-
-
-def _first_state(m: Module, one: Layers, stack: ResolvedStack, batch: Dim, encoded: Outcome | None) -> State:
-    cell = cell_of(stack, one.layer)
-    return handed_over(m, encoded, one, cell) if encoded else cell.zeros(m, batch)
 
 
 def _step(

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import width_of
 from archcalc.layers.recurrent import Cell, State
@@ -62,7 +62,8 @@ def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start
         ends.append((group, end))
         x = out
     ended = last_states(m, ends, x.dims[0])
-    if work.keeps_cache and not stack.looks_ahead:
+    looks_ahead = any(group.layer.directions > 1 for group in stack.layers)  # which rules out decoding
+    if work.keeps_cache and not looks_ahead:
         keep(m, ended)
     return Outcome(x, ends[-1][1][0], ended)
 
@@ -84,23 +85,18 @@ def _run_layer(
     into = dropped(m, x, stack.dropout, work, "between")
     one = m.child("direction", repeat=directions.size) if both else m
     before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
-    after = run_cell(one["cell"], cell, into, seq, before)
+    step = one["cell"]  # one per position; each passes its state to the next
+    step.calls, step.region = seq.size, Region.STEP
+    step.words.title = step.words.term = f"{cell.kind.upper()} step"
+    after = cell.step(step, (at_position(step, into, seq),), before)
+    for old, new in zip(before, after, strict=True):
+        step.carry(old, new)
     width: Axis = (directions, cell.kept[0]) if both else (cell.kept[0],)
     note = "both directions side by side" if both else ""
     out = m.record("concat", after[0], to=axes(batch, seq, width), name="outputs", note=note)
     if layer.residual:
         out = m.record("add", out, x.seen_as(batch, seq, width), name="residual", note="outputs + inputs")
     return out, after
-
-
-def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
-    """One step per position; each passes its state to the next."""
-    m.calls, m.region = seq.size, Region.STEP
-    m.words.title = m.words.term = f"{cell.kind.upper()} step"
-    after = cell.step(m, (at_position(m, x, seq),), before)
-    for into, out in zip(before, after, strict=True):
-        m.carry(into, out)
-    return after
 
 
 def at_position(m: Module, x: Tensor, seq: Dim) -> Tensor:
@@ -127,25 +123,20 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
         suffix = f"_of_layer_{groups[0].first}" if stacks else ""
         several = " × ".join(f"{dim.size:,} {dim.name}" for dim in rows if dim.size > 1)
         note = f"at the end: {several}" if several else "at the end"
-        stacked = tuple(
-            _stacked(m, tensors, axes(rows, batch, tensors[0].dims[-1]), name + suffix, note)
-            for name, tensors in zip(STATES, zip(*states, strict=True), strict=False)
-        )
-        stacks.append(LastStates(groups[0].first, stacked))
+        stacked: list[Tensor] = []
+        for name, tensors in zip(STATES, zip(*states, strict=True), strict=False):
+            to = axes(rows, batch, tensors[0].dims[-1])
+            stacked.append(m.record("concat", *tensors, to=to, name=name + suffix, note=note, is_aside=True))
+        stacks.append(LastStates(groups[0].first, tuple(stacked)))
     return tuple(stacks)
-
-
-def _stacked(m: Module, states: State, to: Axes, name: str, note: str) -> Tensor:
-    return m.record("concat", *states, to=to, name=name, note=note, is_aside=True)
 
 
 def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
     """The encoder's last states of the same layers, concatenated over both directions."""
     found = next(last for last in reversed(start.states) if last.first <= group.first)
-    return tuple(_of_one_layer(m, stacked, width) for stacked, width in zip(found.stacked, cell.kept, strict=True))
-
-
-def _of_one_layer(m: Module, stacked: Tensor, width: Dim) -> Tensor:
-    rows, (batch,), (ended,) = stacked.axes
-    seen = stacked.seen_as(rows, batch, Dim("handed_over", ended.size))
-    return m.record("view", seen, to=axes(batch, width), select=rows)
+    states: list[Tensor] = []
+    for stacked, width in zip(found.stacked, cell.kept, strict=True):
+        rows, (batch,), (ended,) = stacked.axes
+        seen = stacked.seen_as(rows, batch, Dim("handed_over", ended.size))
+        states.append(m.record("view", seen, to=axes(batch, width), select=rows))
+    return tuple(states)

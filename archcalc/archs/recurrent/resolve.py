@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
@@ -9,6 +10,7 @@ from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, ch
 from archcalc.core.budget import Budget
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.defaults import Default
 from archcalc.spec.gathering import tell
 from archcalc.spec.workload import Longest
 
@@ -59,22 +61,18 @@ def resolve(spec: Spec) -> Recurrent:
         if spec.attention:
             hint = "give `encoder:` and `decoder:`, or take attention out"
             raise InputError("attention joins an encoder and a decoder", hint, fields=[("attention",)])
-        return _alone(spec)
+        scoped = scoped_stack(spec, ALONE)
+        check(scoped)
+        stack = resolved(scoped)
+        if stack.shared:
+            fields: list[Path] = [("embedding", "shared"), ("embedding",)]
+            raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
+        return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
     if not (spec.encoder and spec.decoder):
         there = "encoder" if spec.encoder else "decoder"
         hint = f"add `{'decoder' if spec.encoder else 'encoder'}:`; a stack of its own is written at the top"
         raise InputError(f"the spec has only the {there}", hint, fields=[(there,)])
     return _pair(spec)
-
-
-def _alone(spec: Spec) -> Recurrent:
-    scoped = scoped_stack(spec, ALONE)
-    check(scoped)
-    stack = resolved(scoped)
-    if stack.shared:
-        fields: list[Path] = [("embedding", "shared"), ("embedding",)]
-        raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
-    return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
 
 
 def _pair(spec: Spec) -> Recurrent:
@@ -84,8 +82,13 @@ def _pair(spec: Spec) -> Recurrent:
     encoder, into = resolved(sides["encoder"]), sides["decoder"]
     attention = _attention(spec.attention, encoder.top.output, into) if spec.attention else None
     decoder = resolved(into, _contexts(attention))
-    if encoder.shared or decoder.shared:
-        _check_shared(encoder, decoder)
+    for field in ("vocab", "embedding") if encoder.shared or decoder.shared else ():
+        mine, other = getattr(encoder, field), getattr(decoder, field)
+        if mine != other or mine is None:
+            sizes = f"the encoder has {mine or 'none'} and the decoder {other or 'none'}"
+            fact = f"a shared table needs one {field}, but {sizes}"
+            fields: list[Path] = [("embedding", "shared"), ("decoder", field), ("embedding",)]
+            raise InputError(fact, "make them equal, or take shared out", fields=fields)
     handed_over = _starts_from_encoder(into, encoder, decoder, bool(attention))
     head = _head(spec, decoder, decoder.top.output)
     return Recurrent((encoder, decoder), attention, handed_over, head, _head_vocab(spec, decoder))
@@ -162,16 +165,6 @@ def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
         raise InputError(f"only h̃ is fed back, and `when: {when}` has none", hint, fields=[("attention", "feed")])
 
 
-def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
-    for field in ("vocab", "embedding"):
-        mine, other = getattr(encoder, field), getattr(decoder, field)
-        if mine != other or mine is None:
-            sizes = f"the encoder has {mine or 'none'} and the decoder {other or 'none'}"
-            fact = f"a shared table needs one {field}, but {sizes}"
-            fields: list[Path] = [("embedding", "shared"), ("decoder", field), ("embedding",)]
-            raise InputError(fact, "make them equal, or take shared out", fields=fields)
-
-
 def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
     """Without attention the last states are all the decoder gets from the source."""
     assert isinstance(scoped.scope, Decoder)
@@ -235,3 +228,24 @@ def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:
         hint = "write `head: none`, `head: {kind: classifier, classes: 2}`, or give it a vocab"
         tell(InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab"))
     return spec.head.vocab or Derived(vocab or 0)
+
+
+def defaults(spec: Spec, model: Recurrent) -> Iterator[Default]:
+    """What it takes for fields that its spec leaves out."""
+    yield Default(("biases",), "one")  # every report names the convention of the biases
+    depths = {stack.depth for stack in model.stacks}
+    if len(depths) == 1:
+        yield Default(("layers",), depths.pop())
+    if model.attention:
+        yield Default(("attention", "when"), model.attention.when, f"attention {model.attention.when} the step")
+        yield Default(("attention", "bias"), False, "no biases in attention")
+    if len(model.stacks) > 1:
+        start, states = ("encoder", "the encoder's last states") if model.handed_over else ("zeros", "zeros")
+        yield Default(("decoder", "start"), start, f"the decoder starts from {states}")
+    head, bias = model.head, "with" if model.head.bias else "without"
+    if head.kind == "lm":
+        yield Default(("head", "kind"), "lm", f"untied head {bias} bias")
+    if head.kind == "classifier":
+        yield Default(("head", "bias"), head.bias, f"classifier {bias} bias")
+        yield Default(("head", "pool"), "last", "the last state classified")
+    yield Default(("precision",), "fp32")

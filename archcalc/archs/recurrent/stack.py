@@ -9,6 +9,7 @@ from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import merged
 
+_CELLS = {"gru": "a GRU", "rnn": "a plain RNN"}
 ALONE = "layers"  # the name of a stack that is neither encoder nor decoder
 
 
@@ -75,11 +76,6 @@ class ResolvedStack:
         return sum(group.times for group in self.layers)
 
     @property
-    def looks_ahead(self) -> bool:
-        """Whether a layer is bidirectional, which rules out decoding."""
-        return any(group.layer.directions > 1 for group in self.layers)
-
-    @property
     def each_layer(self) -> list[Layers]:
         """Every layer by itself."""
         numbered = ((number, group) for group in self.layers for number in range(group.first, group.last + 1))
@@ -133,35 +129,21 @@ def check(scoped: ScopedStack) -> None:
         tell(scoped.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`"))
     if scope.hidden is None:
         tell(scoped.missing("hidden", "give the width of the state, such as `hidden: 128`"))
-    _check_number(scoped)
+    if isinstance(scope.hidden, tuple) and scope.layers not in (None, len(scope.hidden)):
+        fact = f"{len(scope.hidden)} widths for {scope.layers} layers"
+        raise InputError(fact, "give one width for all layers, or one for each", fields=scoped.places("hidden"))
     for feature, name in (("peephole", "peepholes"), ("projection", "a projection")):
         if getattr(scope, feature) and scope.cell and scope.cell != "lstm":
-            fact = f"only an LSTM has {name}, {_article(scope.cell)} has none"
+            fact = f"only an LSTM has {name}, {_CELLS[scope.cell]} has none"
             raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=scoped.places(feature))
-    _check_projection(scoped)
+    narrowest = min(scoped.hidden(layer) for layer in _breaks(scoped))
+    if scope.projection and scope.projection >= narrowest:
+        fact = f"a projection narrows the state, and {scope.projection} is not below hidden {narrowest}"
+        hint = f"use one below {narrowest}, or take projection out"
+        raise InputError(fact, hint, fields=scoped.places("projection"))
     if scoped.name == "decoder" and scope.bidirectional:
         hint = "write `bidirectional` under `encoder`; fields at the top apply to both"
         raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=scoped.places("bidirectional"))
-
-
-def _article(cell: str) -> str:
-    return {"gru": "a GRU", "rnn": "a plain RNN"}[cell]
-
-
-def _check_number(scoped: ScopedStack) -> None:
-    hidden, layers = scoped.scope.hidden, scoped.scope.layers
-    if isinstance(hidden, tuple) and layers not in (None, len(hidden)):
-        fact = f"{len(hidden)} widths for {layers} layers"
-        raise InputError(fact, "give one width for all layers, or one for each", fields=scoped.places("hidden"))
-
-
-def _check_projection(scoped: ScopedStack) -> None:
-    projection = scoped.scope.projection
-    narrowest = min(scoped.hidden(layer) for layer in _breaks(scoped))
-    if projection and projection >= narrowest:
-        fact = f"a projection narrows the state, and {projection} is not below hidden {narrowest}"
-        hint = f"use one below {narrowest}, or take projection out"
-        raise InputError(fact, hint, fields=scoped.places("projection"))
 
 
 def resolved(scoped: ScopedStack, contexts: dict[int, int] | None = None) -> ResolvedStack:
@@ -202,17 +184,13 @@ def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
         tell(scoped.missing("embedding", hint))
     vocab = scope.vocab or STAND_IN
     if scope.embedding.width == ONE_HOT:
-        _check_one_hot(scoped)
+        for option in ("bias", "shared"):
+            if getattr(scope.embedding, option):
+                fact = f"one-hot vectors have no table, and so no {option}"
+                hint = f"take {option} out, or give the table a width: `embedding: {{width: 100, {option}: true}}`"
+                raise InputError(fact, hint, fields=scoped.places("embedding", option))
         return vocab, None, vocab
     return vocab, scope.embedding.width, scope.embedding.width or STAND_IN
-
-
-def _check_one_hot(scoped: ScopedStack) -> None:
-    for option in ("bias", "shared"):
-        if getattr(scoped.scope.embedding, option):
-            fact = f"one-hot vectors have no table, and so no {option}"
-            hint = f"take {option} out, or give the table a width: `embedding: {{width: 100, {option}: true}}`"
-            raise InputError(fact, hint, fields=scoped.places("embedding", option))
 
 
 def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[Layers]:

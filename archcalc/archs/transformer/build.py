@@ -6,6 +6,7 @@ from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.embed import embed
 from archcalc.archs.transformer.output import run_head
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
@@ -20,10 +21,9 @@ from archcalc.spec.workload import Workload
 
 
 def build(model: Transformer, work: Workload) -> Module:
-    root = Module("model", style=work.style)
-    batch = Dim.of("batch", work.batch)
+    root, batch = Module("model", style=work.style), Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
-    x, memory = None, None
+    x: Tensor | None = None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         side = {"src_seq": "source_", "tgt_seq": "target_"}.get(name, "")
         m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
@@ -31,45 +31,44 @@ def build(model: Transformer, work: Workload) -> Module:
         asked = work.of_encoder() if stack.name == "encoder" else work
         if work.decodes and not asked.decodes:
             m.calls = blocks.calls = Count(0)  # the encoder ran before the first token
-        embedded = embed(m, batch, sequence_of(name, length), stack, tables, asked)
-        x = run_stack(blocks, embedded, memory, stack, asked)
-        memory = x
+        context = Context(asked, memory=x)
+        x = embed(m, batch, sequence_of(name, length), stack, tables, asked)
+        for word, part in stack.parts.items():
+            if isinstance(part, AttentionPart):
+                context.prepared[word] = part.prepare(blocks, x, context)
+        if stack.once:
+            x = run_block(blocks.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
+        x = _run_items(blocks, stack.items, x, context, stack)
+        if own_or(stack.norm.final, stack.norm.place != "post"):
+            x = dropped(blocks, normed(blocks["norm"], x, stack.norm), stack.dropout, asked, "final")
     assert x is not None
+    _end(root, x, model, tables, work)
+    return root
+
+
+def _end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
+    """What stands behind the last block: heads, further tokens, parameters that nothing reads, the losses."""
     answers = run_head(root, x, model, tables, work)
     if model.head.mtp:
         from archcalc.archs.transformer.mtp import predict_further
 
         predict_further(root, x, model, tables, work)
     if model.spare:
-        _keep_spare(root, model.spare)
+        m = root["spare"]
+        m.words.title = m.words.term = "spare (stored, never used)"
+        for name, sizes in model.spare.items():
+            m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
     for place, logits in answers.items() if work.trains else ():
         cross_entropy(place, logits)
-    return root
-
-
-def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
-    """Parameters that a class creates but never uses in its forward pass."""
-    m = root["spare"]
-    m.words.title = m.words.term = "spare (stored, never used)"
-    for name, sizes in spare.items():
-        m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
-
-
-def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:
-    context = Context(work, memory)
-    context.prepared.update({word: part.prepare(m, x, context) for word, part in stack.parts.items()})
-    if stack.once:
-        x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
-    x = _run_items(m, stack.items, x, context, stack)
-    final = own_or(stack.norm.final, stack.norm.place != "post")
-    if final:
-        x = normed(m["norm"], x, stack.norm)
-    return dropped(m, x, stack.dropout, work, "final") if final else x
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
+    """Blocks are called `blocks` if all are equal; else by their parts, numbered if the same line occurs twice."""
+    names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
     for index, item in enumerate(items):
-        child = m.child(_item_name(items, index), repeat=Count.named(f"{stack.name} blocks", item.times))
+        earlier = names[:index].count(names[index])
+        name = f"{names[index]}-{earlier + 1}" if earlier else names[index]
+        child = m.child("blocks" if len(items) == 1 else name, repeat=Count.named(f"{stack.name} blocks", item.times))
         if isinstance(item, Group):
             child.words.title, child.words.term = "period", f"{stack.name} period"
             out = _run_items(child, item.items, x, context, stack)
@@ -94,12 +93,3 @@ def _sharing(stack: ResolvedStack, distinct: int) -> Assumption:
     several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
     spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
     return Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct)
-
-
-def _item_name(items: Items, index: int) -> str:
-    """`blocks` if all are equal; else the parts' names, numbered if the same line occurs twice."""
-    if len(items) == 1:
-        return "blocks"
-    names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
-    earlier = names[:index].count(names[index])
-    return f"{names[index]}-{earlier + 1}" if earlier else names[index]

@@ -27,7 +27,9 @@ class Context:
         Shapes differ where a token is decoded behind caches of several lengths: one of a window, one of all before it.
         """
         shape = axes(*items)
-        return self.once(name, lambda: Tensor(shape, role), shape)
+        if (name, shape) not in self.shared:
+            self.shared[name, shape] = Tensor(shape, role)
+        return self.shared[name, shape]
 
     def mask(self, x: Tensor, sight: Sight) -> Tensor | None:
         """The mask, if one is needed: a single token at the end attends to all positions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.parts import slot_node
+from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.pattern import USUAL, blocks_of
 from archcalc.spec.defaults import Default
@@ -23,7 +23,9 @@ def defaults(spec: Spec, model: Transformer) -> Iterator[Default]:
         yield from _of_attention(model, parts)
     yield Default(("norm", "kind"), "layer", "layer norms")
     yield Default(("norm", "place"), "pre", "pre-norm")
-    if slots & {"attention", "cross", "ffn"} and not _all_said(spec, slots):
+    nodes = [getattr(spec, slot) for slot in slots & {"attention", "ffn"}]
+    all_said = bool(nodes) and all(node is not None and "bias" in node.model_fields_set for node in nodes)
+    if slots & {"attention", "cross", "ffn"} and not all_said:  # by every part with linear layers itself
         yield Default(("bias",), True, "biases in attention and FFN")
     if "ffn" in slots:
         yield Default(("ffn", "act"), "gelu", "gelu")
@@ -45,7 +47,7 @@ def _unsaid(model: Transformer, slots: set[str]) -> Iterator[Default]:
     if len(finals) == 1:
         yield Default(("norm", "final"), finals.pop())
     for slot in sorted(slots):
-        yield Default((slot,), slot_node(slot).node())
+        yield Default((slot,), SLOTS[slot].node())
 
 
 def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:
@@ -57,12 +59,6 @@ def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:
         sizes = {getattr(part.layer, field) for part in readers}
         if len(sizes) == 1:  # where they differ, no single value could be written for all
             yield Default((field,), sizes.pop())
-
-
-def _all_said(spec: Spec, slots: set[str]) -> bool:
-    """Whether every part with linear layers says itself whether they have biases."""
-    nodes = [getattr(spec, slot) for slot in slots & {"attention", "ffn"}]
-    return bool(nodes) and all(node is not None and "bias" in node.model_fields_set for node in nodes)
 
 
 def _of_head(model: Transformer) -> Iterator[Default]:

@@ -11,6 +11,7 @@ from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
 from archcalc.layers.linear import linear
 from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
+from archcalc.spec.node import as_tuple
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -70,8 +71,8 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     if stack.embedding.joined:
         x = join_tables(m, x, stack.embedding.joined)
     x = _projected(m, x, stack, "tokens")
-    for index, types in enumerate(stack.embedding.type_tables):
-        x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)
+    for index, rows in enumerate(rows for rows in as_tuple(stack.embedding.types) if rows):
+        x = add_types(m[f"types_{index + 1}" if index else "types"], x, rows)
     return _projected(m, _add_positions(m, x, stack), stack, "sum")
 
 
@@ -94,5 +95,6 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tenso
 
 def _add_positions(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
     for position in stack.positions:
-        x = position.add_to(m, x, stack.patches)
+        if position.on_embedding:
+            x = position.add_to(m, x, stack.patches)
     return x

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
     from archcalc.layers.patches import Patches
 
+_POOL: list[Path] = [("head", "pool"), ("head",)]
 _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `head: none`"
 
 
@@ -54,7 +55,7 @@ def _check_probe(head: Head, stack: ResolvedStack) -> None:
     probe.parts_of(stack)
     if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
-        raise InputError("pool: probe replaces every other way of pooling", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("pool: probe replaces every other way of pooling", hint, fields=_POOL)
 
 
 def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
@@ -90,16 +91,16 @@ def _pool(head: OneHead, patches: Patches | None) -> str:
     """By default an image is classified by its class token or the mean of its patches, a text at every token."""
     if head.pool == "patches" and not patches:
         hint = "use `pool: each`, or read an image: `embedding: {kind: patches}`"
-        raise InputError("there are no patches to classify", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("there are no patches to classify", hint, fields=_POOL)
     if head.pool == "second" and not (patches and patches.tokens > 1):
         hint = "give the image two tokens in front: `embedding: {tokens: 2}`"
-        raise InputError("there is no second token to classify", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("there is no second token to classify", hint, fields=_POOL)
     if patches and not patches.tokens and head.pool == "class":
         hint = "use `pool: mean`, or give the image a token: `embedding: {tokens: 1}`"
-        raise InputError("there is no class token to classify", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("there is no class token to classify", hint, fields=_POOL)
     if head.pool == "both" and not (patches and patches.tokens):
         hint = "it puts the class token beside the mean of the patches: use `mean`, `class` or `last`"
-        raise InputError("there is no class token beside patches", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("there is no class token beside patches", hint, fields=_POOL)
     if head.pooler and not head.pool:
         return "class"
     if head.pool:

@@ -81,7 +81,9 @@ def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     parts = [stack.parts[word] for word in _last(stack.items).words]
     block = m.child("block")
     block.region = Region.BLOCK
-    context.prepared.update({part.name: part.prepare(m, x, context) for part in parts})
+    for part in parts:
+        if isinstance(part, AttentionPart):
+            context.prepared[part.name] = part.prepare(m, x, context)
     return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
 
 

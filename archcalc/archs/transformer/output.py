@@ -53,7 +53,9 @@ def run_head(
     if head.pool == "probe":
         x = _probed(root, x, stack, work)
     if head.beside and head.beside.kind == "none":
-        _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
+        unasked = root.child("pooler", group=ModuleGroup.HEAD)
+        unasked.words.notes.append(UNASKED)  # nothing is saved for backward, and it gets no gradient
+        _pooler(unasked, x.detached(), head.beside, stack, trainable=False)
     m = root.child("head", group=ModuleGroup.HEAD)
     m.words.about = "logits"
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
@@ -92,7 +94,11 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
 
 def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
     if head.layers == "weighted":
-        x = _weighted(m["layers"], x, stack)
+        mixed, layers = m["layers"], Dim.of("layers", blocks_of(stack.items) + 1)
+        note = "of every block, and the embedding"
+        every = mixed.record("concat", x, to=axes(layers, *x.dims), name="layers", note=note)
+        weights = mixed.record("softmax", mixed.param("weight", layers))
+        x = mixed.record("sum", mixed.record("multiply", every, weights), to=x.axes, over=(layers,))
     if head.project:
         x = linear(m["project"], x, Dim.of("projected", head.project))
     x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
@@ -106,25 +112,11 @@ def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tenso
     return linear(m, x, classes, bias=bool(head.bias), role=Role.CLASSIFIER)
 
 
-def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    """The learned weighted sum of the outputs of every block and of the embedding."""
-    layers = Dim.of("layers", blocks_of(stack.items) + 1)
-    every = m.record("concat", x, to=axes(layers, *x.dims), name="layers", note="of every block, and the embedding")
-    weights = m.record("softmax", m.param("weight", layers))
-    return m.record("sum", m.record("multiply", every, weights), to=x.axes, over=(layers,))
-
-
 def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, trainable: bool = True) -> Tensor:
     """A dense layer on the first position, of width d_model by default."""
     first = _pooled(m, x, head.pool or "class", stack)
     width = first.dims[-1].size if head.pooler is True else head.pooler
     return m.record("tanh", linear(m, first, Dim.of("pooled", width), trainable=trainable))
-
-
-def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
-    """A pooler whose output is unused: nothing is saved for backward, and it gets no gradient."""
-    m.words.notes.append(UNASKED)
-    _pooler(m, x.detached(), head, stack, trainable=False)
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:

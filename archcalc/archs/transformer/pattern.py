@@ -33,10 +33,6 @@ class Line:
     words: tuple[str, ...]
     calls: int = 1
 
-    @property
-    def blocks(self) -> int:
-        return self.times * self.calls
-
 
 @dataclass(frozen=True)
 class Group:
@@ -45,10 +41,6 @@ class Group:
     spec_kind: ClassVar[str] = "period"
     times: int
     items: tuple[Line | Group, ...]
-
-    @property
-    def blocks(self) -> int:
-        return self.times * blocks_of(self.items)
 
 
 Items = tuple[Line | Group, ...]
@@ -80,7 +72,8 @@ def _times(times: Any) -> int:
 
 
 def blocks_of(items: Items) -> int:
-    return sum(item.blocks for item in items)
+    inside = ((item.times, item.calls if isinstance(item, Line) else blocks_of(item.items)) for item in items)
+    return sum(times * blocks for times, blocks in inside)
 
 
 def words_of(items: Items) -> set[str]:
@@ -98,7 +91,7 @@ def cycled(items: Items, blocks: int) -> Items:
         whole = (replace(items[0], times=items[0].times * rounds),)
     else:
         whole = (Group(rounds, items),)
-    return (*whole, *_first(items, rest))
+    return (*whole, *_first(items, rest)) if rest else whole
 
 
 def shared(items: Items, distinct: int) -> Items:
@@ -116,13 +109,11 @@ def _first(items: Items, blocks: int) -> Items:
     for item in items:
         if blocks <= 0:
             break
-        taken.extend(_cut(item, min(blocks, item.blocks)))
-        blocks -= item.blocks
+        whole = blocks_of((item,))
+        rounds, rest = divmod(min(blocks, whole), 1 if isinstance(item, Line) else whole // item.times)
+        if rounds:
+            taken.append(replace(item, times=rounds))
+        if isinstance(item, Group):
+            taken.extend(_first(item.items, rest))
+        blocks -= whole
     return tuple(taken)
-
-
-def _cut(item: Line | Group, blocks: int) -> Items:
-    if isinstance(item, Line):
-        return (replace(item, times=blocks),)
-    rounds, rest = divmod(blocks, blocks_of(item.items))
-    return (*((replace(item, times=rounds),) if rounds else ()), *_first(item.items, rest))

@@ -7,16 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import ValidationError
-
 from archcalc.archs.transformer import head, pattern
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts import FILES, SLOTS, slot_node
+from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
-from archcalc.archs.transformer.positions import Encodings
+from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.derived import Derived
@@ -25,6 +23,7 @@ from archcalc.layers.attention import Heads
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import Node, merged
+from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Longest
 
 
@@ -79,18 +78,17 @@ class Transformer:
     def lengths(self) -> dict[str, Longest]:
         """The sequence lengths a user chooses, each with the longest that the positions allow."""
         names = ("src_seq", "tgt_seq") if len(self.stacks) == 2 else ("seq",)
-        return {name: _longest(stack) for name, stack in zip(names, self.stacks, strict=True)}
-
-
-def _longest(stack: ResolvedStack) -> Longest:
-    """A position table limits the length; for others `length` is the trained context. An image sets its own."""
-    if stack.patches:
-        made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
-        return Longest(stack.patches.seq, hard=True, fixed=made_of)
-    limits = [position for position in stack.positions if position.length]
-    tables = [position for position in limits if position.on_embedding]
-    lengths = [position.length for position in (*tables, *limits)]
-    return Longest(next(iter(lengths), None), hard=bool(tables))
+        found: dict[str, Longest] = {}
+        for name, stack in zip(names, self.stacks, strict=True):
+            if stack.patches:  # an image sets its own
+                made_of = f"it is the image's {stack.patches.described}; change the image: --set image=384"
+                found[name] = Longest(stack.patches.seq, hard=True, fixed=made_of)
+                continue
+            # a position table limits the length; for others `length` is the trained context
+            limits = [position for position in stack.positions if position.length]
+            tables = [position for position in limits if position.on_embedding]
+            found[name] = Longest(next((one.length for one in (*tables, *limits)), None), hard=bool(tables))
+        return found
 
 
 def resolve(spec: Spec) -> Transformer:
@@ -139,7 +137,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         embedding=scope.embedding,
         parts=_parts(items, around),
         patches=around.patches,
-        positions=around.positions(None),
+        positions=resolved(around, None),
         norm=scope.norm,
         dropout=scope.dropout,
         parallel=scope.parallel,
@@ -180,7 +178,7 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
             parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())
-        part = importlib.import_module(FILES[slot]).resolve(word, slot, node, around)
+        part = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, around)
         parts[word] = replace(part, layer_scale=around.scope.layer_scale, slot=slot)
     _check_one_table(parts, around)
     if around.scope.parallel:
@@ -219,7 +217,7 @@ def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    node: Any = getattr(around.scope, word) or slot_node(word).node()
+    node: Any = getattr(around.scope, word) or SLOTS[word].node()
     return word, as_cross(around.scope.attention, node) if word == "cross" else node
 
 
@@ -236,19 +234,12 @@ def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
             f"circular reference: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
         )
     slot, base = _node_of(like, around, (*seen, word))
-    return slot, merged(base, _read_variant(type(base), variant, places))
-
-
-def _read_variant(part: type[Node], variant: dict[str, Any], places: list[Path]) -> Node:
     try:
-        return part.model_validate(variant)
-    except ValidationError as error:
-        from archcalc.spec.mistakes import mistake_in
-
-        found = mistake_in(error, part, variant)
+        return slot, merged(base, read_node(type(base), variant))
+    except InputError as found:
         for mistake in found.each():
             mistake.fields = tuple((*place, *mistake.fields[0]) for place in places)
-        raise found from None
+        raise
 
 
 def _check_pair(encoder: ResolvedStack, decoder: ResolvedStack) -> None:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Fraction, Norm, Sides, list_as_tuple
-from archcalc.archs.transformer.parts import slot_node
+from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.positions import Positions
 from archcalc.spec.node import ModelSpec, Node, Size, as_size, as_tuple, field, mistake
 
@@ -138,11 +138,6 @@ class Embedding(Node):
         None, "The image size that the position table was trained for; it is interpolated for another.", example=224
     )
 
-    @property
-    def type_tables(self) -> tuple[int, ...]:
-        """The rows of each table of types."""
-        return tuple(rows for rows in as_tuple(self.types) if rows)
-
 
 class Scope(Node):
     """Fields of the whole model, or of one stack."""
@@ -185,27 +180,25 @@ class Scope(Node):
         "What the model reads, and how it becomes vectors.",
         example={"kind": "patches", "image": 224, "patch": 16},
     )
-    attention: Annotated[Any, slot_node("attention")] = field(None, "Self-attention.", example={"window": 4096})
-    cross: Annotated[Any, slot_node("cross")] = field(
-        None, "Attention of a decoder to the encoder.", example={"heads": 8}
-    )
-    ffn: Annotated[Any, slot_node("ffn")] = field(
+    attention: Annotated[Any, SLOTS["attention"]] = field(None, "Self-attention.", example={"window": 4096})
+    cross: Annotated[Any, SLOTS["cross"]] = field(None, "Attention of a decoder to the encoder.", example={"heads": 8})
+    ffn: Annotated[Any, SLOTS["ffn"]] = field(
         None, "The feed-forward layer of a block.", example={"width": 2048, "act": "relu"}
     )
-    moe: Annotated[Any, slot_node("moe")] = field(
+    moe: Annotated[Any, SLOTS["moe"]] = field(
         None, "A mixture of experts.", example={"experts": 8, "top": 2, "width": 1024}
     )
-    mamba: Annotated[Any, slot_node("mamba")] = field(None, "A state-space layer.", example={"state": 16})
-    delta: Annotated[Any, slot_node("delta")] = field(
+    mamba: Annotated[Any, SLOTS["mamba"]] = field(None, "A state-space layer.", example={"state": 16})
+    delta: Annotated[Any, SLOTS["delta"]] = field(
         None,
         "A delta net: linear attention that writes to its state by the delta rule.",
         example={"heads": 16, "head_dim": 128},
     )
-    rglru: Annotated[Any, slot_node("rglru")] = field(None, "Griffin's recurrent unit.", example={"heads": 8})
-    lightning: Annotated[Any, slot_node("lightning")] = field(
+    rglru: Annotated[Any, SLOTS["rglru"]] = field(None, "Griffin's recurrent unit.", example={"heads": 8})
+    lightning: Annotated[Any, SLOTS["lightning"]] = field(
         None, "Lightning attention: linear attention with a fixed decay for each head.", example={"heads": 8}
     )
-    conv: Annotated[Any, slot_node("conv")] = field(None, "A convolution along the sequence.", example={"kernel": 3})
+    conv: Annotated[Any, SLOTS["conv"]] = field(None, "A convolution along the sequence.", example={"kernel": 3})
     variants: dict[str, dict[str, Any]] = field(
         {},
         "Parts that differ from another: a name, `like` which part it is, and what differs.",

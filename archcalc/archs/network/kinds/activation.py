@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
-
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.activation import ACTIVATIONS
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 OVER_CHANNELS = ("softmax", "log_softmax")
 LEARNED = "prelu"
 WORDS_ALONE = (*ACTIVATIONS, *OVER_CHANNELS, LEARNED)
 WORDS = ("act",)
-MAY_STAND_ALONE = False
 Act = Literal[*WORDS_ALONE]  # type: ignore[valid-type]
 
 
 class ActivationFields(Node):
     main: ClassVar[str] = "kind"
-    kind: Act = Field(examples=["relu"], description="The nonlinearity; `identity` for none.")
-    slopes: Size = Field(
-        examples=[1],
-        default=1,
-        description="Of prelu: 1 learned slope for all channels, or as many as there are channels.",
-        json_schema_extra={"beside": {"kind": "prelu"}},
+    kind: Act = field(..., "The nonlinearity; `identity` for none.", example="relu")
+    slopes: Size = field(
+        1,
+        "Of prelu: 1 learned slope for all channels, or as many as there are channels.",
+        example=1,
+        beside={"kind": "prelu"},
     )
 
 
@@ -59,7 +53,7 @@ def title(given: dict[str, Any]) -> str:
 FIELDS = ActivationFields
 
 
-def read(word: str, fields: ActivationFields, shape: Shape, place: Place, reader: Reader) -> tuple[Activation, Shape]:
+def read(word: str, fields: ActivationFields, shape: Shape, place: Place) -> tuple[Activation, Shape]:
     if fields.kind != LEARNED and "slopes" in fields.model_fields_set:
         raise place.wrong(f"{fields.kind} has no slopes", "prelu has", "slopes")
     if fields.slopes not in (1, shape.channels):

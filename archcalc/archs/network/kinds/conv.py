@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-
-from pydantic import Field
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import SIDES, Shape
 from archcalc.archs.network.sizes import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
 from archcalc.archs.network.trace import Trace, parts
@@ -17,41 +16,28 @@ from archcalc.core.derived import Derived
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.windows import Ends, Window
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("conv",)
-MAY_STAND_ALONE = False
 
 
 class ConvFields(Node):
     main: ClassVar[str] = "channels"
-    channels: Size = Field(examples=[64], description="Channels that come out: the number of filters.")
-    kernel: Sizes = Field(examples=[3], description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(
-        examples=[2],
-        default=1,
-        description="How many positions the kernel moves from one output to the next; 2 halves the map.",
+    channels: Size = field(..., "Channels that come out: the number of filters.", example=64)
+    kernel: Sizes = field(..., "Size of the filters: one number, or one for each side.", example=3)
+    stride: Sizes = field(
+        1, "How many positions the kernel moves from one output to the next; 2 halves the map.", example=2
     )
-    padding: Paddings = Field(
-        examples=["same"],
-        default=0,
-        description="Zeros at each end; `same` for ⌈size/stride⌉ outputs, `valid` for no zeros.",
+    padding: Paddings = field(
+        0, "Zeros at each end; `same` for ⌈size/stride⌉ outputs, `valid` for no zeros.", example="same"
     )
-    dilation: Sizes = Field(
-        examples=[2],
-        default=1,
-        description="The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.",
+    dilation: Sizes = field(
+        1, "The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.", example=2
     )
-    groups: Groups = Field(
-        examples=[32], default=1, description="Groups of channels with filters of their own, or `depthwise`."
-    )
-    bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")
-    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
-    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
+    groups: Groups = field(1, "Groups of channels with filters of their own, or `depthwise`.", example=32)
+    bias: bool = field(True, "A learned number added to each channel.", example=False)
+    norm: NormFields | None = field(None, "The norm behind it.", example="batch")
+    act: Act | None = field(None, "The activation behind it, after the norm.", example="relu")
 
 
 class Met(NamedTuple):
@@ -169,9 +155,13 @@ def finished(m: Module, y: Tensor, norm: Norm | None, act: Activation | None, tr
 FIELDS = ConvFields
 
 
-def read(word: str, fields: ConvFields, shape: Shape, place: Place, reader: Reader) -> tuple[Conv, Shape]:
+def read(word: str, fields: ConvFields, shape: Shape, place: Place) -> tuple[Conv, Shape]:
     filters = filters_of(word, fields, shape, place)
-    padding = _padding(fields, shape, (filters.kernel, filters.stride, filters.dilation), place)
+    if fields.padding == "same":
+        every = zip(shape.sides, filters.kernel, filters.stride, filters.dilation, strict=True)
+        padding = tuple(same_padding(*each) for each in every)
+    else:
+        padding = paddings(0 if fields.padding == "valid" else fields.padding, len(shape.sides), place)
     made = Conv(**vars(filters), padding=padding)
     sizes = tuple(size + sum(ends) for size, ends in zip(shape.sides, made.padding, strict=True))
     windows = made.windows(sizes if made.pads_apart else shape.sides)
@@ -185,32 +175,19 @@ def filters_of(word: str, fields: Any, shape: Shape, place: Place) -> Filters:
     kernel, stride, dilation = (
         for_each_side(getattr(fields, name), len(shape.sides), place, name) for name in ("kernel", "stride", "dilation")
     )
-    groups = groups_of(fields.groups, shape.channels, fields.channels, place)
+    groups = Derived(shape.channels) if isinstance(fields.groups, str) else fields.groups
+    for what, channels in (("come in", shape.channels), ("come out", fields.channels)):
+        if channels % groups:
+            fact = f"{groups} groups, but {channels} channels {what}"
+            raise place.wrong(fact, "use a number of groups that divides both", "groups")
     act = act_behind(fields.act)
     return Filters(shape.channels, fields.channels, kernel, stride, dilation, groups, fields.bias, None, act)
-
-
-def _padding(fields: ConvFields, shape: Shape, sizes: tuple[tuple[int, ...], ...], place: Place) -> tuple[Pair, ...]:
-    if fields.padding == "valid":
-        return ((0, 0),) * len(shape.sides)
-    if fields.padding == "same":
-        return tuple(same_padding(*each) for each in zip(shape.sides, *sizes, strict=True))
-    return paddings(fields.padding, len(shape.sides), place)
 
 
 def need_map(word: str, shape: Shape, place: Place) -> None:
     if not shape.sides:
         fact = f"{word} needs a map, and a vector of {shape.channels} numbers comes in"
         raise place.wrong(fact, "give `input` sides, such as 3 × 224 × 224, or `reshape` the vector before", word)
-
-
-def groups_of(said: int | str, into: int, out: int, place: Place) -> int:
-    groups = Derived(into) if isinstance(said, str) else said
-    for what, channels in (("come in", into), ("come out", out)):
-        if channels % groups:
-            fact = f"{groups} groups, but {channels} channels {what}"
-            raise place.wrong(fact, "use a number of groups that divides both", "groups")
-    return groups
 
 
 def places_of(windows: tuple[Any, ...], place: Place) -> tuple[int, ...]:

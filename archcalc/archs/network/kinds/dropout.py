@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.spec.node import Node
 
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
-
 WORDS = ("dropout",)
-MAY_STAND_ALONE = False
 
 
 class DropoutFields(Node):
@@ -42,5 +38,5 @@ class Dropout:
 FIELDS = DropoutFields
 
 
-def read(word: str, fields: DropoutFields, shape: Shape, place: Place, reader: Reader) -> tuple[Dropout, Shape]:
+def read(word: str, fields: DropoutFields, shape: Shape, place: Place) -> tuple[Dropout, Shape]:
     return Dropout(fields.rate), shape

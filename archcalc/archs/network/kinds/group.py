@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.values import Layers
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("layers", "block")
-MAY_STAND_ALONE = False
 
 
 class GroupFields(Node):
     main: ClassVar[str] = "inside"
-    inside: Layers = Field(
-        examples=[["relu"]],
-        description="The layers, one after the other.",
-        json_schema_extra={"words": {"block": None}},  # its value is the name of one of `blocks`
-    )
+    inside: Layers = field(..., "The layers, one after the other.", example=["relu"], words={"block": None})
 
 
 def title(given: dict[str, Any]) -> str:
@@ -35,5 +25,5 @@ def title(given: dict[str, Any]) -> str:
 FIELDS = GroupFields
 
 
-def read(word: str, fields: GroupFields, shape: Shape, place: Place, reader: Reader) -> tuple[Sequence, Shape]:
-    return reader.steps(fields.inside, shape, place.below("layers"))
+def read(word: str, fields: GroupFields, shape: Shape, place: Place) -> tuple[Sequence, Shape]:
+    return place.reader.steps(fields.inside, shape, place.below("layers"))

@@ -6,12 +6,13 @@ A branch is a list of layers, `input` for what comes in, or the name of an earli
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.names import INPUT
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.archs.network.values import Layers
@@ -19,14 +20,9 @@ from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Ends
-from archcalc.spec.node import Node, as_tuple, shown
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, as_tuple, field, shown
 
 WORDS = ("add", "subtract", "concat", "multiply")
-MAY_STAND_ALONE = False
 
 
 class JoinFields(Node):
@@ -36,9 +32,7 @@ class JoinFields(Node):
         min_length=2,
         description="Lists of layers, `input`, or names of earlier layers.",
     )
-    crop: bool = Field(
-        examples=[True], default=False, description="Cut larger maps to the smallest, around their centre."
-    )
+    crop: bool = field(False, "Cut larger maps to the smallest, around their centre.", example=True)
 
 
 @dataclass(frozen=True)
@@ -66,65 +60,59 @@ class Join:
         return join(m, self.how, [self._cropped(m, each, trace) for each in joined], trace)
 
     def _cropped(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        batch, channels, before = parts(x)
-        sizes = tuple(int(side.size) for side in before)
+        batch, channels, longer = parts(x)
+        sizes = tuple(int(side.size) for side in longer)
         if self.how == "multiply" or sizes == self.sides:
             return x
-        shorter = tuple(_centre(size, kept) for size, kept in zip(sizes, self.sides, strict=True))
-        return m.record("view", x, to=axes(batch, channels, *trace.sides(before, self.sides)), windows=shorter)
-
-
-def _centre(size: int, kept: int) -> Ends:
-    """What is cut off in front and behind; of an odd number one more behind."""
-    before = (size - kept) // 2
-    return Ends(size, -before, kept - size + before)
+        both = [(size, kept, (size - kept) // 2) for size, kept in zip(sizes, self.sides, strict=True)]
+        # around the centre: of an odd number that is cut off, one more behind
+        shorter = tuple(Ends(size, -before, kept - size + before) for size, kept, before in both)
+        return m.record("view", x, to=axes(batch, channels, *trace.sides(longer, self.sides)), windows=shorter)
 
 
 def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
     """Concatenated along the channels; added or multiplied element by element, a single place for all."""
     first = max(tensors, key=lambda tensor: tensor.size)
-    batch, _, sides = parts(first)
+    batch, channels, sides = parts(first)
     if how == "concat":
         whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
         aligned = [tensor.seen_as(batch, parts(tensor)[1], *sides) for tensor in tensors]
         return m.record("concat", *aligned, to=axes(batch, whole, *sides))
+    # one number for each channel goes under the channels' name
     same = [
-        tensor.seen_as(*first.axes) if tensor.shape == first.shape else _single(tensor, first) for tensor in tensors
+        tensor.seen_as(*first.axes)
+        if tensor.shape == first.shape
+        else tensor.seen_as(batch, channels, *parts(tensor)[2])
+        for tensor in tensors
     ]
     return m.record(how, *same, to=first.axes)
-
-
-def _single(tensor: Tensor, first: Tensor) -> Tensor:
-    """One number for each channel, under the channels' name."""
-    batch, channels, _ = parts(first)
-    return tensor.seen_as(batch, channels, *parts(tensor)[2])
 
 
 FIELDS = JoinFields
 
 
-def read(word: str, fields: JoinFields, shape: Shape, place: Place, reader: Reader) -> tuple[Join, Shape]:
+def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Join, Shape]:
     if word == "subtract" and len(fields.branches) > 2:
         raise place.wrong("a difference has two branches", "the second is taken from the first", word)
     branches, shapes = [], []
     for index, said in enumerate(fields.branches):
-        branch, behind = _branch(said, index, shape, place.below(word, index), reader)
+        branch, behind = _branch(said, index, shape, place.below(word, index))
         branches.append(branch)
         shapes.append(behind)
     behind = _joined(word, shapes, fields.crop, place)
     return Join(word, tuple(branches), tuple(map(Derived, behind.sides))), behind
 
 
-def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -> tuple[Branch, Shape]:
+def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
     name = f"branch_{index + 1}"
     if said == INPUT:
         return Branch(name, "", Sequence(())), shape
     if isinstance(said, str) and said in place.signals:
         return Branch(name, said, Sequence(())), place.signals[said].shape
-    if isinstance(said, str) and said not in (*reader.blocks, *place.scope):
+    if isinstance(said, str) and said not in (*place.reader.blocks, *place.scope):
         known = (INPUT, *place.signals)
         raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
-    layers, behind = reader.steps(as_tuple(said), shape, place)
+    layers, behind = place.reader.steps(as_tuple(said), shape, place)
     return Branch(name, "", layers), behind
 
 

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.core.ir import Module, ModuleGroup, Tensor
 from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("linear",)
-MAY_STAND_ALONE = False
 
 
 class LinearFields(Node):
     main: ClassVar[str] = "width"
-    width: Size = Field(examples=[10], description="Numbers that come out.")
-    bias: bool = Field(examples=[False], default=True, description="A learned number added to each output.")
-    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
-    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
+    width: Size = field(..., "Numbers that come out.", example=10)
+    bias: bool = field(True, "A learned number added to each output.", example=False)
+    norm: NormFields | None = field(None, "The norm behind it.", example="batch")
+    act: Act | None = field(None, "The activation behind it, after the norm.", example="relu")
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,7 @@ class Linear:
 FIELDS = LinearFields
 
 
-def read(word: str, fields: LinearFields, shape: Shape, place: Place, reader: Reader) -> tuple[Linear, Shape]:
+def read(word: str, fields: LinearFields, shape: Shape, place: Place) -> tuple[Linear, Shape]:
     if shape.sides:
         fact = f"a linear layer reads vectors, and a map of {shape} comes in"
         hint = "put `flatten` before it; for a linear layer at every place use a conv with kernel 1"

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
-
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("norm",)
-MAY_STAND_ALONE = False
 ONE_NUMBER = Assumption(
     Topic.BATCH,
     "PyTorch refuses to train a batch norm on a single number per channel; use a batch of 2 or more",
@@ -40,34 +34,30 @@ class NormFields(Node):
         "layer": frozenset({"affine", "over"}),
         "none": frozenset(),
     }
-    kind: Literal["batch", "layer", "group", "instance", "none"] = Field(
-        examples=["batch"],
-        description="What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
+    kind: Literal["batch", "layer", "group", "instance", "none"] = field(
+        ...,
+        "What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
         " (`layer`), groups of them (`group`) or each of them (`instance`).",
+        example="batch",
     )
-    groups: Size | None = Field(
-        examples=[32],
-        default=None,
-        description="Group norm: how many groups of channels are normalised separately.",
-        json_schema_extra={"unset": "needed by a group norm"},
+    groups: Size | None = field(
+        None,
+        "Group norm: how many groups of channels are normalised separately.",
+        example=32,
+        unset="needed by a group norm",
     )
-    affine: bool | None = Field(
-        examples=[False],
-        default=None,
-        description="It has learned weights and biases.",
-        json_schema_extra={"unset": "true, but false for an instance norm, as in PyTorch"},
+    affine: bool | None = field(
+        None,
+        "It has learned weights and biases.",
+        example=False,
+        unset="true, but false for an instance norm, as in PyTorch",
     )
-    over: Literal["channels", "all"] = Field(
-        examples=["all"],
-        default="channels",
-        description="Layer norm: what is normalised together, the channels of each position or the whole map.",
+    over: Literal["channels", "all"] = field(
+        "channels",
+        "Layer norm: what is normalised together, the channels of each position or the whole map.",
+        example="all",
     )
-    running: bool | None = Field(
-        examples=[False],
-        default=None,
-        description="Batch norm: it keeps running statistics.",
-        json_schema_extra={"unset": "true"},
-    )
+    running: bool | None = field(None, "Batch norm: it keeps running statistics.", example=False, unset="true")
 
 
 @dataclass(frozen=True)
@@ -99,18 +89,13 @@ class Norm:
         """By the statistics of the batch while training, else by the running ones."""
         if self.needs_two and trace.work.trains and trace.work.batch == 1:
             m.words.work_notes.append(ONE_NUMBER)
-        statistics = self._statistics(m, parts(x)[1])
+        statistics: tuple[Tensor, ...] = ()
+        if self.running:  # buffers that training updates and inference reads; beside them, the number of batches
+            statistics = tuple(m.buffer(name, parts(x)[1]) for name in ("running_mean", "running_var"))
+            m.buffer("num_batches_tracked", role="index")
         if trace.work.trains or not statistics:
             return m.record("batch_norm", x, *weights)
         return m.record("running_norm", x, *statistics, *weights)
-
-    def _statistics(self, m: Module, channels: Dim) -> tuple[Tensor, ...]:
-        """Buffers that training updates and inference reads; the number of batches counts up beside them."""
-        if not self.running:
-            return ()
-        mean, variance = m.buffer("running_mean", channels), m.buffer("running_var", channels)
-        m.buffer("num_batches_tracked", role="index")
-        return mean, variance
 
     def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
         return tuple(m.param(name, *dims, role=Role.NORM) for name in ("weight", "bias") if self.affine)
@@ -137,7 +122,7 @@ class Norm:
 FIELDS = NormFields
 
 
-def read(word: str, fields: NormFields, shape: Shape, place: Place, reader: Reader) -> tuple[Norm, Shape]:
+def read(word: str, fields: NormFields, shape: Shape, place: Place) -> tuple[Norm, Shape]:
     found = norm_behind(fields, shape, place)
     if found is None:
         raise place.wrong("a layer without effect", "take it out", word)
@@ -151,19 +136,13 @@ def norm_behind(fields: NormFields | None, shape: Shape, place: Place) -> Norm |
     fields.check_kind(fields.kind, place.path)
     affine = fields.kind != "instance" if fields.affine is None else fields.affine
     running = fields.kind == "batch" and fields.running is not False
-    groups = _groups(fields, shape, place)
-    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
-
-
-def _groups(fields: NormFields, shape: Shape, place: Place) -> int:
     if fields.kind == "instance" and prod(shape.sides) == 1:
         fact = f"an instance norm of {shape} has one number for each channel, which it makes zero"
         raise place.wrong(fact, "use batch or layer", "norm")
-    if fields.kind != "group":
-        return 1
-    if fields.groups is None:
+    if fields.kind == "group" and fields.groups is None:
         raise place.wrong("a group norm needs groups", "such as `groups: 32`", "groups")
-    if shape.channels % fields.groups:
-        fact = f"{shape.channels} channels cannot be divided into {fields.groups} groups"
+    groups = (fields.groups or 1) if fields.kind == "group" else 1
+    if shape.channels % groups:
+        fact = f"{shape.channels} channels cannot be divided into {groups} groups"
         raise place.wrong(fact, "use a divisor of the channels", "groups")
-    return fields.groups
+    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)

@@ -3,66 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
 from pydantic.config import JsonDict
 
 from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.derived import Derived
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Bins, Window
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("pool",)
-MAY_STAND_ALONE = False
-WITH_KERNEL: JsonDict = {"beside": {"kernel": 3}}  # or with `to`
+WITH_KERNEL: JsonDict = {"kernel": 3}  # or with `to`
 
 
 class PoolFields(Node):
     main: ClassVar[str] = "kind"
-    kind: Literal["max", "average"] = Field(
-        examples=["max"], description="The largest number of a window, or its mean.", json_schema_extra=WITH_KERNEL
+    kind: Literal["max", "average"] = field(
+        ..., "The largest number of a window, or its mean.", example="max", beside=WITH_KERNEL
     )
-    kernel: Sizes | None = Field(
-        examples=[3],
-        default=None,
-        description="Size of the window: one number, or one for each side.",
-        json_schema_extra={"unset": "needed, unless `to` is given"},
+    kernel: Sizes | None = field(
+        None, "Size of the window: one number, or one for each side.", example=3, unset="needed, unless `to` is given"
     )
-    stride: Sizes | None = Field(
-        examples=[2],
-        default=None,
-        description="How many positions the window moves from one output to the next.",
-        json_schema_extra={"unset": "the kernel's size: windows do not overlap", **WITH_KERNEL},
+    stride: Sizes | None = field(
+        None,
+        "How many positions the window moves from one output to the next.",
+        example=2,
+        unset="the kernel's size: windows do not overlap",
+        beside=WITH_KERNEL,
     )
-    padding: FromZero = Field(
-        examples=[1], default=0, description="Positions added at both ends.", json_schema_extra=WITH_KERNEL
+    padding: FromZero = field(0, "Positions added at both ends.", example=1, beside=WITH_KERNEL)
+    dilation: Sizes = field(
+        1,
+        "Max pooling: the distance between neighbouring numbers of a window; 1: they are contiguous.",
+        example=2,
+        beside=WITH_KERNEL,
     )
-    dilation: Sizes = Field(
-        examples=[2],
-        default=1,
-        description="Max pooling: the distance between neighbouring numbers of a window; 1: they are contiguous.",
-        json_schema_extra=WITH_KERNEL,
+    ceil: bool = field(
+        False, "Round the number of windows up, so that the last may be cut.", example=True, beside=WITH_KERNEL
     )
-    ceil: bool = Field(
-        examples=[True],
-        default=False,
-        description="Round the number of windows up, so that the last may be cut.",
-        json_schema_extra=WITH_KERNEL,
-    )
-    to: Sizes | None = Field(
-        examples=[1],
-        default=None,
-        description="Adaptive pooling: the size that comes out, whatever comes in.",
-        json_schema_extra={"unset": "the kernel and its stride decide"},
+    to: Sizes | None = field(
+        None,
+        "Adaptive pooling: the size that comes out, whatever comes in.",
+        example=1,
+        unset="the kernel and its stride decide",
     )
 
 
@@ -106,20 +94,17 @@ class PoolTo:
         sides = trace.sides(before, self.to)
         out = axes(batch, channels, *sides)
         if self.kind == "average" and set(self.to) == {1}:
-            return m.record("sum", x, to=out, over=_summed(before, sides), windows=bins)  # PyTorch takes the mean
+            summed = tuple(dim for dim in before if dim not in sides)
+            return m.record("sum", x, to=out, over=summed, windows=bins)  # PyTorch takes the mean
         taps = taps_of(tuple(each.reach for each in bins))
         seen = m.record("view", x, to=axes(batch, channels, *sides, *taps), windows=bins)
         return m.record(f"{self.kind}_pool", seen, to=out, over=taps)
 
 
-def _summed(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    return tuple(dim for dim in before if dim not in after)
-
-
 FIELDS = PoolFields
 
 
-def read(word: str, fields: PoolFields, shape: Shape, place: Place, reader: Reader) -> tuple[Pool | PoolTo, Shape]:
+def read(word: str, fields: PoolFields, shape: Shape, place: Place) -> tuple[Pool | PoolTo, Shape]:
     need_map(word, shape, place)
     number = len(shape.sides)
     if fields.to is not None and fields.kernel is None:

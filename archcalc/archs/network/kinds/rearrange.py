@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from archcalc.archs.network.kinds.conv import need_map, padded
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import ALONE, Pair, as_paddings, paddings
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Module, Tensor, axes
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("pad", "slice", "shuffle")
-MAY_STAND_ALONE = False
 
 
 class RearrangeFields(Node):
     main: ClassVar[str] = "by"
-    by: Any = Field(
-        examples=[1],
-        description="Zeros at each end of every side.",
-        json_schema_extra={
-            "words": {
-                "slice": ["The channels that come out: the first, and the one behind the last.", [[0, 32]]],
-                "shuffle": ["Groups of channels, which are dealt out in turn.", [4]],
-            }
+    by: Any = field(
+        ...,
+        "Zeros at each end of every side.",
+        example=1,
+        words={
+            "slice": ["The channels that come out: the first, and the one behind the last.", [[0, 32]]],
+            "shuffle": ["Groups of channels, which are dealt out in turn.", [4]],
         },
     )
 
@@ -72,7 +65,7 @@ class Shuffle:
 FIELDS = RearrangeFields
 
 
-def read(word: str, fields: RearrangeFields, shape: Shape, place: Place, reader: Reader) -> tuple[Any, Shape]:
+def read(word: str, fields: RearrangeFields, shape: Shape, place: Place) -> tuple[Any, Shape]:
     return {"pad": _pad, "slice": _slice, "shuffle": _shuffle}[word](fields.by, shape, place)
 
 
@@ -94,7 +87,7 @@ def _slice(said: Any, shape: Shape, place: Place) -> tuple[Slice, Shape]:
     if not whole or not 0 <= said[0] < said[1] <= shape.channels:
         fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
         raise place.wrong(fact, key="slice")
-    return Slice(said[0], said[1]), shape.with_channels(said[1] - said[0])
+    return Slice(said[0], said[1]), Shape(said[1] - said[0], shape.sides)
 
 
 def _shuffle(said: Any, shape: Shape, place: Place) -> tuple[Shuffle, Shape]:

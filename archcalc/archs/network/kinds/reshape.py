@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field
-
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import SIDES, Shape
 from archcalc.archs.network.spec import Sample
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import Count, product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("flatten", "reshape")
 MAY_STAND_ALONE = True
@@ -25,10 +20,11 @@ MAY_STAND_ALONE = True
 
 class ReshapeFields(Node):
     main: ClassVar[str] = "to"
-    to: Sample | bool = Field(
-        examples=[[256, 16, 16]],
-        description="Channels and sides that come out: as many numbers as come in.",
-        json_schema_extra={"words": {"flatten": ["Always true: one vector of all numbers comes out.", [True]]}},
+    to: Sample | bool = field(
+        ...,
+        "Channels and sides that come out: as many numbers as come in.",
+        example=[256, 16, 16],
+        words={"flatten": ["Always true: one vector of all numbers comes out.", [True]]},
     )
 
 
@@ -56,7 +52,7 @@ class Reshape:
 FIELDS = ReshapeFields
 
 
-def read(word: str, fields: ReshapeFields, shape: Shape, place: Place, reader: Reader) -> tuple[Reshape, Shape]:
+def read(word: str, fields: ReshapeFields, shape: Shape, place: Place) -> tuple[Reshape, Shape]:
     if word == "flatten":
         if fields.to is not True:
             raise place.wrong("flatten makes a vector of what comes in", "write `reshape` to give a shape", word)

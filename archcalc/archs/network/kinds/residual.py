@@ -6,40 +6,30 @@ Where the layers change the shape, `shortcut` says what happens: layers for the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
-
-from pydantic import Field
+from typing import Annotated, Any, ClassVar
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.join import join
 from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.archs.network.values import Layers, Words
 from archcalc.core.ir import Module, Tensor
-from archcalc.spec.node import Node, as_tuple
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, as_tuple, field
 
 WORDS = ("residual",)
-MAY_STAND_ALONE = False
 NONE = "none"
 
 
 class ResidualFields(Node):
     main: ClassVar[str] = "branch"
-    branch: Layers = Field(
-        examples=[[{"conv": 64, "kernel": 1}]], description="Layers whose output is added to what comes in."
+    branch: Layers = field(..., "Layers whose output is added to what comes in.", example=[{"conv": 64, "kernel": 1}])
+    shortcut: Annotated[Any, Words()] = field(
+        None, "Layers of the skip where the shape changes, or `none` for no skip there.", example="none"
     )
-    shortcut: Annotated[Any, Words()] = Field(
-        examples=["none"],
-        default=None,
-        description="Layers of the skip where the shape changes, or `none` for no skip there.",
-    )
-    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind the sum.")
+    act: Act | None = field(None, "The activation behind the sum.", example="relu")
 
 
 @dataclass(frozen=True)
@@ -61,8 +51,8 @@ class Residual:
 FIELDS = ResidualFields
 
 
-def read(word: str, fields: ResidualFields, shape: Shape, place: Place, reader: Reader) -> tuple[Residual, Shape]:
-    branch, behind = reader.steps(fields.branch, shape, place.below(word))
+def read(word: str, fields: ResidualFields, shape: Shape, place: Place) -> tuple[Residual, Shape]:
+    branch, behind = place.reader.steps(fields.branch, shape, place.below(word))
     act = act_behind(fields.act)
     if behind == shape:
         return Residual(branch, None, True, act), behind
@@ -72,7 +62,7 @@ def read(word: str, fields: ResidualFields, shape: Shape, place: Place, reader: 
         fact = f"{shape} comes in and {behind} comes out, which cannot be added"
         hint = "write `shortcut: [{conv: …, kernel: 1, stride: …}]`, or `shortcut: none` for no skip here"
         raise place.wrong(fact, hint, word)
-    shortcut, skipped = reader.steps(as_tuple(fields.shortcut), shape, place.below("shortcut"))
+    shortcut, skipped = place.reader.steps(as_tuple(fields.shortcut), shape, place.below("shortcut"))
     if skipped != behind:
         raise place.wrong(f"the shortcut gives {skipped}, the branch {behind}", "make them equal", "shortcut")
     return Residual(branch, shortcut, True, act), behind

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from archcalc.archs.network.kinds.conv import need_map
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("response_norm",)
 MAY_STAND_ALONE = True
@@ -24,9 +19,7 @@ MAY_STAND_ALONE = True
 
 class ResponseNormFields(Node):
     main: ClassVar[str] = "learned"
-    learned: bool = Field(
-        examples=[True], default=True, description="Always true: weights and biases of the channels are parameters."
-    )
+    learned: bool = field(True, "Always true: weights and biases of the channels are parameters.", example=True)
 
 
 @dataclass(frozen=True)
@@ -48,9 +41,7 @@ class ResponseNorm:
 FIELDS = ResponseNormFields
 
 
-def read(
-    word: str, fields: ResponseNormFields, shape: Shape, place: Place, reader: Reader
-) -> tuple[ResponseNorm, Shape]:
+def read(word: str, fields: ResponseNormFields, shape: Shape, place: Place) -> tuple[ResponseNorm, Shape]:
     need_map(word, shape, place)
     if not fields.learned:
         raise place.wrong("a response norm has learned weights", "take it out, or leave it as it is", word)

@@ -6,37 +6,30 @@ z = mean + e^(log_variance / 2) · noise, with noise drawn anew for every sample
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.archs.network.values import Layers
 from archcalc.core.ir import Module, Tensor
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("sample",)
-MAY_STAND_ALONE = False
 
 
 class Distribution(Node):
-    mean: Layers = Field(examples=[[{"linear": 20}]], description="Layers that give the mean.")
-    log_variance: Layers = Field(
-        examples=[[{"linear": 20}]], description="Layers that give the logarithm of the variance."
-    )
+    mean: Layers = field(..., "Layers that give the mean.", example=[{"linear": 20}])
+    log_variance: Layers = field(..., "Layers that give the logarithm of the variance.", example=[{"linear": 20}])
 
 
 class SampleFields(Node):
     main: ClassVar[str] = "of"
-    of: Distribution = Field(
-        examples=[{"mean": [{"linear": 20}], "log_variance": [{"linear": 20}]}],
-        description="The mean and the log-variance of the code, each a list of layers.",
+    of: Distribution = field(
+        ...,
+        "The mean and the log-variance of the code, each a list of layers.",
+        example={"mean": [{"linear": 20}], "log_variance": [{"linear": 20}]},
     )
 
 
@@ -59,10 +52,10 @@ class Sample:
 FIELDS = SampleFields
 
 
-def read(word: str, fields: SampleFields, shape: Shape, place: Place, reader: Reader) -> tuple[Sample, Shape]:
+def read(word: str, fields: SampleFields, shape: Shape, place: Place) -> tuple[Sample, Shape]:
     inside = place.below(word)
-    mean, behind = reader.steps(fields.of.mean, shape, inside.below("mean"))
-    logarithm, other = reader.steps(fields.of.log_variance, shape, inside.below("log_variance"))
+    mean, behind = place.reader.steps(fields.of.mean, shape, inside.below("mean"))
+    logarithm, other = place.reader.steps(fields.of.log_variance, shape, inside.below("log_variance"))
     if behind != other:
         raise place.wrong(f"the mean is {behind}, the log-variance {other}", "make them equal", word)
     return Sample(mean, logarithm), behind

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from pydantic import Field
-
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Module, Tensor
-from archcalc.spec.node import Node
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, field
 
 WORDS = ("scale",)
 MAY_STAND_ALONE = True
@@ -22,7 +17,7 @@ MAY_STAND_ALONE = True
 
 class ScaleFields(Node):
     main: ClassVar[str] = "learned"
-    learned: bool = Field(examples=[True], default=True, description="Always true: the factors are parameters.")
+    learned: bool = field(True, "Always true: the factors are parameters.", example=True)
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Scale:
 FIELDS = ScaleFields
 
 
-def read(word: str, fields: ScaleFields, shape: Shape, place: Place, reader: Reader) -> tuple[Scale, Shape]:
+def read(word: str, fields: ScaleFields, shape: Shape, place: Place) -> tuple[Scale, Shape]:
     if not fields.learned:
         raise place.wrong("a scale that is not learned has no effect", "take it out", word)
     return Scale(shape.channels), shape

@@ -3,58 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from archcalc.archs.network.kinds.activation import Act
 from archcalc.archs.network.kinds.conv import Filters, Met, filters_of, places_of
 from archcalc.archs.network.kinds.norm import NormFields, norm_behind
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import FromZero, Groups, Sizes
 from archcalc.core.count import product
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.windows import Spread
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("transposed_conv",)
-MAY_STAND_ALONE = False
 
 
 class TransposedConvFields(Node):
     main: ClassVar[str] = "channels"
-    channels: Size = Field(examples=[64], description="Channels that come out.")
-    kernel: Sizes = Field(examples=[4], description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(
-        examples=[2],
-        default=1,
-        description="How many positions of the output the kernel moves from one input to the next; 2 doubles the map.",
+    channels: Size = field(..., "Channels that come out.", example=64)
+    kernel: Sizes = field(..., "Size of the filters: one number, or one for each side.", example=4)
+    stride: Sizes = field(
+        1, "How many positions of the output the kernel moves from one input to the next; 2 doubles the map.", example=2
     )
-    padding: FromZero = Field(
-        examples=[1], default=0, description="Positions that are cut off at both ends of the output."
+    padding: FromZero = field(0, "Positions that are cut off at both ends of the output.", example=1)
+    output_padding: FromZero = field(
+        0,
+        "Positions that the output has more at its far end, fewer than the stride or the dilation.",
+        example=1,
+        beside={"stride": 2},
     )
-    output_padding: FromZero = Field(
-        examples=[1],
-        default=0,
-        description="Positions that the output has more at its far end, fewer than the stride or the dilation.",
-        json_schema_extra={"beside": {"stride": 2}},
+    dilation: Sizes = field(
+        1, "The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.", example=2
     )
-    dilation: Sizes = Field(
-        examples=[2],
-        default=1,
-        description="The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.",
-    )
-    groups: Groups = Field(
-        examples=[2], default=1, description="Groups of channels with filters of their own, or `depthwise`."
-    )
-    bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")
-    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
-    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
+    groups: Groups = field(1, "Groups of channels with filters of their own, or `depthwise`.", example=2)
+    bias: bool = field(True, "A learned number added to each channel.", example=False)
+    norm: NormFields | None = field(None, "The norm behind it.", example="batch")
+    act: Act | None = field(None, "The activation behind it, after the norm.", example="relu")
 
 
 @dataclass(frozen=True)
@@ -80,9 +66,7 @@ class TransposedConv(Filters):
 FIELDS = TransposedConvFields
 
 
-def read(
-    word: str, fields: TransposedConvFields, shape: Shape, place: Place, reader: Reader
-) -> tuple[TransposedConv, Shape]:
+def read(word: str, fields: TransposedConvFields, shape: Shape, place: Place) -> tuple[TransposedConv, Shape]:
     filters = filters_of(word, fields, shape, place)
     if fields.output_padding >= max(*filters.stride, *filters.dilation):
         fact = f"output_padding {fields.output_padding} is not smaller than the stride or the dilation"

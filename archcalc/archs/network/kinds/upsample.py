@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from archcalc.archs.network.kinds.conv import need_map
+from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Enlarged
-from archcalc.spec.node import Node, Size
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
-    from archcalc.archs.network.reader import Reader
+from archcalc.spec.node import Node, Size, field
 
 WORDS = ("upsample", "pixel_shuffle")
-MAY_STAND_ALONE = False
 
 
 class UpsampleFields(Node):
     main: ClassVar[str] = "times"
-    times: Size = Field(
-        examples=[2],
-        description="How many times longer each side becomes.",
-        json_schema_extra={
-            "words": {
-                "pixel_shuffle": ["How many times longer each side becomes, from times² as many channels each.", [2]]
-            }
-        },
+    times: Size = field(
+        ...,
+        "How many times longer each side becomes.",
+        example=2,
+        words={"pixel_shuffle": ["How many times longer each side becomes, from times² as many channels each.", [2]]},
     )
-    mode: Literal["nearest", "linear"] = Field(
-        examples=["linear"],
-        default="nearest",
-        description="Copies of the nearest place, or linear (bilinear) interpolation.",
-        json_schema_extra={"words": {"pixel_shuffle": None}},
+    mode: Literal["nearest", "linear"] = field(
+        "nearest",
+        "Copies of the nearest place, or linear (bilinear) interpolation.",
+        example="linear",
+        words={"pixel_shuffle": None},
     )
 
 
@@ -73,9 +64,7 @@ class PixelShuffle:
 FIELDS = UpsampleFields
 
 
-def read(
-    word: str, fields: UpsampleFields, shape: Shape, place: Place, reader: Reader
-) -> tuple[Upsample | PixelShuffle, Shape]:
+def read(word: str, fields: UpsampleFields, shape: Shape, place: Place) -> tuple[Upsample | PixelShuffle, Shape]:
     need_map(word, shape, place)
     sides = tuple(size * fields.times for size in shape.sides)
     if word == "upsample":

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from archcalc.spec.node import Lazy
 
-SLOTS = {
-    "attention": "Attention",
-    "cross": "Attention",
-    "ffn": "Ffn",
-    "moe": "Moe",
-    "mamba": "Mamba",
-    "delta": "Delta",
-    "rglru": "Rglru",
-    "lightning": "Lightning",
-    "conv": "Conv",
+SLOTS = {  # what its fields are, for the spec
+    "attention": Lazy(f"{__name__}.attention", "Attention"),
+    "cross": Lazy(f"{__name__}.attention", "Attention"),
+    "ffn": Lazy(f"{__name__}.ffn", "Ffn"),
+    "moe": Lazy(f"{__name__}.moe", "Moe"),
+    "mamba": Lazy(f"{__name__}.mamba", "Mamba"),
+    "delta": Lazy(f"{__name__}.delta", "Delta"),
+    "rglru": Lazy(f"{__name__}.rglru", "Rglru"),
+    "lightning": Lazy(f"{__name__}.lightning", "Lightning"),
+    "conv": Lazy(f"{__name__}.conv", "Conv"),
 }
-
-
-FILES = {slot: f"{__name__}.{slot}" for slot in SLOTS} | {"cross": f"{__name__}.attention"}
-
-
-def slot_node(slot: str) -> Lazy:
-    """What a slot's fields are, for the spec."""
-    return Lazy(FILES[slot], SLOTS[slot])

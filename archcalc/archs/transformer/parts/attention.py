@@ -11,7 +11,7 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.attention_fields import Attention, QKNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
-from archcalc.archs.transformer.positions import Encodings
+from archcalc.archs.transformer.positions import Encodings, Written
 from archcalc.archs.transformer.positions.encoding import Places
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
@@ -145,9 +145,13 @@ def _positions(word: str, node: Attention, around: Surroundings, *, cross: bool)
     """Those that act in this attention; kernel attention has no scores to add a bias to."""
     places = around.places(word, "position")
     if cross:
-        positions.check_cross(node.position, places[:2])
+        own: tuple[Written, ...] = node.position or ()
+        for position in own:
+            if position.kind != "none":
+                fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
+                raise InputError(fact, "leave it out; self-attention keeps its own", fields=places[:2])
         return ()
-    used = positions.in_attention(around.positions(node.position, word), node.position, places[:2])
+    used = positions.in_attention(positions.resolved(around, node.position, word), node.position, places[:2])
     for encoding in used:
         if encoding.on_scores and node.feature not in (None, SOFTMAX):
             fact = f"{encoding.kind} adds to the scores, which {node.feature} attention never computes"

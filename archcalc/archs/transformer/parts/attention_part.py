@@ -34,12 +34,14 @@ class AttentionPart(Part):
         """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position,
         Transformer-XL one pair of biases."""
         reader = Reader(self.layer, x, context, self.dropout, self.patches)
-        prepared = [position.prepare(stack, reader) for position in self.positions]
+        prepared = [position.prepare(stack, reader) for position in self.positions if position.is_of_stack]
         return next((table for table in prepared if table), None)
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         layer, sight = self.layer, self.layer.sight
-        self.describe(m, "cross-attention" if layer.cross else CALLED[sight.causal], sight.about)
+        called = "cross-attention" if layer.cross else CALLED[sight.causal]
+        m.words.called = called if m.name == self.slot else f"{m.words.title}: {called}"  # behind the spec's own name
+        m.words.about = sight.about
         if self.global_qkv:
             layer.keep_global(m, x.dims[-1])
         reader = Reader(layer, x, context, self.dropout, self.patches, context.prepared.get(self.name))

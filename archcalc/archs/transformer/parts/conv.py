@@ -33,15 +33,9 @@ class Conv(Node):
 
 def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> LayerPart:
     node.check_kind(node.kind, *around.places(word))
-    return _gated(word, node, around) if node.kind == "gated" else _plain(word, node, around)
-
-
-def _gated(word: str, node: Conv, around: Surroundings) -> LayerPart:
-    around.check_causal("a gated convolution")
-    return around.layer_part(word, GatedConv(node.kernel, node.bias), node.norm)
-
-
-def _plain(word: str, node: Conv, around: Surroundings) -> LayerPart:
+    if node.kind == "gated":
+        around.check_causal("a gated convolution")
+        return around.layer_part(word, GatedConv(node.kernel, node.bias), node.norm)
     if around.causal:
         hint = "put it into an encoder"
         raise InputError("this convolution is not causal", hint, fields=around.places("pattern"))

@@ -28,7 +28,9 @@ class LatentPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         sight = self.layer.sight
-        self.describe(m, CALLED[sight.causal], sight.about)
+        called = CALLED[sight.causal]
+        m.words.called = called if m.name == self.slot else f"{m.words.title}: {called}"
+        m.words.about = sight.about
         inputs = Inputs(context.work, mask=context.mask(x, sight))
         if self.rope:
             inputs = replace(inputs, rotation=self.rope.rotation(x, self.layer.widths.rope, context))
@@ -42,7 +44,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Late
             "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
         )
     rope = None
-    for encoding in positions.in_attention(around.positions(node.position, word), node.position, places):
+    for encoding in positions.in_attention(positions.resolved(around, node.position, word), node.position, places):
         if not isinstance(encoding, Rope):
             fact = f"latent attention has no {encoding.kind} positions"
             raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)

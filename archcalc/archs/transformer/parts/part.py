@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.positions import Encodings, Written
-from archcalc.archs.transformer.positions.encoding import Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.norm import norm
@@ -35,18 +32,9 @@ class Part:
     layer_scale: bool = field(default=False, kw_only=True)
     slot: str = field(default="", kw_only=True)  # the part that this is, or is like
 
-    def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
-        """What is computed once for all blocks of a stack, such as T5's relative bias."""
-        return None
-
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Record the forward pass of the branch."""
         raise NotImplementedError
-
-    def describe(self, m: Module, called: str, about: str) -> None:
-        """The name that textbooks use, behind the name that the spec gives it, if it gives one."""
-        m.words.called = called if m.name == self.slot else f"{m.words.title}: {called}"
-        m.words.about = about
 
     def within(self, d_model: int) -> Part:
         """The part in a small model of that width."""
@@ -139,9 +127,3 @@ class Surroundings:
 
     def norm(self, own: Norm | None) -> Norm:
         return merged(self.scope.norm, own or Norm())
-
-    def positions(self, own: tuple[Written, ...] | None, *above: str) -> Encodings:
-        """The position encodings inherited from `above` or the stack, overridden by `own`."""
-        places, of_stack = self.places(*above, "position"), self.places("position")
-        site = Site(self.d_model, self.patches, places, of_stack)
-        return positions.resolved(self.scope.position, own, site)

@@ -25,6 +25,9 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Site
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.node import Node, OneOrMore, as_tuple, field, merged
 
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.parts.part import Surroundings
+
 Encodings = tuple[Encoding, ...]
 
 FILES = (sinusoidal, learned, rope, alibi, relative, disentangled, shaw, transformer_xl)  # in the order that help has
@@ -57,29 +60,30 @@ Position = create_model(
 Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), OneOrMore()]  # type: ignore[valid-type]
 
 
-def resolved(scope: tuple[Written, ...], own: tuple[Written, ...] | None, site: Site) -> Encodings:
+def resolved(around: Surroundings, own: tuple[Written, ...] | None, *above: str) -> Encodings:
     """Those of a part, merged over those of its stack or model: each as the class of its kind, and checked."""
-    written = scope if own is None else own
-    if own and len(scope) == len(own) == 1:
-        written = (merged(scope[0], own[0]),)
-    found = [_of_kind(position).on_image(site) for position in written if position.kind != "none"]
+    site = Site(around.patches, around.places(*above, "position"), around.places("position"))
+    scope: tuple[Written, ...] = around.scope.position
+    written = scope
+    if own is not None:
+        written = (merged(scope[0], own[0]),) if len(scope) == len(own) == 1 else own
+    found: list[Encoding] = []
+    for position in written:
+        if position.kind != "none":
+            kind = KINDS[position.kind]
+            names = position.model_fields_set & kind.model_fields.keys()
+            given = {name: getattr(position, name) for name in names}
+            found.append(kind.model_construct(_fields_set=names, **given).on_image(site))
     for position in written:
         position.check_kind(position.kind, *site.places)
     for encoding in found:
-        encoding.check(site.d_model, site.places)
+        encoding.check(around.d_model, site.places)
     for on_embedding, where in ((True, "on the embedding"), (False, "in attention")):
         rivals = [encoding for encoding in found if encoding.on_embedding == on_embedding]
         if len(rivals) > 1 and not (len(rivals) == 2 and rivals[0].goes_with(rivals[1])):
             both = " and ".join(encoding.kind for encoding in rivals)
             raise InputError(f"{both} both act {where}", "keep one of them", fields=site.places)
     return tuple(found)
-
-
-def _of_kind(position: Written) -> Encoding:
-    """The fields as written that this kind has, as an object of its class."""
-    encoding = KINDS[position.kind]
-    names = position.model_fields_set & encoding.model_fields.keys()
-    return encoding.model_construct(_fields_set=names, **{name: getattr(position, name) for name in names})
 
 
 def in_attention(encodings: Encodings, own: tuple[Written, ...] | None, at: list[Path]) -> Encodings:
@@ -89,10 +93,3 @@ def in_attention(encodings: Encodings, own: tuple[Written, ...] | None, at: list
             fact = f"{position.kind} positions are added to the embedding, not in attention"
             raise InputError(fact, "write it at the model or the stack", fields=at)
     return tuple(encoding for encoding in encodings if not encoding.on_embedding)
-
-
-def check_cross(own: tuple[Written, ...] | None, at: list[Path]) -> None:
-    for position in own or ():
-        if position.kind != "none":
-            fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
-            raise InputError(fact, "leave it out; self-attention keeps its own", fields=at)

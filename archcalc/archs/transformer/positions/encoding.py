@@ -23,9 +23,8 @@ RELATIVE = "relative positions"
 
 @dataclass(frozen=True)
 class Site:
-    """The stack that encodings are resolved for, and where they may be written."""
+    """The image that encodings are resolved for, if the stack reads one, and where they may be written."""
 
-    d_model: int
     patches: Patches | None
     places: list[Path]
     of_stack: list[Path]  # the places of the stack's own
@@ -119,11 +118,11 @@ class Encoding(Node):
         return self
 
     def add_to(self, m: Module, x: Tensor, patches: Patches | None) -> Tensor:
-        """The embedding with positions, in its module."""
-        return x
+        """The embedding with positions, in its module, where it is added there."""
+        raise NotImplementedError
 
     def prepare(self, stack: Module, reader: Reader) -> Tensor | None:
-        """What is computed once for all blocks of the stack."""
+        """What is computed once for all blocks, of an encoding of the stack."""
         return None
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:

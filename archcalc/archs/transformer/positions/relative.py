@@ -70,8 +70,8 @@ class Relative(Bucketed):
             hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
             raise InputError(fact, hint, fields=at)
 
-    def prepare(self, stack: Module, reader: Reader) -> Tensor | None:
-        return self._bias(stack, reader) if self.per == "stack" else None
+    def prepare(self, stack: Module, reader: Reader) -> Tensor:
+        return self._bias(stack, reader)
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         """The stack's table, the block's own, or the sum of both."""

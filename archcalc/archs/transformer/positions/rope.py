@@ -56,9 +56,9 @@ class Rope(Stored):
 
     def prepare(self, stack: Module, reader: Reader) -> None:
         """The stored angles."""
-        if not self.stored or "weight" in stack["position"].params:
-            return
         m = stack["position"]
+        if "weight" in m.params:
+            return
         rows, width = Dim.of("positions", self.length or 0), Dim.of("rotated", self.width(reader.layer.head_dim))
         m.words.title = m.words.term = "angles"
         table = m.param("weight", rows, width, role=Role.POSITION_TABLE, trainable=False)

@@ -65,8 +65,6 @@ class TransformerXL(Encoding):
 
     def prepare(self, stack: Module, reader: Reader) -> None:
         """u and v, for all blocks of the stack."""
-        if not self.shared:
-            return
         m = stack["position"]
         m.words.title = m.words.term = RELATIVE
         for name in (CONTENT, POSITION):
