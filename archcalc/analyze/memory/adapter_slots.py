@@ -7,8 +7,6 @@ output is divided over GPUs the first is whole on each, of one whose input is di
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
 
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
@@ -20,7 +18,7 @@ from archcalc.core.roles import Role
 from archcalc.run.lora import EVERY_LINEAR, matches
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
-from archcalc.spec import paths
+from archcalc.spec.data_files import shipped
 
 ENDS = {"token_table": "the token table", "head": "the head"}
 EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
@@ -30,7 +28,7 @@ def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Re
     """All slots of the question; `model_type` is the model's family in transformers."""
     assert asked.lora
     number, width = asked.adapters or 1, BYTES[run.activations]
-    ends = [] if asked.lora_targets else [key for key in ENDS if model_type in _vllm()[key]]
+    ends = [] if asked.lora_targets else [key for key in ENDS if model_type in shipped("adapters", "vllm")[key]]
     elements = sum(_elements(root, asked.lora, asked.lora_targets, run.plan))
     elements += sum(EACH_GPU.size(one) for one in _of_ends(root, asked.lora, len(ends)))
     option = "" if asked.lora_targets else "--lora-targets"
@@ -45,13 +43,6 @@ def _words(asked: Options, run: Run, ends: list[str]) -> str:
     *first, last = [*(asked.lora_targets or ("every linear layer",)), *ends]
     layers = f"{', '.join(first)} and {last}" if first else last
     return f"LoRA adapters: {slots} of rank {asked.lora:,} in {run.activations} for {layers}, as vLLM allocates them"
-
-
-@cache
-def _vllm() -> dict[str, Any]:
-    from archcalc.spec.yaml_reader import read
-
-    return read(paths.shipped("adapters")["vllm"].read_bytes(), "adapters vllm").data
 
 
 def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Plan) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory.host import Crossing
@@ -12,7 +11,7 @@ from archcalc.core.budget import Budget
 from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import Policy
 from archcalc.core.tree import given_out, ops_in, read_from_outside
-from archcalc.spec import paths
+from archcalc.spec.data_files import shipped
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
@@ -22,23 +21,16 @@ if TYPE_CHECKING:
 MOST_LAYERS = 1_000
 
 
-@cache
-def _llama_cpp() -> dict[str, Any]:
-    from archcalc.spec.yaml_reader import read
-
-    return read(paths.shipped("offload")["llama.cpp"].read_bytes(), "offload llama.cpp").data
+def copied_from() -> int:
+    """Tokens from which on weights in host RAM are copied to the GPU."""
+    found: int = shipped("offload", "llama.cpp")["copied_from"]
+    return found
 
 
 def copies_weights(work: Workload) -> bool:
     """Whether so many tokens are computed at once that weights in host RAM are copied to the GPU for it."""
     longest = 1 if work.decodes else max(work.lengths.values(), default=1)
-    return bool(work.batch * longest >= _llama_cpp()["copied_from"])
-
-
-def copied_from() -> int:
-    """Tokens from which on weights in host RAM are copied to the GPU."""
-    found: int = _llama_cpp()["copied_from"]
-    return found
+    return work.batch * longest >= copied_from()
 
 
 def staged(param: Param, residence: Residence, keeping: Keeping) -> int:

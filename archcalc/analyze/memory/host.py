@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from archcalc.analyze.memory.part_table import part_table
+from archcalc.analyze.memory.tables import part_table
 from archcalc.report.base import Figure
 from archcalc.report.table import Table
 

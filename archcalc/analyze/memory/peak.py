@@ -1,7 +1,7 @@
 """The peak of a deployment at some sizes: the one way to ask for memory.
 
     found = peak(deployment, Sizes(batch=8, seq=4096))
-    found.bytes, found.parts, found.phase       tensors and overhead, at the moment with the most of them
+    found.bytes, found.parts                    tensors and overhead, at the moment with the most of them
     found.required                              what a device must have for it
     found.step, found.host                      the simulated step, and host RAM
 
@@ -27,12 +27,13 @@ from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.reference_model import reference_model
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
-from archcalc.analyze.memory.simulated import Simulated, peak_of
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
-from archcalc.simulate.levels import Place, Snapshot
+from archcalc.run.tree_changes import traced
+from archcalc.simulate.levels import Levels, Snapshot
 from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import sizes_of
@@ -53,11 +54,12 @@ FROM_THE_START = (
 
 
 class Played(NamedTuple):
-    """A simulated step, the tree that it ran through, and what stands beside the model."""
+    """A simulated step, the tree that it ran through, what stands beside the model, and memory over the step."""
 
     root: Module
     step: Simulated
     residents: tuple[Resident, ...]
+    levels: Levels
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Peak:
     @cached_property
     def instant(self) -> Snapshot:
         """When the step has the most, and what is there by then."""
-        return peak_of(played(self.deployment, self.sizes).step)
+        return played(self.deployment, self.sizes).levels.peak
 
     @property
     def bytes(self) -> int:
@@ -80,14 +82,6 @@ class Peak:
     @property
     def parts(self) -> dict[str, int]:
         return self.instant.parts
-
-    @property
-    def phase(self) -> str:
-        return self.instant.phase
-
-    @property
-    def place(self) -> Place:
-        return self.instant.place
 
     @property
     def step(self) -> Simulated:
@@ -108,7 +102,7 @@ class Peak:
     @cached_property
     def device(self) -> DeviceMemory:
         """What PyTorch's allocator makes of a training step."""
-        deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
+        deployment, (root, step, *_) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
         changes = training.unrolled(partial(training.step_schedule, root, run, deployment.keeping), step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
@@ -136,7 +130,7 @@ class Peak:
         whole = replace(deployment.run, plan=Plan())
         cache = cached(deployment, self.work, whole) if offload.gpu_layers is not None else []
         prompt = inference.prompt_of(self.work, deployment.run)
-        return deployment.offloading.host(deployment.build(prompt), prompt, self.step, cache)
+        return deployment.offloading.host(traced(deployment.network, deployment.run, prompt), prompt, self.step, cache)
 
 
 @lru_cache(maxsize=PEAKS)
@@ -150,25 +144,21 @@ def peak(deployment: Deployment, sizes: Sizes) -> Peak:
 @lru_cache(maxsize=STEPS)
 def played(deployment: Deployment, sizes: Sizes) -> Played:
     """The simulated step, with all that stands beside the model."""
-    work, start, run = deployment.workload(sizes), deployment.start, deployment.run
+    network, run, offloading = deployment.network, deployment.run, deployment.offloading
+    work = deployment.workload(sizes)
     if run.trains:
-        root = deployment.build(work)
-        step = training.simulated(root, work, run, deployment.keeping, start)
+        root = traced(network, run, work)
+        step = training.simulated(root, work, run, deployment.keeping, deployment.start)
     else:
-        step = _inference(deployment, work, start)
-        root = deployment.build(work)
+        prompt = inference.prompt_of(work, run)
+        root, cache = traced(network, run, prompt), cached(deployment, work, run)
+        staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
+        step = inference.simulated(root, work, run, offloading.on_gpu(cache), deployment.start, staged)
+        step = offloading.computed(prompt, step) if run.offload else step
+        root = traced(network, run, work)
     beside = residents(deployment, work)
-    return Played(root, joined(step, beside) if beside else step, tuple(beside))
-
-
-def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
-    run, offloading = deployment.run, deployment.offloading
-    prompt = inference.prompt_of(work, run)
-    root, cache = deployment.build(prompt), cached(deployment, work, run)
-    if not run.offload:
-        return inference.simulated(root, work, run, cache, start)
-    staged = offloading.staged(root, prompt)
-    return offloading.computed(prompt, inference.simulated(root, work, run, offloading.on_gpu(cache), start, staged))
+    step = joined(step, beside) if beside else step
+    return Played(root, step, tuple(beside), Levels(dict(step.start)).play(step.changes))
 
 
 def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
@@ -177,7 +167,7 @@ def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
     if run.trains or not keeps_cache(deployment.tree):
         return []
     step = inference.last_step(work)
-    found = inference.cache_after(deployment.build(step), step, run)
+    found = inference.cache_after(traced(deployment.network, deployment.run, step), step, run)
     check_cache([one.tensor for one in found], deployment.options)
     return found
 
@@ -194,7 +184,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     """All that a serving engine has within its share and that is no cache; the same for any number of sequences, and
     for all lengths of which a step reads prompts of one size."""
     one, known = replace(sizes, batch=1), deployment.beside_cache
-    key = sizes_of(deployment.prompt(one))
+    key = sizes_of(inference.prompt_of(deployment.workload(one), deployment.run))
     if key not in known:
         run = deployment.run
         known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
@@ -204,8 +194,9 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
 def check(deployment: Deployment, sizes: Sizes) -> None:
     """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
     work = deployment.workload(sizes)
-    deployment.build(work if deployment.run.trains else inference.prompt_of(work, deployment.run))
-    _ = deployment.least_bytes, cached(deployment, work, deployment.run), residents(deployment, work)
+    run = deployment.run
+    traced(deployment.network, run, work if run.trains else inference.prompt_of(work, run))
+    _ = deployment.least_bytes, cached(deployment, work, run), residents(deployment, work)
 
 
 def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
@@ -217,13 +208,14 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
         found.append(adapter_slots(deployment.tree, network.model_type, asked, run))
     if asked.draft == OWN_BLOCKS:
         step = inference.last_step(work)
-        found.append(own_blocks(deployment.build(step), step, run))
+        found.append(own_blocks(traced(network, run, step), step, run))
     elif asked.draft:
         other = drafting(deployment)
         found.append(draft_model(deployment, other, played(other, draft_sizes(work)).step))
     if run.method.reference == "same":
         alone = network.build(replace(run.method.of_step(work), mode="prefill"))
-        found.append(reference_model(alone, deployment.build(work), run, deployment.keeping, is_unrolled=is_unrolled))
+        policy = traced(network, run, work)
+        found.append(reference_model(alone, policy, run, deployment.keeping, is_unrolled=is_unrolled))
     if run.method.rollout in WITH_ENGINE:
         engine = rollout_engine(deployment)
         found.append(rollout(run, asked, work, played(engine, rollout_sizes(run, work)).step.start))

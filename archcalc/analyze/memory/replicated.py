@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, Held, ParameterMemory
@@ -56,10 +55,6 @@ def _sentence(option: str, parts: list[Undivided]) -> str:
     rest = sum(one.bytes for one in parts[SHOWN:])
     more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
     return f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
-
-
-def records(found: Iterable[Undivided]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in found]
 
 
 def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[Cached]) -> Iterator[Undivided]:

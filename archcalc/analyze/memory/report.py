@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.layer_table import kind_of, layer_columns
 from archcalc.analyze.memory.marginals import Marginals, recorded
-from archcalc.analyze.memory.part_table import part_line, part_table, size_columns
-from archcalc.analyze.memory.replicated import Undivided, records
+from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, Row
+from archcalc.analyze.memory.tables import layer_columns, part_table, size_columns
 from archcalc.core.later import Later
 from archcalc.report.base import Figure
 from archcalc.report.of_run import RunReport
@@ -60,6 +59,7 @@ class MemoryReport(RunReport):
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
+    layer_kind: str  # which columns rows have: train, cache or outputs
     estimates: tuple[str, ...]
     undivided: tuple[Undivided, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
@@ -75,7 +75,7 @@ class MemoryReport(RunReport):
     stages: Later[tuple[Snapshot, ...]] | None = field(
         default=None, compare=False, repr=False
     )  # the step in more detail
-    growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
+    marginals: Marginals | None = None  # what a little more takes; not of tensors of which it is unknown what they do
 
     @property
     def band(self) -> Band | None:
@@ -134,11 +134,6 @@ class MemoryReport(RunReport):
         host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
         return f"{about}{apart}{decimal_bytes(size)} {where} · {exact}{within}{host}"
 
-    @property
-    def marginals(self) -> Marginals | None:
-        """What a little more takes; None for a list of tensors, of which it is not known what they compute."""
-        return self.growth.value if self.growth else None
-
     def beneath(self) -> Sequence[str]:
         return [self.marginals.line()] if self.marginals else []
 
@@ -163,31 +158,24 @@ class MemoryReport(RunReport):
         return [figure for wanted, figure in listed if wanted]
 
     def table(self) -> Table:
-        """Bytes by part at the peak; overhead is no part of what the model takes, and so has no share in it."""
+        """Bytes by part at the peak, then what the allocator takes beyond the bytes of the tensors, or an engine leaves
+        of the device; overhead is no part of what the model takes, and so has no share in it."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
-        tensors = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
-        found = part_table(first, tensors | self._beside_tensors(), self.own_bytes)
-        overhead = self.parts["overhead"]
+        sizes = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
+        if self.device:
+            sizes["rounding"] = self.device.value.rounding
+            for stream, size in self.device.value.unused.items():
+                sizes[f"not in use, {stream.name.lower().replace('_', '-')} stream"] = size
+        else:
+            sizes["outside the engine's share"] = self.outside
+        found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"]
         last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
         return replace(found, lines=(*found.lines, *last))
-
-    def _beside_tensors(self) -> dict[str, int]:
-        """What the allocator takes beyond the bytes of the tensors, or an engine leaves of the device."""
-        if not self.device:
-            return {"outside the engine's share": self.outside}
-        found = self.device.value
-        names = {stream: stream.name.lower().replace("_", "-") for stream in found.unused}
-        unused = {f"not in use, {names[stream]} stream": size for stream, size in found.unused.items()}
-        return {"rounding": found.rounding, **unused}
 
     def more(self) -> Sequence[Table]:
         """What is offloaded; then memory over the step, or of each layer."""
         offloaded = [self.host.table()] if self.host else []
         return [*offloaded, self._over_step() if self.timeline else self._by_layer()]
-
-    @property
-    def layer_kind(self) -> str:
-        return kind_of(self.rows, trains=self.mode == "train")
 
     def columns(self) -> tuple[Column[Row], ...]:
         whole = self.rows[0].outputs if self.layer_kind == "outputs" else self.own_bytes
@@ -218,7 +206,9 @@ class MemoryReport(RunReport):
         columns, lines = size_columns("timeline", "of the peak"), []
         for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
             lines.append(heading(phase, columns))
-            lines += [part_line(stretch_name(one), one.bytes, self.required_bytes, 1) for one in instants]
+            for one in instants:
+                share = one.bytes / max(self.required_bytes, 1)
+                lines.append(Line((stretch_name(one), one.bytes, one.bytes, share), 1))
         return Table(columns, tuple(lines), self._skyline())
 
     def facts(self) -> dict[str, Any]:
@@ -239,7 +229,7 @@ class MemoryReport(RunReport):
             "states": self.states,
             **trained,
             "padding_bytes": self.padding,
-            "not_divided": records(self.undivided),
+            "not_divided": [asdict(one) for one in self.undivided],
             "elsewhere": self.elsewhere,
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
