@@ -12,7 +12,7 @@ from archcalc.analyze.fit.pool_words import POOL, pool_line
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
-from archcalc.analyze.memory.marginals import Marginals, recorded
+from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Table, keys, records_of, table_of
@@ -174,7 +174,7 @@ class FitReport(Report):
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **offloaded,
-            "marginals": recorded(self.marginals),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "band": self.band.fraction if self.band else None,

@@ -69,7 +69,11 @@ def _notes(target: Run, draft: Run) -> Iterator[Assumption]:
 def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
     """The target's blocks that predict further tokens: their weights are among the model's, their KV cache is not.
     `root` is traced for the step after which everything is cached."""
-    blocks = _further(root)
+    # the module of the blocks, which joins hidden states and tokens by a matrix of its own
+    joining = (
+        module for module, _ in walk(root) for one in module.params.values() if one.weight_role is Role.FURTHER_TOKENS
+    )
+    blocks = next((module.parent for module in joining), None)
     if blocks is None:
         hint = "add --set head.mtp.blocks=1 if its checkpoint has one, or name a draft model"
         raise InputError("the model has no multi-token prediction block", hint, field="--draft")
@@ -79,11 +83,3 @@ def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
     text = "multi-token prediction: its weights are among the model's"
     notes = PROPOSED, Assumption(Topic.BESIDE, text, int(blocks.repeat))
     return Resident("draft", "multi-token prediction", {"draft_cache": cache}, assumptions=notes)
-
-
-def _further(root: Module) -> Module | None:
-    """The module of the blocks, which joins hidden states and tokens by a matrix of its own."""
-    for module, _ in walk(root):
-        if any(param.weight_role is Role.FURTHER_TOKENS for param in module.params.values()):
-            return module.parent
-    return None

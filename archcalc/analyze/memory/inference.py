@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.cache_blocks import check_blocks
-from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached, positions_read
+from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
 from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
 from archcalc.core.divisors import divisors
+from archcalc.core.errors import InputError
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
-from archcalc.core.positions import Positions
+from archcalc.core.positions import GROWING, Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
 from archcalc.simulate.build import schedule
@@ -38,16 +39,13 @@ def prompt_of(work: Workload, run: Run) -> Workload:
     is ready for a full step of them, of as many prompts as that takes."""
     piece = run.prefill
     if piece and run.engine.fills_device and not work.decodes:
-        longest = _whole_part(piece, max(work.lengths.values(), default=1))
+        # the longest prompt of which a number fills a step of so many tokens
+        length = max(work.lengths.values(), default=1)
+        longest = max(each for each in divisors(piece) if each <= length)
         return replace(work, batch=piece // longest, lengths=dict.fromkeys(work.lengths, longest))
     if piece and run.engine.tokens and not work.decodes:
         work = replace(work, batch=1)
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
-
-
-def _whole_part(tokens: int, longest: int) -> int:
-    """The longest prompt, up to so long, of which a number fills a step of so many tokens."""
-    return max(length for length in divisors(tokens) if length <= longest)
 
 
 def last_step(work: Workload) -> Workload:
@@ -63,11 +61,29 @@ def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
     assert run.kv_format and run.state_format
     own = (run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan)
     formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format)
-    check_blocks(root, run, formats)
+    rule = run.engine.rules.cache
+    if rule and rule.whole_blocks:
+        _check_blocks(root, run, formats)
     if run.kv_rule != "vllm":
         return cached(root, step, formats)
     formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
     return in_groups(root, step, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
+
+
+def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
+    """Refuse a quantised KV cache whose blocks do not divide a model's heads.
+
+    Source: llama.cpp, llama_init_from_model in src/llama-context.cpp: its flash kernel reads a head as whole blocks;
+    without it a position of all heads has to be."""
+    for tensor in (tensor for tensor, _, _ in appended(root) if grows(tensor)):
+        kept, width, of = formats.of_growing(tensor), int(tensor.dims[-1].size), "a head has"
+        if run.attention == "eager":
+            own = (int(dim.size) for dim in tensor.dims if dim.positions not in GROWING and dim.name != "batch")
+            width, of = prod(own), "all heads have"
+        if width % kept.block:
+            what = "values" if tensor.of_values else "keys"
+            fact = f"{run.engine.rules.name} stores {what} in {kept.name} in blocks of {kept.block}, and {of} {width}"
+            raise InputError(fact, "choose fp16 or bf16", field="--kv-dtype")
 
 
 def simulated(

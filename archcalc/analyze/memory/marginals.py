@@ -59,7 +59,3 @@ class Marginals:
             "layer_bytes": self.layer,
             "binds_next": [one._asdict() for one in self.limits] or None,
         }
-
-
-def recorded(found: Marginals | None) -> dict[str, Any] | None:
-    return found.record() if found else None

@@ -42,19 +42,13 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
     offload = residence.offload
     tables = [one for one in parameters.held if offload.embedding and one.param.weight_role.is_table]
     in_host = _in_host(parameters, keeping, offload, accumulate) if offload.updates else {}
-    left = _without(parameters, _gone(offload), parameters.held)
+    gone = (*(["weights"] if offload.params else []), *(UPDATED if offload.updates else []))
+    left = _without(parameters, gone, parameters.held)
     if tables:
         _check_frozen(tables, keeping, residence)
         in_host["weights"] = sum(one.weights for one in tables)
         left = _without(left, ("weights",), tables)
     return Apart(left, in_host, _trained_bytes(parameters, keeping, is_master=False))
-
-
-def _gone(offload: Offload) -> tuple[str, ...]:
-    """The kinds of memory of which all is in host RAM."""
-    if offload.params:
-        return ("weights", *UPDATED)
-    return UPDATED if offload.updates else ()
 
 
 def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[Held]) -> ParameterMemory:

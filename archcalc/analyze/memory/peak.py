@@ -19,7 +19,6 @@ from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.adapter_slots import adapter_slots
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.deployment import Deployment
-from archcalc.analyze.memory.device_memory import MOST_OPS, on_device
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
@@ -34,13 +33,14 @@ from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
 from archcalc.simulate.levels import Levels, Snapshot
-from archcalc.simulate.reserved import DeviceMemory
+from archcalc.simulate.reserved import DeviceMemory, reserved
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import sizes_of
 from archcalc.spec.workload import Workload
 
 PEAKS = 128  # that are remembered, the latest ones
 STEPS = 8  # simulated steps that are: an op or a tensor each
+MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds, so that only their tensors count
 FROM_THE_START = (
     "gradients",
     "state",
@@ -108,8 +108,11 @@ class Peak:
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)
-        first = [step.start[part] for part in FROM_THE_START if step.start[part]]
-        return on_device(parameters, changes, run.allocator, first)
+        first = [parameters.buffers, *(step.start[part] for part in FROM_THE_START)]
+        start = [*parameters.blocks("weights"), *parameters.blocks("master"), *(size for size in first if size)]
+        # most optimizers keep two states
+        halves = [half for size in parameters.blocks("optimizer") for half in (size - size // 2, size // 2)]
+        return reserved(start, halves, changes, expandable=run.allocator == "expandable")
 
     @cached_property
     def required(self) -> int:

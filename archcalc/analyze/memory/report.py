@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.marginals import Marginals, recorded
+from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, Row
 from archcalc.analyze.memory.tables import layer_columns, part_table, size_columns
@@ -223,7 +223,7 @@ class MemoryReport(RunReport):
             "claims": self.claims.record(),
             **self._device_record(),
             **offloaded,
-            "marginals": recorded(self.marginals),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
             "states": self.states,

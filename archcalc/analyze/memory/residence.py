@@ -54,7 +54,9 @@ class Residence:
         stacks = {block.path.partition(".")[0] for block in self.blocks if 0 in layer_numbers(block)}
         if self.offload.gpu_layers is not None and len(stacks) != 1:
             found = f"{len(stacks)} stacks: {', '.join(sorted(stacks))}" if stacks else "no stack of layers"
-            raise InputError(f"counts the layers of one stack, and this model has {found}", _OUT, field="--ngl")
+            raise InputError(
+                f"counts the layers of one stack, and this model has {found}", "leave --ngl out", field="--ngl"
+            )
         if self.offload.experts and not any(map(is_of_experts, self.copies)):
             raise InputError("this model has no experts", "leave out what offloads them", field="--offload")
         if self.offload.embedding and not any(param.weight_role.is_table for param in self.copies):
@@ -62,9 +64,11 @@ class Residence:
 
     def in_host(self, param: Param) -> Place | None:
         """The parameter with those of its copies that are in host RAM."""
-        place = Place(param, self.copies[param])
-        if not place.layers:
-            return place if self._is_outside_in_host(param) else None
+        place, dealt_out = Place(param, self.copies[param]), self.offload.gpu_layers is not None
+        if not place.layers:  # in no layer: tables, what else stands in front of the layers, and the output layer
+            is_table = param.weight_role.is_table and self.offload.embedding
+            is_end = dealt_out and (self.is_all_in_host or self.ends.is_read_ahead(param))
+            return place if is_table or is_end else None
         first = max(self.first_on_gpu, self.offload.experts if is_of_experts(param) else 0)
         found = place.between(0, first)
         return found if found.copies else None
@@ -83,17 +87,6 @@ class Residence:
 
     def cache_on_gpu(self, cache: list[Cached]) -> list[Cached]:
         return [replace(one, bytes=one.bytes - self.cache_in_host(one)) for one in cache]
-
-    def _is_outside_in_host(self, param: Param) -> bool:
-        """Of what is in no layer: tables, what else stands in front of the layers, and the output layer."""
-        if param.weight_role.is_table and self.offload.embedding:
-            return True
-        if self.offload.gpu_layers is None:
-            return False
-        return self.is_all_in_host or self.ends.is_read_ahead(param)
-
-
-_OUT = "leave --ngl out"
 
 
 def is_of_experts(param: Param) -> bool:

@@ -3,6 +3,7 @@ parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from archcalc.core.execution import Trainable, never
@@ -122,6 +123,16 @@ class ParameterMemory:
     def weights(self) -> int:
         """Bytes of all parameters and buffers."""
         return self.states["weights"] + self.buffers
+
+    def blocks(self, kind: str) -> Iterator[int]:
+        """Allocations: one for each copy of each parameter, or one flat buffer of all, where ZeRO-1 or -2 divides
+        such."""
+        if self.plan.zero in FLAT and kind in SHARDED[self.plan.zero]:
+            yield self.states[kind]
+            return
+        for held in self.held:
+            size = getattr(held, kind) // held.copies
+            yield from (size for _ in range(held.copies) if size)
 
 
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:

@@ -75,8 +75,17 @@ def _has_gradients(run: Run) -> bool:
 
 
 def passes(run: Run, keeping: Keeping) -> list[Pass]:
-    """The passes of all options in their order: what is saved, what becomes of parameters, what others left."""
-    return [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping), *_of_the_loop(run)]
+    """The passes of all options in their order: what is saved, what becomes of parameters, then what a training loop
+    holds and the micro-batches of a pipeline; DPO's loop holds logits until the reference model has run too."""
+    facts = run.code.habits
+    found = [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping)]
+    held = "loss" if run.method.logits == "held" else facts.logits_held
+    if held != "no":
+        found.append(partial(hold_logits, until=held, has_last_step=facts.longest == "every"))
+    if run.stage:
+        number = run.stage.in_flight(run.accumulate)
+        found.append(partial(in_flight, number=number, micro_batches=run.accumulate))
+    return found
 
 
 def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
@@ -144,14 +153,3 @@ def _of_gradients(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield partial(update_by_fused_kernel, plan=plan, recipe=recipe, stored=keeping)
     if optimizer.update and not is_fused:
         yield partial(update, plan=plan, optimizer=optimizer, recipe=recipe, stored=keeping)
-
-
-def _of_the_loop(run: Run) -> Iterator[Pass]:
-    """What a training loop holds, and the micro-batches of a pipeline; DPO's loop holds logits until the reference
-    model has run too."""
-    facts = run.code.habits
-    held = "loss" if run.method.logits == "held" else facts.logits_held
-    if held != "no":
-        yield partial(hold_logits, until=held, has_last_step=facts.longest == "every")
-    if run.stage:
-        yield partial(in_flight, number=run.stage.in_flight(run.accumulate), micro_batches=run.accumulate)

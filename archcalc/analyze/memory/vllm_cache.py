@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
 from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, Placed, grouped
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Region, Tensor
+from archcalc.core.ir import Module, Region, Tensor
 from archcalc.core.positions import GROWING, Positions
 from archcalc.core.tree import ancestors, enclosing
 
@@ -41,13 +41,19 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         numbers[owned.layer] += owned.times
     if not numbers:
         return []
-    layout = grouped(numbers)
-    blocks = {
-        one: work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix) for one in layout.placed
-    }
-    sizes = {one.layer: number * one.page for one, number in blocks.items()}
+    layout, sizes = grouped(numbers), dict[Layer, int]()
+    for one in layout.placed:
+        blocks = work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix)
+        sizes[one.layer] = blocks * one.page
     own = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
-    return [*own, *_padding(found, sizes, layout)]
+    examples = {owned.layer: owned.parts[0] for owned in found}
+    padding = [
+        Cached(like.tensor, like.module, empty * sizes[one.layer], grows(like.tensor), layout, is_padding=True)
+        for one in layout.placed
+        for like, empty in [(examples[one.layer], one.places - one.layers)]  # places in a group that no layer takes
+        if empty
+    ]
+    return [*own, *padding]
 
 
 def _spared(placed: Placed, sequences: int, prefix: int) -> int:
@@ -91,46 +97,32 @@ def _owned(root: Module, work: Workload, formats: CacheFormats) -> Iterator[_Own
     """A convolution's tail and the state behind it are one layer's, as the keys and the values of a module are."""
     found: dict[tuple[Module, Kind, int], _Owned] = {}
     for tensor, module, times in appended(root):
-        part = _part(tensor, module, work, formats)
-        holder = _mixer(module) if part.kind is Kind.STATE else module
+        part, holder = _part(tensor, module, work, formats), module
+        if part.kind is Kind.STATE:  # of the part of a block that the module belongs to
+            inside = takewhile(lambda above: above.region != Region.BLOCK, ancestors(module))
+            holder = [module, *inside][-1]
         if part.bytes:  # a convolution of one position remembers none
             found.setdefault((holder, part.kind, part.reach), _Owned([], times)).parts.append(part)
     yield from found.values()
 
 
 def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats) -> _Part:
-    _check(tensor, module)
-    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
-    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
-    along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
-    if along is None:
-        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
-    kind, reach = _kind(along), along.reach.positions if along.reach else 0
-    length = int(along.size) if kind is Kind.CROSS else positions_read(work)
-    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
-
-
-def _kind(along: Dim) -> Kind:
-    """Cross-attention caches the positions of another sequence, which was read at once."""
-    if along.positions is Positions.SEQUENCE:
-        return Kind.CROSS
-    if along.reach is None:
-        return Kind.FULL
-    return Kind.CHUNK if along.reach.chunked else Kind.WINDOW
-
-
-def _mixer(module: Module) -> Module:
-    """The part of a block that a module belongs to."""
-    inside = list(takewhile(lambda above: above.region != Region.BLOCK, ancestors(module)))
-    return inside[-1] if inside else module
-
-
-def _check(tensor: Tensor, module: Module) -> None:
     """vLLM caches attention and state-space layers of blocks."""
     segment = any(dim.positions is Positions.SEGMENT for dim in tensor.dims)
     if segment or not enclosing(module, Region.BLOCK):
         what = "a memory of hidden states" if segment else "the states of a recurrent network"
         raise InputError(f"vLLM has no cache for {what}", "leave --kv-rule out", field="--kv-rule")
+    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
+    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
+    along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
+    if along is None:
+        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
+    kind, length, reach = Kind.FULL, positions_read(work), along.reach.positions if along.reach else 0
+    if along.positions is Positions.SEQUENCE:  # of another sequence, which was read at once
+        kind, length = Kind.CROSS, int(along.size)
+    elif along.reach:
+        kind = Kind.CHUNK if along.reach.chunked else Kind.WINDOW
+    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
 
 
 def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
@@ -142,13 +134,3 @@ def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
         share = size * before // whole - taken
         taken += share
         yield Cached(part.tensor, part.module, share, grows(part.tensor), layout)
-
-
-def _padding(found: list[_Owned], sizes: dict[Layer, int], layout: Layout) -> Iterator[Cached]:
-    """Places in a group that no layer takes."""
-    examples = {owned.layer: owned.parts[0] for owned in found}
-    for one in layout.placed:
-        if one.places > one.layers:
-            like = examples[one.layer]
-            size = (one.places - one.layers) * sizes[one.layer]
-            yield Cached(like.tensor, like.module, size, grows(like.tensor), layout, is_padding=True)

@@ -18,7 +18,12 @@ REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
-    text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}{_blocks(layout)}"
+    text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}"
+    tokens = sorted({one.tokens for one in layout.placed if one.tokens})
+    if tokens:
+        text += f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"
+        states = {one.states for one in layout.placed if one.states}
+        text += "".join(f", {number} of them for each recurrent layer" for number in states)
     yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
     if run.mode != "decode":
         longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
@@ -26,22 +31,11 @@ def said(layout: Layout, run: Run) -> Iterator[Assumption]:
 
 
 def _in_flight(layer: Layer, prefill: int | None) -> Assumption:
+    """vLLM reads a long prompt in batches; activations are those of such batches only where a user says how long."""
     tokens = in_flight(prefill, decodes=False)
     batches = f"{BATCHES} batches of {tokens // BATCHES:,} tokens that are being computed"
     text = f"beside its {REACHES[layer.kind]}, a {layer.kind.value} layer keeps up to {batches}"
-    return Assumption(Topic.KV_CACHE, text + ("" if prefill else _usual(layer)), tokens, "--prefill")
-
-
-def _usual(layer: Layer) -> str:
-    """vLLM reads a long prompt in batches; activations are those of such batches only where a user says how long."""
-    at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
-    return f" (vllm serve's default on an H100{at_once})"
-
-
-def _blocks(layout: Layout) -> str:
-    tokens = sorted({one.tokens for one in layout.placed if one.tokens})
-    states = {one.states for one in layout.placed if one.states}
-    if not tokens:
-        return ""
-    long = f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"
-    return long + "".join(f", {number} of them for each recurrent layer" for number in states)
+    if not prefill:
+        at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
+        text += f" (vllm serve's default on an H100{at_once})"
+    return Assumption(Topic.KV_CACHE, text, tokens, "--prefill")
