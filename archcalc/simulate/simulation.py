@@ -155,12 +155,15 @@ class _Simulation:
             elif isinstance(node.region, Loop):
                 self.ledger.cross(node.region, begins=node.is_end, is_reversed=True)
             elif node.is_end:
-                has_prefetched = has_prefetched or node.region in self.before  # a model that ends with a block
-                self._back_into(node.region)
+                if node.region in self.before:
+                    has_prefetched = True  # of a model that ends with a block
+                    self._back_into(node.region)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     recomputed[self._first_asking(node.region)] = node.region
             else:
-                self._back_out_of(node.region)
+                self.ops.free_inputs(node.region)
+                if node.region in self.before:
+                    self._back_out_of(node.region)
 
     def _first_asking(self, group: Group) -> int:
         """A block is recomputed when its first saved tensor is asked for, and not by last steps that saved nothing."""
@@ -172,8 +175,6 @@ class _Simulation:
 
     def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
-        if group not in self.before:
-            return
         ledger, before = self.ledger, self.before[group]
         ledger.at("backward", group.module, group.first)
         ledger.run = group.first
@@ -187,9 +188,6 @@ class _Simulation:
             self.ops.allocate(cell, True)
 
     def _back_out_of(self, group: Group) -> None:
-        self.ops.free_inputs(group)
-        if group not in self.before:
-            return
         self.ledger.module = group.module
         self.ledger.free(*self.gathered.pop(group))
         if self.schedule.reduces:

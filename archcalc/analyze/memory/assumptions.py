@@ -17,7 +17,7 @@ from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic, all_on, without
-from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.ir import Module, Region, walk
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run.accuracy import not_compared
@@ -113,18 +113,14 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
         rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
     if run.shared_prefix:
-        yield _of_prefix(run, kept, in_blocks=layout is not None)
+        how = " in whole blocks" if layout else ""
+        rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
+        text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
+        yield Assumption(Topic.KV_CACHE, text, run.shared_prefix)
     if any(map(is_tail, kept)) and run.state_format:
         stored = run.state_format.name
         text = vllm_words.STATES.format(stored, run.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
-
-
-def _of_prefix(run: Run, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
-    how = " in whole blocks" if in_blocks else ""
-    rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
-    text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
-    return Assumption(Topic.KV_CACHE, text, run.shared_prefix)
 
 
 def _of_allocator(it: Answered) -> Iterator[Assumption]:

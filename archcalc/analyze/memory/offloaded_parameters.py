@@ -64,7 +64,7 @@ def _check_frozen(tables: list[Held], keeping: Keeping, residence: Residence) ->
     if any(keeping.trained(one.param) for one in tables):
         fact = "an input table that is trained stays on the GPU with its gradient"
         raise InputError(fact, "add --freeze embedding or --lora 16, or leave embedding out", field="--offload")
-    if any(residence.ends.is_read_behind(one.param) for one in tables):
+    if any(one.param in residence.ends.behind for one in tables):
         fact = "the output layer multiplies with the input table, which stays on the GPU for it"
         raise InputError(fact, "leave embedding out", field="--offload")
 

@@ -7,7 +7,7 @@ offloading.apart.on_gpu, offloading.host(work, root, step, cache)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,9 @@ class Offloading:
 
     def on_gpu(self, cache: list[Cached]) -> list[Cached]:
         """The caches of layers that are on the GPU."""
-        return self.residence.cache_on_gpu(cache) if self.run.offload.gpu_layers is not None else cache
+        if self.run.offload.gpu_layers is None:
+            return cache
+        return [replace(one, bytes=one.bytes - self.residence.cache_in_host(one)) for one in cache]
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""

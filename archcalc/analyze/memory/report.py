@@ -55,6 +55,7 @@ class MemoryReport(RunReport):
     command: ClassVar[str] = "memory"
     chart: ClassVar[str] = "timeline"
     peak: Snapshot
+    parts: dict[str, int]  # bytes by part at the peak, which add up to the total
     instants: tuple[Snapshot, ...]
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
@@ -81,11 +82,6 @@ class MemoryReport(RunReport):
     def band(self) -> Band | None:
         """The error of measured runs."""
         return self.claims.measured
-
-    @property
-    def parts(self) -> dict[str, int]:
-        """Bytes by part at the peak; they add up to the total."""
-        return self.peak.parts
 
     @property
     def total_bytes(self) -> int:

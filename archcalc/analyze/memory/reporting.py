@@ -19,7 +19,7 @@ from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.tables import kind_of
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import walk
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
@@ -27,7 +27,6 @@ from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
 from archcalc.simulate.levels import stages
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.workload import Workload
 
 
 def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
@@ -38,7 +37,10 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     root, step, residents, levels = played(deployment, found.sizes)
     network, parameters = deployment.network, deployment.parameters
     whole = undivided(parameters, step.schedule.saved(), step.cache)
-    forward = _forward(deployment, work) if run.trains else root
+    forward = root
+    if run.trains:  # of the model itself: training libraries add casts and copies of their own
+        alone = replace(run.method.of_step(work), mode="forward")
+        forward = network.build(sequence_parallel.one_part(alone, run.plan.cp))
     claims, choices = claims_of(run, network), shown_choices(run, network, forward)
     given_out, width = outputs(forward, run.plan.size), BYTES[run.activations]
     layers = rows(root, parameters, step.schedule, step.cache, given_out, width)
@@ -61,6 +63,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         context=work.context,
         plan=run.plan,
         peak=levels.peak,
+        parts=levels.peak.parts,
         instants=tuple(levels.instants),
         states=parameters.states,
         undivided=whole,
@@ -84,13 +87,6 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         stages=Later(partial(stages, step.start, step.changes)),
         marginals=marginals(work, network.resolved.lengths, *growing(found)) if network.is_computed else None,
     )
-
-
-def _forward(deployment: Deployment, work: Workload) -> Module:
-    """A forward pass of the model itself: training libraries add casts and copies of their own."""
-    run = deployment.run
-    alone = replace(run.method.of_step(work), mode="forward")
-    return deployment.network.build(sequence_parallel.one_part(alone, run.plan.cp))
 
 
 def _earlier(found: Peak) -> dict[str, int]:

@@ -8,7 +8,6 @@ Source: llama.cpp, load_tensors in src/llama-model.cpp (i_gpu_start, dev_input, 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 from archcalc.analyze.memory.decode_cache import Cached
@@ -67,7 +66,7 @@ class Residence:
         place, dealt_out = Place(param, self.copies[param]), self.offload.gpu_layers is not None
         if not place.layers:  # in no layer: tables, what else stands in front of the layers, and the output layer
             is_table = param.weight_role.is_table and self.offload.embedding
-            is_end = dealt_out and (self.is_all_in_host or self.ends.is_read_ahead(param))
+            is_end = dealt_out and (self.is_all_in_host or param in self.ends.ahead)
             return place if is_table or is_end else None
         first = max(self.first_on_gpu, self.offload.experts if is_of_experts(param) else 0)
         found = place.between(0, first)
@@ -75,7 +74,7 @@ class Residence:
 
     def stays(self, param: Param) -> bool:
         """Whether the GPU has a copy too: of a table that the output layer multiplies with."""
-        return not self.is_all_in_host and self.ends.is_read_behind(param)
+        return not self.is_all_in_host and param in self.ends.behind
 
     def cache_in_host(self, entry: Cached) -> int:
         """The bytes of a cache that belong to layers in host RAM."""
@@ -84,9 +83,6 @@ class Residence:
             return 0
         numbers = layer_numbers(block)
         return entry.bytes * numbers.between(0, self.first_on_gpu).number // numbers.number
-
-    def cache_on_gpu(self, cache: list[Cached]) -> list[Cached]:
-        return [replace(one, bytes=one.bytes - self.cache_in_host(one)) for one in cache]
 
 
 def is_of_experts(param: Param) -> bool:
