@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from archcalc.core.execution import Gradients, Trainable
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
+from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
 from archcalc.core.tree import ancestors
 from archcalc.simulate.nodes import Cell, Group, Loop, Mark, ParamCopy, Step
@@ -23,6 +24,17 @@ FIRST = 2  # runs until nothing changes any more from one to the next: the secon
 EVERY = 2**40  # runs: no loops
 REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
 Size = Callable[[Tensor, Module], int]
+
+
+@dataclass(frozen=True)
+class TensorBytes:
+    """On one GPU, by a plan and a policy. What is cached between steps is there all the time, and counted apart."""
+
+    plan: Plan
+    policy: Policy
+
+    def __call__(self, tensor: Tensor, module: Module) -> int:
+        return 0 if tensor.role == "cache" else self.plan.size(tensor) * self.policy.bytes_of(tensor.role)
 
 
 def schedule(

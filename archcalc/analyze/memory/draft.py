@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -52,18 +51,13 @@ def draft_sizes(work: Workload) -> Sizes:
 def draft_model(target: Deployment, draft: Deployment, step: Simulated) -> Resident:
     """Its weights, as they are stored, and its KV cache for the same sequences; `step` is the draft's own."""
     held = {"draft": step.start["weights"], "draft_cache": step.start["kv_cache"] + step.start["state"]}
-    title = f"draft model: {draft.network.name}"
-    notes = tuple(_notes(target.run, draft.run))
-    return Resident("draft", title, held, in_phase(step.changes, "draft"), assumptions=notes)
-
-
-def _notes(target: Run, draft: Run) -> Iterator[Assumption]:
-    yield PROPOSED
-    text = f"draft model: weights in {draft.format.name}, and a KV cache for the same sequences"
-    yield Assumption(Topic.BESIDE, text, draft.format.name)
-    if draft.plan.tp < target.plan.tp:
-        text = f"draft model: {target.plan.tp} GPUs cannot divide it, so that each holds all of it"
-        yield Assumption(Topic.BESIDE, text, draft.plan.tp)
+    title, stored, gpus = f"draft model: {draft.network.name}", draft.run.format.name, target.run.plan.tp
+    text = f"draft model: weights in {stored}, and a KV cache for the same sequences"
+    notes = [PROPOSED, Assumption(Topic.BESIDE, text, stored)]
+    if draft.run.plan.tp < gpus:
+        text = f"draft model: {gpus} GPUs cannot divide it, so that each holds all of it"
+        notes.append(Assumption(Topic.BESIDE, text, draft.run.plan.tp))
+    return Resident("draft", title, held, in_phase(step.changes, "draft"), assumptions=tuple(notes))
 
 
 def own_blocks(root: Module, step: Workload, run: Run) -> Resident:

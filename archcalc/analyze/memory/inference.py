@@ -22,7 +22,7 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
 from archcalc.simulate.build import schedule
 from archcalc.simulate.passes.chunked_loss import mark_logits
-from archcalc.simulate.passes.forward_only import forward_only
+from archcalc.simulate.passes.gradients import forward_only
 from archcalc.simulate.passes.weight_copies import copy_for_products
 from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate

@@ -16,13 +16,12 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.run.method_loss import logits_of
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
-from archcalc.simulate.build import FIRST, schedule
+from archcalc.simulate.build import FIRST, TensorBytes, schedule
 from archcalc.simulate.events import Event, Ledger
 from archcalc.simulate.passes.fsdp import gather_weights
 from archcalc.simulate.passes.weight_copies import cast_bytes, copy_for_products, dequantise
 from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
-from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
 
 PHASE = "reference"

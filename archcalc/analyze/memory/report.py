@@ -159,7 +159,7 @@ class MemoryReport(RunReport):
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
         sizes = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
         if self.device:
-            sizes["rounding"] = self.device.value.rounding
+            sizes["rounding"] = self.device.value.allocated - self.device.value.tensors
             for stream, size in self.device.value.unused.items():
                 sizes[f"not in use, {stream.name.lower().replace('_', '-')} stream"] = size
         else:
@@ -210,14 +210,19 @@ class MemoryReport(RunReport):
     def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
         offloaded = self.host.record() if self.host else {}
-        band = self.band.fraction if self.band else None
+        band, on_device = self.band.fraction if self.band else None, dict[str, Any]()
+        if self.device:
+            found = self.device.value
+            unused = {stream.name.lower(): size for stream, size in found.unused.items()}
+            on_device = {"allocated_bytes": found.allocated, "reserved_bytes": found.reserved}
+            on_device |= {"rounding_bytes": found.allocated - found.tensors, "unused_bytes": unused}
         return {
             **super().facts(),
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             "band": band,
             "claims": self.claims.record(),
-            **self._device_record(),
+            **on_device,
             **offloaded,
             "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
@@ -236,17 +241,6 @@ class MemoryReport(RunReport):
             {"phase": one.phase, "path": one.place.path or "model", "bytes": one.bytes} for one in self.instants
         ]
         return {"timeline": timeline}
-
-    def _device_record(self) -> dict[str, Any]:
-        if not self.device:
-            return {}
-        found = self.device.value
-        return {
-            "allocated_bytes": found.allocated,
-            "reserved_bytes": found.reserved,
-            "rounding_bytes": found.rounding,
-            "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
-        }
 
 
 def stretch_name(instant: Snapshot) -> str:

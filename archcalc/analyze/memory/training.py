@@ -12,7 +12,7 @@ from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.memory.states import Keeping
 from archcalc.core.ir import Module
 from archcalc.core.precision import BYTES, Policy
-from archcalc.simulate.build import EVERY, FIRST, schedule
+from archcalc.simulate.build import EVERY, FIRST, TensorBytes, schedule
 from archcalc.simulate.events import Event
 from archcalc.simulate.expansion import expanded
 from archcalc.simulate.passes.bitsandbytes import hold_inputs
@@ -20,7 +20,6 @@ from archcalc.simulate.passes.buffers import library_buffers
 from archcalc.simulate.passes.checkpointing import checkpoint
 from archcalc.simulate.passes.chunked_loss import in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.compiled import compile_blocks, compile_loss
-from archcalc.simulate.passes.context_parallel import gather_keys
 from archcalc.simulate.passes.fp8 import fp8
 from archcalc.simulate.passes.fsdp import gather_weights
 from archcalc.simulate.passes.gradients import accumulate, add_in_place, offload_gradients, train
@@ -29,11 +28,10 @@ from archcalc.simulate.passes.offloaded_activations import offload_activations
 from archcalc.simulate.passes.pipeline import in_flight
 from archcalc.simulate.passes.updates import update, update_by_fused_kernel
 from archcalc.simulate.passes.weight_copies import cast_weights, dequantise
-from archcalc.simulate.passes.workspaces import kernel_workspaces
+from archcalc.simulate.passes.workspaces import gather_keys, kernel_workspaces
 from archcalc.simulate.passes.zero import reduce_gradients, round_up_shares
 from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
-from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
 
 if TYPE_CHECKING:
