@@ -118,6 +118,7 @@ class _Build:
         if module.region in REGIONS:
             groups.append(Group(module, self.number, len(nodes), times=frame.times))
             frame.regions.append(groups[-1])
+            self.made.blocks.extend(groups[-1:] if module.region == Region.BLOCK else [])
             nodes.append(Mark(groups[-1], False))
 
     def _end_run(self, frame: _Frame) -> None:
@@ -163,6 +164,7 @@ class _Build:
         step = Step(number, op, module, list(reads), output, aux, self._saved(op, saved), grads, weights)
         step.saved_weights = frozenset(one.storage for one in saved if isinstance(one.storage, Param))
         step.packs, step.times, step.is_leaf = bool(saved), self.frames[-1].times, traits.leaf and not grads
+        step.log_probabilities = aux.get(traits.loss_of_logits)
         step.scratch = [self.size(tensor, module) for tensor in traits.scratch(op, wants)]
         step.gradient_scratch = [self.size(tensor, module) for tensor in traits.gradient_scratch(op, wants)]
         return step

@@ -23,7 +23,7 @@ def compile_blocks(schedule: Schedule) -> Schedule:
     for step in schedule.steps():
         for cell in step.reads:
             readers.setdefault(cell, set()).add(step)
-    for group in schedule.blocks():
+    for group in schedule.blocks:
         inside = schedule.steps(group)
         leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
         _Fusing(schedule, inside, leaving).apply(group)

@@ -37,7 +37,7 @@ def gather_weights(
         return tuple(size(param, narrow) for param, number in every for _ in range(number // int(block.repeat)))
 
     schedule.shards = plan.shards
-    blocks = schedule.blocks()
+    blocks = schedule.blocks
     for group in blocks:
         group.gathered = of_block(group.module)
         group.reshards = reshard == "always" or (reshard == "all_but_last" and group is not blocks[-1])

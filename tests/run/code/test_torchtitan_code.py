@@ -104,7 +104,7 @@ def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
 def _gathered(model: Model, options: dict[str, Any]) -> int:
     memory = asked(model, **options)
     root = traced(memory.deployment.network, memory.deployment.run, memory.deployment.workload(Sizes(BATCH, SEQ)))
-    return sum(step_schedule(root, memory.deployment.run, memory.deployment.keeping).blocks()[0].gathered)
+    return sum(step_schedule(root, memory.deployment.run, memory.deployment.keeping).blocks[0].gathered)
 
 
 def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
