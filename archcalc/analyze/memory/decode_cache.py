@@ -100,11 +100,6 @@ def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
     ]
 
 
-def keeps_cache(root: Module) -> bool:
-    """Whether anything is cached for later tokens."""
-    return any(True for _ in appended(root))
-
-
 def appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:
     """Every cached tensor, with its module and number of runs, in the order of computation."""
     times *= int(module.runs)

@@ -33,13 +33,11 @@ def drafting(target: Deployment) -> Deployment:
     unset: dict[str, Any] = dict.fromkeys(NOT_OF_A_DRAFT)
     asked = replace(target.options, **unset, overhead=0)
     try:
-        found = deploy(model, asked)
-        _ = found.parameters  # for its errors
+        return deploy(model, asked)
     except InputError:
         if (asked.tp or 1) == 1:
             raise
         return deploy(model, replace(asked, tp=None))
-    return found
 
 
 def draft_sizes(work: Workload) -> Sizes:

@@ -73,8 +73,13 @@ def _in_host(parameters: ParameterMemory, keeping: Keeping, offload: Offload, ac
     states = parameters.states
     weights = {"weights": states["weights"]} if offload.params else {}
     if not offload.optimizer:
-        kept = {kind: states[kind] for kind in UPDATED}
-        return {**weights, **kept, "pinned": _rounding(parameters, ("weights", "gradients"))}
+        kept, pinned = {kind: states[kind] for kind in UPDATED}, 0
+        for one in parameters.held:
+            for size in (one.weights // one.copies, one.gradients // one.copies):
+                # PyTorch's allocator of pinned memory rounds every block up to a power of two
+                # Source: PyTorch, aten/src/ATen/core/CachingHostAllocator.h
+                pinned += one.copies * ((1 << (size - 1).bit_length()) - size) if size else 0
+        return {**weights, **kept, "pinned": pinned}
     wide, narrow = (_trained_bytes(parameters, keeping, is_master=is_master) for is_master in (True, False))
     sums = narrow if accumulate > 1 and keeping.plan.zero < 3 else 0  # of micro-batches: accumulated_grads_in_cpu
     kept = {"master": wide, "gradients": wide, "optimizer": states["optimizer"], "staging": narrow + sums}
@@ -90,18 +95,6 @@ def _trained_bytes(parameters: ParameterMemory, keeping: Keeping, *, is_master: 
         if keeping.trained(one.param):
             total += one.copies * width * (plan.sharded(one.param) if plan.zero == 3 else one.elements)
     return flat(total, parameters.held, keeping, plan.shards) if plan.zero in FLAT else total
-
-
-def _rounding(parameters: ParameterMemory, kinds: Iterable[str]) -> int:
-    """PyTorch's allocator of pinned memory rounds every block up to a power of two.
-
-    Source: PyTorch, aten/src/ATen/core/CachingHostAllocator.h."""
-    found = 0
-    for one in parameters.held:
-        for kind in kinds:
-            size = getattr(one, kind) // one.copies
-            found += one.copies * ((1 << (size - 1).bit_length()) - size) if size else 0
-    return found
 
 
 def _answering(parameters: ParameterMemory, keeping: Keeping, residence: Residence) -> Apart:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.adapter_slots import adapter_slots
-from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
+from archcalc.analyze.memory.decode_cache import Cached, appended
 from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
@@ -167,7 +167,7 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
 def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
     """The KV cache and recurrent states of a decoder after that many tokens, of all its layers, by a run's formats and
     plan."""
-    if run.trains or not keeps_cache(deployment.tree):
+    if run.trains or not any(True for _ in appended(deployment.tree)):
         return []
     step = inference.last_step(work)
     found = inference.cache_after(traced(deployment.network, deployment.run, step), step, run)
@@ -199,7 +199,7 @@ def check(deployment: Deployment, sizes: Sizes) -> None:
     work = deployment.workload(sizes)
     run = deployment.run
     traced(deployment.network, run, work if run.trains else inference.prompt_of(work, run))
-    _ = deployment.least_bytes, cached(deployment, work, run), residents(deployment, work)
+    _ = cached(deployment, work, run), residents(deployment, work)
 
 
 def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:

@@ -8,8 +8,6 @@ Source: llama.cpp, load_tensors in src/llama-model.cpp (i_gpu_start, dev_input, 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Param, Region, walk
@@ -25,25 +23,12 @@ class Residence:
     def __init__(self, root: Module, offload: Offload) -> None:
         self.root, self.offload, self.ends = root, offload, ModelEnds(root)
         self.copies = {param: int(number) for module, number in walk(root) for param in module.params.values()}
-
-    @cached_property
-    def blocks(self) -> list[Module]:
-        return [module for module, _ in walk(self.root) if module.region == Region.BLOCK]
-
-    @cached_property
-    def layers(self) -> int:
-        """How many the stack has; the output layer comes on top."""
-        return max((layer_numbers(block).end for block in self.blocks), default=0)
-
-    @cached_property
-    def first_on_gpu(self) -> int:
-        """The number of the first layer that is on the GPU."""
-        there = self.offload.gpu_layers
-        return 0 if there is None else max(0, self.layers + 1 - there)
-
-    @property
-    def is_all_in_host(self) -> bool:
-        return self.offload.gpu_layers == 0
+        self.blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK]
+        # how many layers the stack has; the output layer comes on top
+        self.layers = max((layer_numbers(block).end for block in self.blocks), default=0)
+        there = offload.gpu_layers
+        self.first_on_gpu = 0 if there is None else max(0, self.layers + 1 - there)
+        self.is_all_in_host = there == 0
 
     def check(self) -> None:
         """Refuse options about layers, experts or tables that the model does not have."""
