@@ -21,8 +21,8 @@ from archcalc.core.positions import GROWING, Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
 from archcalc.simulate.build import schedule
-from archcalc.simulate.passes.chunked_loss import mark_logits
 from archcalc.simulate.passes.gradients import forward_only
+from archcalc.simulate.passes.logits import mark_logits
 from archcalc.simulate.passes.weight_copies import copy_for_products
 from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate

@@ -18,12 +18,11 @@ from archcalc.simulate.expansion import expanded
 from archcalc.simulate.passes.bitsandbytes import hold_inputs
 from archcalc.simulate.passes.buffers import library_buffers
 from archcalc.simulate.passes.checkpointing import checkpoint
-from archcalc.simulate.passes.chunked_loss import in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.compiled import compile_blocks, compile_loss
 from archcalc.simulate.passes.fp8 import fp8
 from archcalc.simulate.passes.fsdp import gather_weights
 from archcalc.simulate.passes.gradients import accumulate, add_in_place, offload_gradients, train
-from archcalc.simulate.passes.held_logits import hold_logits
+from archcalc.simulate.passes.logits import hold_logits, in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.offloaded_activations import offload_activations
 from archcalc.simulate.passes.pipeline import in_flight
 from archcalc.simulate.passes.updates import update, update_by_fused_kernel

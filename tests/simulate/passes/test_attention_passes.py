@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from archcalc.simulate.sizes import TensorBytes
-
 from archcalc.core.execution import by_spec
 from archcalc.core.ir import Dim, Module, axes
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
 from archcalc.layers.linear import linear
-from archcalc.simulate.build import schedule
+from archcalc.simulate.build import TensorBytes, schedule
 from archcalc.simulate.passes.workspaces import KIB, gather_keys, kernel_workspaces
 from archcalc.simulate.schedule import Pass, Schedule
 
