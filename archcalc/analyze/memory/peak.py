@@ -41,16 +41,7 @@ from archcalc.spec.workload import Workload
 PEAKS = 128  # that are remembered, the latest ones
 STEPS = 8  # simulated steps that are: an op or a tensor each
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds, so that only their tensors count
-FROM_THE_START = (
-    "gradients",
-    "state",
-    "buffers",
-    "activations",
-    "temporary",
-    "reference",
-    "rollout",
-    "rollout_cache",
-)  # parts, besides weights and states
+OF_THE_RUN = ("gradients", "state", "buffers", "activations", "temporary", "reference", "rollout", "rollout_cache")
 
 
 class Played(NamedTuple):
@@ -108,7 +99,7 @@ class Peak:
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)
-        first = [parameters.buffers, *(step.start[part] for part in FROM_THE_START)]
+        first = [parameters.buffers, *(step.start[part] for part in OF_THE_RUN)]  # besides weights and states
         start = [*parameters.blocks("weights"), *parameters.blocks("master"), *(size for size in first if size)]
         # most optimizers keep two states
         halves = [half for size in parameters.blocks("optimizer") for half in (size - size // 2, size // 2)]

@@ -73,9 +73,7 @@ class MemoryReport(RunReport):
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
-    stages: Later[tuple[Snapshot, ...]] | None = field(
-        default=None, compare=False, repr=False
-    )  # the step in more detail
+    stages: Later[tuple[Snapshot, ...]] | None = field(default=None, compare=False, repr=False)  # in more detail
     marginals: Marginals | None = None  # what a little more takes; not of tensors of which it is unknown what they do
 
     @property
