@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from archcalc.analyze.memory import overhead, vllm_words
+from archcalc.analyze.memory import overhead, vllm_cache
 from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
 from archcalc.analyze.memory.peak import Peak
@@ -108,7 +108,7 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
     run, kept = it.run, [one.tensor for one in it.step.cache]
     layout = next((one.layout for one in it.step.cache if one.layout), None)
     if layout:
-        yield from vllm_words.said(layout, run)
+        yield from vllm_cache.said(layout, run)
     elif any(map(window_of, kept)):
         rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
@@ -119,7 +119,7 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
         yield Assumption(Topic.KV_CACHE, text, run.shared_prefix)
     if any(map(is_tail, kept)) and run.state_format:
         stored = run.state_format.name
-        text = vllm_words.STATES.format(stored, run.activations) if layout else STATES.format(stored)
+        text = vllm_cache.STATES.format(stored, run.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
 
 

@@ -1,6 +1,7 @@
 """The cache of a decoder as vLLM lays it out: every layer in blocks, hybrid models in groups of layers.
 
     in_groups(root, work, formats, in_flight)        as `decode_cache.cached`, with the padding of the groups behind
+    said(layout, run)                                what a report says of it
 
 Which kind of layer a module is follows from the positions of what it appends to the cache.
 """
@@ -16,16 +17,20 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
 from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, Placed, grouped
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, Tensor
 from archcalc.core.positions import GROWING, Positions
 from archcalc.core.tree import ancestors, enclosing
 
 if TYPE_CHECKING:
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 BATCH = 8192  # tokens that vllm serve computes at a time on an H100 or H200 (EngineArgs.get_batch_defaults)
 BATCHES = 2  # of these in flight: asynchronous scheduling, the default (VllmConfig.max_in_flight_tokens)
+STATES = "recurrent state in {}, convolution states of kernel − 1 positions in {}"  # by format
+REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 
 def in_flight(batch: int | None, *, decodes: bool) -> int:
@@ -134,3 +139,28 @@ def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
         share = size * before // whole - taken
         taken += share
         yield Cached(part.tensor, part.module, share, grows(part.tensor), layout)
+
+
+def said(layout: Layout, run: Run) -> Iterator[Assumption]:
+    """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
+    text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}"
+    tokens = sorted({one.tokens for one in layout.placed if one.tokens})
+    if tokens:
+        text += f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"
+        states = {one.states for one in layout.placed if one.states}
+        text += "".join(f", {number} of them for each recurrent layer" for number in states)
+    yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
+    if run.mode != "decode":
+        longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
+        yield from (_scheduled(layer, run.prefill) for layer in {layer.kind: layer for layer in longer}.values())
+
+
+def _scheduled(layer: Layer, prefill: int | None) -> Assumption:
+    """vLLM reads a long prompt in batches; activations are those of such batches only where a user says how long."""
+    tokens = in_flight(prefill, decodes=False)
+    batches = f"{BATCHES} batches of {tokens // BATCHES:,} tokens that are being computed"
+    text = f"beside its {REACHES[layer.kind]}, a {layer.kind.value} layer keeps up to {batches}"
+    if not prefill:
+        at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
+        text += f" (vllm serve's default on an H100{at_once})"
+    return Assumption(Topic.KV_CACHE, text, tokens, "--prefill")
