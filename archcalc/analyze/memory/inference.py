@@ -97,43 +97,36 @@ def simulated(
     """Prefill or decode of `work`, for a piece of which `root` was traced, with the whole cache in place. `staged` has
     the bytes of weights that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
-    size = _sizes(run, computed_earlier(root), decodes=bool(cache))
+    policy, prompt = Policy(run.activations), prompt_of(work, run)
+    size = partial(_bytes, run=run, policy=policy, earlier=computed_earlier(root), decodes=bool(cache))
     positions = positions_read(last_step(work)) if work.lengths else 0
-    dequantised = _dequantised(run, prompt_of(work, run))
+    tokens = prompt.batch * (1 if prompt.decodes else max(prompt.lengths.values(), default=1))
     seen: list[Pass] = [partial(see_past, run=run, positions=positions)]
     masked = 0
     if run.attention in run.engine.rules.attention:  # an engine's own kernel
         seen.append(partial(store_scores, run=run, positions=positions))
         masked = masks(root, run, positions)
+    dequantised = partial(_dequantised, run=run) if tokens > 1 and run.format.dequantised_copies else lambda param: 0
     copied = partial(copy_for_products, size=lambda param: dequantised(param) + staged(param))
-    step = schedule(root, Policy(run.activations), never, size, [forward_only, mark_logits, *seen, copied])
+    step = schedule(root, policy, never, size, [forward_only, mark_logits, *seen, copied])
     changes = [*simulate(step), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 
-def _dequantised(run: Run, prompt: Workload) -> Callable[[Param], int]:
+def _dequantised(param: Param, run: Run) -> int:
     """bitsandbytes' MatMul4Bit dequantises a matrix for its product, unless a single token is read."""
-    longest = 1 if prompt.decodes else max(prompt.lengths.values(), default=1)
-    several = prompt.batch * longest > 1
-
-    def copies(param: Param) -> int:
-        kept = several and run.format.dequantised_copies and run.format.holds(Place(param, 1))
-        return run.format.dequantised_copies * run.plan.size(param) * BYTES[run.activations] if kept else 0
-
-    return copies
+    copies = run.format.dequantised_copies if run.format.holds(Place(param, 1)) else 0
+    return copies * run.plan.size(param) * BYTES[run.activations]
 
 
-def _sizes(run: Run, earlier: frozenset[Tensor], *, decodes: bool) -> Callable[[Tensor, Module], int]:
+def _bytes(
+    tensor: Tensor, module: Module, *, run: Run, policy: Policy, earlier: frozenset[Tensor], decodes: bool
+) -> int:
     """A cache is counted apart, with what earlier steps left in it; a decoder's head sees the last position alone."""
-    policy = Policy(run.activations)
-
-    def size(tensor: Tensor, module: Module) -> int:
-        if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
-            return 0
-        here = run.plan.size(tensor)
-        if decodes and module.group == ModuleGroup.HEAD:
-            here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
-        return here * policy.bytes_of(tensor.role)
-
-    return size
+    if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
+        return 0
+    here = run.plan.size(tensor)
+    if decodes and module.group == ModuleGroup.HEAD:
+        here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
+    return here * policy.bytes_of(tensor.role)
