@@ -23,13 +23,13 @@ BytesAt = Callable[[Sizes], int]
 def growing(found: Peak) -> tuple[int, BytesAt, int | None]:
     """The bytes that grow: how many they are now, what they are at any sizes, and what one more layer on the GPU takes,
     where layers are dealt out."""
-    deployment, layer = found.deployment, None
-    now, number = _chosen(found.work, deployment.network.resolved.lengths), deployment.options.ngl
-    if deployment.run.engine.fills_device and cache_bytes(deployment, now):
-        return cache_bytes(deployment, now), partial(cache_bytes, deployment), None
+    deployment, layer, number = found.deployment, None, found.deployment.options.ngl
+    pool = cache_bytes(deployment, found.sizes) if deployment.run.engine.fills_device else 0
+    if pool:
+        return pool, partial(cache_bytes, deployment), None
     if number is not None and deployment.offloading.residence.first_on_gpu:
         more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
-        layer = peak(more, now).bytes - found.bytes
+        layer = peak(more, found.sizes).bytes - found.bytes
     return found.bytes, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer
 
 

@@ -166,17 +166,16 @@ class MemoryReport(RunReport):
         last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
         return replace(found, lines=(*found.lines, *last))
 
-    def more(self) -> Sequence[Table]:
-        """What is offloaded; then memory over the step, or of each layer."""
-        offloaded = [self.host.table()] if self.host else []
-        return [*offloaded, self._over_step() if self.timeline else self._by_layer()]
-
     def columns(self) -> tuple[Column[Row], ...]:
         whole = self.rows[0].outputs if self.layer_kind == "outputs" else self.own_bytes
         return layer_columns(self.layer_kind, whole)
 
-    def _by_layer(self) -> Table:
-        """Layers that have memory, or give something out where nothing is cached."""
+    def more(self) -> Sequence[Table]:
+        """What is offloaded; then memory over the step, or of each layer that has memory, or gives something out where
+        nothing is cached."""
+        offloaded = [self.host.table()] if self.host else []
+        if self.timeline:
+            return [*offloaded, self._over_step()]
         columns, of_outputs = in_tables(self.columns()), self.layer_kind != "cache"
         sizes = [row.bytes + row.outputs * of_outputs for row in self.rows]
         lines = [
@@ -184,7 +183,7 @@ class MemoryReport(RunReport):
             for row, depth in outline(self.rows, sizes)
             if depth < self.depth and (row.bytes or row.outputs * of_outputs)
         ]
-        return Table(columns, tuple(lines))
+        return [*offloaded, Table(columns, tuple(lines))]
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""
