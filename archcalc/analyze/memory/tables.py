@@ -35,28 +35,27 @@ def kind_of(rows: Sequence[Row], *, trains: bool) -> str:
 def layer_columns(kind: str, whole: int) -> tuple[Column[Row], ...]:
     """`whole` is what the layers of a table of this kind are shares of."""
     saves, made = kind == "train", kind == "outputs"
+    states = partial(_bytes_of, ["master", "gradients", "optimizer"])
     return (
         *keys("path", "kind", "repeat", "bytes"),
-        *(Column(part, get=partial(_bytes_of, part)) for part in OF_LAYERS),
+        *(Column(part, get=partial(_bytes_of, [part])) for part in OF_LAYERS),
         *keys("outputs", "output_bytes", "parameters"),
         Column("", "layer", "name", "title"),
         Column("", "×", "times", "times"),
         Column("", "bytes", "count", "bytes", shown=kind == "cache"),
         Column("", "", "bytes", "bytes", shown=kind == "cache"),
         Column("", "bytes", "bytes", "bytes", shown=saves),
-        Column("", "saved", "bytes", partial(_bytes_of, "activations", "logits"), shown=saves),
+        Column("", "saved", "bytes", partial(_bytes_of, ["activations", "logits"]), shown=saves),
         Column("", "outputs", "count", "outputs", shown=saves or made),
         Column("", "", "bytes", "output_bytes", shown=made),
         Column("", "parameters", "count", "parameters", shown=made),
-        Column("", "weights", "bytes", partial(_bytes_of, "weights"), spare=True),
-        Column("", "states", "bytes", partial(_bytes_of, "master", "gradients", "optimizer"), shown=saves, spare=True),
-        Column("", "cache", "bytes", partial(_bytes_of, "kv_cache", "state"), shown=kind == "cache", spare=True),
+        Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=True),
+        Column("", "states", "bytes", states, shown=saves, spare=True),
+        Column("", "cache", "bytes", partial(_bytes_of, ["kv_cache", "state"]), shown=kind == "cache", spare=True),
         Column("", "share", "share", "bytes", whole=whole, shown=not made),
         Column("", "share", "share", "outputs", whole=whole, shown=made),
     )
 
 
-def _bytes_of(*given: Any) -> int:
-    """Of these parts of a row, which comes last."""
-    *parts, row = given
+def _bytes_of(parts: Sequence[str], row: Row) -> int:
     return sum(row.parts[part] for part in parts)

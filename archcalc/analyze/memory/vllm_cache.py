@@ -46,19 +46,17 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         numbers[owned.layer] += owned.times
     if not numbers:
         return []
-    layout, sizes = grouped(numbers), dict[Layer, int]()
+    layout, sizes, padding = grouped(numbers), dict[Layer, int](), list[Cached]()
+    examples = {owned.layer: owned.parts[0] for owned in found}
     for one in layout.placed:
         blocks = work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix)
-        sizes[one.layer] = blocks * one.page
-    own = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
-    examples = {owned.layer: owned.parts[0] for owned in found}
-    padding = [
-        Cached(like.tensor, like.module, empty * sizes[one.layer], grows(like.tensor), layout, is_padding=True)
-        for one in layout.placed
-        for like, empty in [(examples[one.layer], one.places - one.layers)]  # places in a group that no layer takes
-        if empty
-    ]
-    return [*own, *padding]
+        size = sizes[one.layer] = blocks * one.page
+        like, empty = examples[one.layer], one.places - one.layers  # places in a group that no layer takes
+        if empty:
+            own = like.tensor, like.module, empty * size, grows(like.tensor)
+            padding.append(Cached(*own, layout, is_padding=True))
+    shares = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
+    return [*shares, *padding]
 
 
 def _spared(placed: Placed, sequences: int, prefix: int) -> int:
