@@ -100,7 +100,7 @@ class Keeping:
 
 
 def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:
-    """In a run, for which `tree` was traced."""
+    """How a run stores the parameters of a model, and which it trains; `tree` was traced for it."""
     rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
     known, as_stored = facts(tree, fused_qkv=fused), "weights" not in run.said
