@@ -169,12 +169,13 @@ class FitReport(Report):
     def facts(self) -> dict[str, Any]:
         asked, host = self.memory.facts(), self.memory.host
         offloaded = host.record() if host else {}
+        marginals = self.marginals.record() if self.marginals else None
         return {
             **{key: asked[key] for key in ("model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **offloaded,
-            "marginals": self.marginals.record() if self.marginals else None,
+            "marginals": marginals,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "band": self.band.fraction if self.band else None,

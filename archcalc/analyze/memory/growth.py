@@ -20,22 +20,23 @@ from archcalc.spec.workload import Lengths, Workload
 BytesAt = Callable[[Sizes], int]
 
 
-def growing(found: Peak) -> tuple[int, BytesAt, int | None]:
-    """The bytes that grow: how many they are now, what they are at any sizes, and what one more layer on the GPU takes,
-    where layers are dealt out."""
+def growth(found: Peak) -> Marginals:
+    """One more sequence, more tokens in each, one more layer on the GPU."""
     deployment, layer, number = found.deployment, None, found.deployment.options.ngl
+    longest = deployment.network.resolved.lengths
     pool = cache_bytes(deployment, found.sizes) if deployment.run.engine.fills_device else 0
     if pool:
-        return pool, partial(cache_bytes, deployment), None
+        return marginals(found.work, longest, pool, partial(cache_bytes, deployment))
     if number is not None and deployment.offloading.residence.first_on_gpu:
         more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
         layer = peak(more, found.sizes).bytes - found.bytes
-    return found.bytes, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer
+    now = found.bytes
+    return marginals(found.work, longest, now, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer)
 
 
 def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: int | None = None) -> Marginals:
-    """One more sequence, more tokens in each, one more layer: `at` has the bytes at any sizes, and `now` is what they
-    are at the sizes of `work`."""
+    """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
+    layer on the GPU takes, where layers are dealt out."""
     sizes = _chosen(work, longest)
     names = [name for name in longest if not longest[name].fixed]
     longer = {name: getattr(sizes, name) + TOKENS for name in (["context"] if work.decodes else names)}

@@ -42,8 +42,8 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
     offload = residence.offload
     tables = [one for one in parameters.held if offload.embedding and one.param.weight_role.is_table]
     in_host = _in_host(parameters, keeping, offload, accumulate) if offload.updates else {}
-    gone = (*(["weights"] if offload.params else []), *(UPDATED if offload.updates else []))
-    left = _without(parameters, gone, parameters.held)
+    gone = UPDATED if offload.updates else ()
+    left = _without(parameters, ("weights", *gone) if offload.params else gone, parameters.held)
     if tables:
         _check_frozen(tables, keeping, residence)
         in_host["weights"] = sum(one.weights for one in tables)

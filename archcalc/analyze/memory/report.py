@@ -74,7 +74,7 @@ class MemoryReport(RunReport):
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
     stages: Later[tuple[Snapshot, ...]] | None = field(default=None, compare=False, repr=False)  # in more detail
-    marginals: Marginals | None = None  # what a little more takes; not of tensors of which it is unknown what they do
+    growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
 
     @property
     def band(self) -> Band | None:
@@ -127,6 +127,11 @@ class MemoryReport(RunReport):
         within = f" · ± {self.band.percent} %" if self.band else ""
         host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
         return f"{about}{apart}{decimal_bytes(size)} {where} · {exact}{within}{host}"
+
+    @property
+    def marginals(self) -> Marginals | None:
+        """What a little more takes; None for a list of tensors, of which it is not known what they compute."""
+        return self.growth.value if self.growth else None
 
     def beneath(self) -> Sequence[str]:
         return [self.marginals.line()] if self.marginals else []

@@ -10,7 +10,7 @@ from functools import partial
 from archcalc.analyze.memory.assumptions import Answered, assumptions
 from archcalc.analyze.memory.claims import claims_of
 from archcalc.analyze.memory.deployment import Deployment, deploy
-from archcalc.analyze.memory.growth import growing, marginals
+from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.outputs import outputs
 from archcalc.analyze.memory.peak import Peak, peak, played
 from archcalc.analyze.memory.replicated import undivided
@@ -85,7 +85,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         claims=claims,
         host=found.host,
         stages=Later(partial(stages, step.start, step.changes)),
-        marginals=marginals(work, network.resolved.lengths, *growing(found)) if network.is_computed else None,
+        growth=Later(partial(growth, found)) if network.is_computed else None,
     )
 
 
