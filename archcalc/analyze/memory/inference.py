@@ -106,8 +106,9 @@ def simulated(
     if run.attention in run.engine.rules.attention:  # an engine's own kernel
         seen.append(partial(store_scores, run=run, positions=positions))
         masked = masks(root, run, positions)
-    dequantised = partial(_dequantised, run=run) if tokens > 1 and run.format.dequantised_copies else lambda param: 0
-    copied = partial(copy_for_products, size=lambda param: dequantised(param) + staged(param))
+    copied = partial(copy_for_products, size=staged)
+    if tokens > 1 and run.format.dequantised_copies:
+        copied = partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param))
     step = schedule(root, policy, never, size, [forward_only, mark_logits, *seen, copied])
     changes = [*simulate(step), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
