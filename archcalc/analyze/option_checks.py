@@ -31,11 +31,9 @@ def check_decodes(model: Network) -> None:
 
 def check_generates(model: Network) -> None:
     """Refuse a training method whose sequences are generated, for a model that generates none."""
-    try:
-        check_decodes(model)
-    except InputError:
+    if model.resolved.lengths and not generates(model):
         fact = "only a language model that generates its sequences is trained so"
-        raise InputError(fact, "use --method sft, or leave it out", field="--method") from None
+        raise InputError(fact, "use --method sft, or leave it out", field="--method")
 
 
 def check_plan(root: Module, asked: Options, *, replicated: bool = False) -> None:

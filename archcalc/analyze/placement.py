@@ -40,8 +40,13 @@ def placed(model: Network, options: Options, devices: DeviceGroup) -> Options | 
     if not devices.is_uniform:
         _check_unequal(devices, given, trains=options.trains)
         return None
+    if given and options.plan.gpus != devices.count:
+        words = " ".join(options.plan.words()) or "one GPU"
+        fact = f"{devices.words} are {devices.count} GPUs, and the plan ({words}) is for {options.plan.gpus}"
+        hint = f"make their product {devices.count}, or leave the plan out and one is chosen"
+        raise InputError(fact, hint, field="--gpu")
     if given:
-        return _checked(on_card, devices)
+        return on_card
     if options.trains:
         return on_card.changed(dp=devices.count, zero=options.zero or 3, is_planned=True)
     return _tensor_parallel(model, on_card, devices)
@@ -55,17 +60,6 @@ def shares_layers(device: Device) -> bool:
 def shares_matrices(model: Network, options: Options) -> bool:
     """Whether the engine that runs has tensor parallelism."""
     return resolve(model, options).engine.rules.tensor_parallel
-
-
-def _checked(options: Options, devices: DeviceGroup) -> Options:
-    """The plan that was given, if it is for so many."""
-    number = options.plan.gpus
-    if number != devices.count:
-        words = " ".join(options.plan.words()) or "one GPU"
-        fact = f"{devices.words} are {devices.count} GPUs, and the plan ({words}) is for {number}"
-        hint = f"make their product {devices.count}, or leave the plan out and one is chosen"
-        raise InputError(fact, hint, field="--gpu")
-    return options
 
 
 def _check_unequal(devices: DeviceGroup, given: list[str], *, trains: bool) -> None:

@@ -71,7 +71,7 @@ class Allocator:
 
     def malloc(self, size: int, stream: int = 0) -> Piece:
         """The smallest free piece, or one from the device; what is left of it becomes a piece of its own."""
-        rounded = round_up(size or 1, ROUNDING)
+        rounded = -(-(size or 1) // ROUNDING) * ROUNDING
         is_small = rounded <= SMALL
         pool = self.pools.get((stream, is_small))
         if pool is None:
@@ -106,7 +106,7 @@ class Allocator:
         """A segment for small pieces, one for those below 10 MiB, or one for the request alone."""
         if self.expandable:
             return self._grow(pool, size)
-        segment = pool.page if size < WHOLE_FROM else round_up(size, WHOLE_STEP)
+        segment = pool.page if size < WHOLE_FROM else -(-size // WHOLE_STEP) * WHOLE_STEP
         self.reserved_on[pool.stream] += segment
         piece = Piece(pool, segment, self.next_address)
         self.next_address += segment + WHOLE_STEP  # segments are never neighbours
@@ -119,7 +119,7 @@ class Allocator:
             self.next_address += ADDRESSES + WHOLE_STEP
         end, before = pool.end, pool.end.before
         there = before.size if before and before.is_free else 0
-        mapped = Piece(pool, round_up(size - there, pool.page), end.address)
+        mapped = Piece(pool, -(-(size - there) // pool.page) * pool.page, end.address)
         if before:
             _link(before, mapped)
         mapped.after, end.before = end, mapped
@@ -128,10 +128,6 @@ class Allocator:
         piece = _insert(mapped)
         del pool.free[bisect_left(pool.free, (piece.size, piece.address))]
         return piece
-
-
-def round_up(size: int, step: int) -> int:
-    return -(-size // step) * step
 
 
 def _grown(piece: Piece) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from archcalc.core.execution import Gradients, Trainable
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
+from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
 from archcalc.core.tree import ancestors
 from archcalc.simulate.nodes import Cell, Group, Loop, Mark, ParamCopy, Step
@@ -23,6 +24,17 @@ FIRST = 2  # runs until nothing changes any more from one to the next: the secon
 EVERY = 2**40  # runs: no loops
 REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
 Size = Callable[[Tensor, Module], int]
+
+
+@dataclass(frozen=True)
+class TensorBytes:
+    """On one GPU, by a plan and a policy. What is cached between steps is there all the time, and counted apart."""
+
+    plan: Plan
+    policy: Policy
+
+    def __call__(self, tensor: Tensor, module: Module) -> int:
+        return 0 if tensor.role == "cache" else self.plan.size(tensor) * self.policy.bytes_of(tensor.role)
 
 
 def schedule(
@@ -106,6 +118,7 @@ class _Build:
         if module.region in REGIONS:
             groups.append(Group(module, self.number, len(nodes), times=frame.times))
             frame.regions.append(groups[-1])
+            self.made.blocks.extend(groups[-1:] if module.region == Region.BLOCK else [])
             nodes.append(Mark(groups[-1], False))
 
     def _end_run(self, frame: _Frame) -> None:
@@ -151,6 +164,7 @@ class _Build:
         step = Step(number, op, module, list(reads), output, aux, self._saved(op, saved), grads, weights)
         step.saved_weights = frozenset(one.storage for one in saved if isinstance(one.storage, Param))
         step.packs, step.times, step.is_leaf = bool(saved), self.frames[-1].times, traits.leaf and not grads
+        step.log_probabilities = aux.get(traits.loss_of_logits)
         step.scratch = [self.size(tensor, module) for tensor in traits.scratch(op, wants)]
         step.gradient_scratch = [self.size(tensor, module) for tensor in traits.gradient.scratch(op, wants)]
         return step

@@ -32,11 +32,11 @@ class Origin(NamedTuple):
 def expanded(events: Sequence[Event]) -> list[Change] | None:
     """Innermost loops first, until there are no loops any more."""
     found = list(events)
-    while any(isinstance(one, Repeated) for one in found):
-        expansion = _Expansion(found)
-        found = expansion.play(found)
-        if not expansion.is_alike:
-            return None
+    try:
+        while any(isinstance(one, Repeated) for one in found):
+            found = _Expansion(found).play(found)
+    except _NotAlikeError:
+        return None
     whole = [one for one in found if isinstance(one, Change)]
     alive: set[Block] = set()
     for one in whole:
@@ -49,6 +49,10 @@ def expanded(events: Sequence[Event]) -> list[Change] | None:
     return whole
 
 
+class _NotAlikeError(Exception):
+    """Of a run of a loop it is not known what it frees."""
+
+
 @dataclass
 class _Expansion:
     """All innermost loops: the blocks that each of their runs allocates and has yet to free."""
@@ -58,7 +62,6 @@ class _Expansion:
     blocks: dict[Origin, Block] = field(default_factory=dict)
     alive: dict[tuple[Block, int], Block] = field(default_factory=dict)  # by the number of the run
     outer: set[Loop | None] = field(default_factory=set)  # loops with others within
-    is_alike: bool = True
 
     def __post_init__(self) -> None:
         repeated = [one for one, _ in _walk(self.events) if isinstance(one, Repeated)]
@@ -91,7 +94,8 @@ class _Expansion:
             elif isinstance(one, Repeated):
                 found.extend(self._runs(one))
             elif loop and offset:  # freed by the run behind the loop, or on the way back by the run in front of it
-                found.append(self._freed(one, one.block, loop.times - 1 if offset > 0 else 0))
+                last = loop.times - 1 if offset > 0 else 0
+                found.append(one._replace(block=self._taken(one.block, last)))
             else:
                 found.append(one)
         return [*found, *self._of_all_runs(behind)]
@@ -103,24 +107,21 @@ class _Expansion:
             own = [one for one in frees if self.origins[one.block].loop is loop]
             runs = range(loop.times if loop else 0)
             for run in reversed(runs) if self.origins[own[0].block].is_reversed else runs:
-                yield from (self._freed(one, one.block, run) for one in own)
+                yield from (one._replace(block=self._taken(one.block, run)) for one in own)
 
     def _runs(self, repeated: Repeated) -> list[Change]:
         """Every run of a loop."""
         found: list[Change] = []
-        alive, times, loop = self.alive, repeated.times, repeated.loop
-        pattern = [self._like(change, loop) for change in repeated.changes if loop and isinstance(change, Change)]
-        self.is_alike &= loop is not None  # of others it is not known what each run frees
+        times, loop = repeated.times, repeated.loop
+        if loop is None:
+            raise _NotAlikeError
+        pattern = [self._like(change, loop) for change in repeated.changes if isinstance(change, Change)]
         for run in reversed(range(times)) if repeated.is_reversed else range(times):
-            for (part, size, phase, module, like, block_run, number), block, offset in pattern:
-                made: Block | None = like
+            for (part, size, phase, module, made, block_run, number), block, offset in pattern:
                 if offset is None:
-                    made = alive[block, run] = Block(part, size, like.stream, like.what)
+                    made = self.alive[block, run] = Block(part, size, made.stream, made.what)
                 elif 0 <= run + offset < times:
-                    made = alive.pop((block, run + offset), None)
-                if made is None:
-                    self.is_alike = False
-                    return []
+                    made = self._taken(block, run + offset)
                 found.append(Change(part, size, phase, module, made, block_run, number))
         return found
 
@@ -137,16 +138,15 @@ class _Expansion:
         repeats = (origin._replace(number=number, loop=loop, is_reversed=back) for back in (False, True))
         own = next((self.blocks[one] for one in repeats if one in self.blocks), None)
         if not offset or origin.loop or own is None:
-            self.is_alike = False
-            return change, block, 0
+            raise _NotAlikeError
         return change, own, offset
 
-    def _freed(self, change: Change, block: Block, run: int) -> Change:
+    def _taken(self, block: Block, run: int) -> Block:
+        """What a run allocated in the place of this block."""
         found = self.alive.pop((block, run), None)
         if found is None:
-            self.is_alike = False
-            return change
-        return change._replace(block=found)
+            raise _NotAlikeError
+        return found
 
 
 def _walk(events: Sequence[Event], within: Repeated | None = None) -> Iterator[tuple[Event, Repeated | None]]:

@@ -50,6 +50,7 @@ class Step:
     saved_weights: frozenset[Param] = frozenset()  # of those, what the backward pass needs
     packs: bool = False  # saves a tensor for the backward pass, be it a parameter
     times: int = 1  # how often it runs, in all runs of the loops around it
+    log_probabilities: Cell | None = None  # what a loss over a vocabulary makes of its logits
     is_leaf: bool = False  # a gradient ends here: the graph behind the loss holds it, and the tensor that it is of
     scratch: list[int] = field(default_factory=list)  # bytes that exist only while it runs
     gradient_scratch: list[int] = field(default_factory=list)  # and only while its gradients are computed

@@ -7,7 +7,7 @@ Gradients of tensors are made, shared, added up and dropped as autograd's engine
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from archcalc.simulate.events import Block, Ledger
 from archcalc.simulate.nodes import Cell, Group, ParamCopy, Step
@@ -23,19 +23,21 @@ class Gradient:
     users: int = 1
 
 
+@dataclass
 class OpMemory:
     """The live tensors at one instant of a step, and the gradients that wait for others."""
 
-    def __init__(self, schedule: Schedule, ledger: Ledger, trained: ParameterGradients) -> None:
-        self.schedule, self.ledger, self.trained = schedule, ledger, trained
-        self.alive: dict[Cell, Block] = {}
-        self.savers = schedule.savers()
-        self.weight_copies: dict[ParamCopy, Block] = {}  # by the number of the step
-        self.replayed: set[int] = set()  # steps that go back with recomputed tensors
-        self.last_needed: dict[int, Group] = {}  # blocks by the last step that needs what was recomputed
-        self.gradients: dict[Cell, Gradient] = {}  # that wait for the op that made their tensor
-        self.views: set[Cell] = set()  # those whose gradient is a view of what another op made
-        self.held: list[Gradient] = []  # until the optimizer's step is done: those of which a parameter's is a part
+    schedule: Schedule
+    ledger: Ledger
+    trained: ParameterGradients
+    savers: dict[Cell, list[int]]  # of each tensor, those that have yet to go back
+    alive: dict[Cell, Block] = field(default_factory=dict)
+    weight_copies: dict[ParamCopy, Block] = field(default_factory=dict)  # by the number of the step
+    replayed: set[int] = field(default_factory=set)  # steps that go back with recomputed tensors
+    last_needed: dict[int, Group] = field(default_factory=dict)  # blocks by the last step that needs their inside
+    gradients: dict[Cell, Gradient] = field(default_factory=dict)  # that wait for the op that made their tensor
+    views: set[Cell] = field(default_factory=set)  # those whose gradient is a view of what another op made
+    held: list[Gradient] = field(default_factory=list)  # until the optimizer's step: a parameter's is a part of each
 
     def compute(self, step: Step, staying: Container[Cell], *, is_recomputed: bool = False) -> None:
         """Make what the op makes; whatever does not stay goes with the last op that reads it."""
@@ -46,7 +48,8 @@ class OpMemory:
         for cell in touched:
             self.allocate(cell, cell in staying)
         ledger.free(*scratch)
-        ledger.for_a_moment("logits", schedule.logits_copies * self._loss_bytes(step))
+        if step.log_probabilities:
+            ledger.for_a_moment("logits", schedule.logits_copies * schedule.bytes[step.log_probabilities])
         ledger.for_a_moment("temporary", step.gathered_keys)
         for copy in step.weight_copies:
             if not (copy.is_cached or (copy.is_saved and not is_recomputed)):
@@ -58,8 +61,10 @@ class OpMemory:
         """Make gradients, free what the op needed for them, and only then add them to others."""
         ledger, schedule = self.ledger, self.schedule
         self._copy_weights(step)
-        # goes back through the mean, then through the log-probabilities
-        of_loss = ledger.allocate("logits", self._loss_bytes(step) * (1 + schedule.logits_copies))
+        of_loss = None
+        if step.log_probabilities:  # goes back through the mean, then through the log-probabilities
+            size = schedule.bytes[step.log_probabilities] * (1 + schedule.logits_copies)
+            of_loss = ledger.allocate("logits", size)
         ledger.for_a_moment("temporary", 2 * step.gathered_keys)  # and the gradients of all of them
         scratch = [ledger.allocate("temporary", size) for size in step.gradient_scratch if step.grads]
         wide = self._computed_wide(step) if step.op.traits.gradient.promotes else {}
@@ -114,11 +119,6 @@ class OpMemory:
         for copy in step.weight_copies:
             if (copy.param, step.number) not in self.weight_copies:
                 self.weight_copies[copy.param, step.number] = self.ledger.allocate(copy.part, copy.bytes)
-
-    def _loss_bytes(self, step: Step) -> int:
-        """What a loss over a vocabulary makes of its logits; 0 of any other op."""
-        name = step.op.traits.loss_of_logits
-        return self.schedule.bytes[step.aux_outputs[name]] if name else 0
 
     # gradients
 

@@ -9,6 +9,7 @@ Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _f
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 from archcalc.core.ir import Module
 from archcalc.core.tree import ancestors
@@ -17,19 +18,19 @@ from archcalc.simulate.nodes import ParamCopy, Step
 from archcalc.simulate.schedule import Schedule
 
 
+@dataclass
 class ParameterGradients:
     """Those that wait for other uses of their parameter, those to be reduced, and those for the optimizer."""
 
-    def __init__(self, schedule: Schedule, ledger: Ledger) -> None:
-        self.schedule, self.ledger = schedule, ledger
-        used = (wanted for step in schedule.steps() for wanted in step.grads if isinstance(wanted, tuple))
-        self.uses = Counter(used)  # that have yet to be differentiated
-        self.waiting: dict[ParamCopy, Block] = {}  # for other uses
-        self.views: set[ParamCopy] = set()  # of those that wait
-        self.unreduced: dict[ParamCopy, Block] = {}
-        self.flat: Block | None = None  # what the last reduce-scatter reads
-        self.done: list[Block] = []  # until the optimizer's step is done
-        self.is_added = schedule.accumulates or schedule.to_host  # to gradients that are somewhere else
+    schedule: Schedule
+    ledger: Ledger
+    uses: Counter[ParamCopy]  # that have yet to be differentiated
+    is_added: bool  # to gradients that are somewhere else
+    waiting: dict[ParamCopy, Block] = field(default_factory=dict)  # for other uses
+    views: set[ParamCopy] = field(default_factory=set)  # of those that wait
+    unreduced: dict[ParamCopy, Block] = field(default_factory=dict)
+    flat: Block | None = None  # what the last reduce-scatter reads
+    done: list[Block] = field(default_factory=list)  # until the optimizer's step is done
 
     def make(self, step: Step, wanted: ParamCopy) -> Block | None:
         """One use's gradient, as the product of a cast copy makes it or as it is; None for one that is added in its

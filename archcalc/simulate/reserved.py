@@ -26,10 +26,6 @@ class DeviceMemory:
     unused: dict[Stream, int]
     first_step: int  # reserved when the first backward pass is done, before there are optimizer states
 
-    @property
-    def rounding(self) -> int:
-        return self.allocated - self.tensors
-
 
 def reserved(start: Iterable[int], states: Sequence[int], step: Sequence[Event], *, expandable: bool) -> DeviceMemory:
     """`start` are the sizes of weights and buffers, `states` those of optimizer states, `step` the changes of one step,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from archcalc.core.ir import Module, Param, Region, Tensor
+from archcalc.core.ir import Module, Param, Tensor
 from archcalc.simulate.nodes import Cell, Group, Node, Step
 
 
@@ -43,6 +43,7 @@ class Schedule:
     root: Module
     nodes: list[Node] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)  # every block in order, and what may be recomputed within
+    blocks: list[Group] = field(default_factory=list)  # the runs of blocks
     bytes: dict[Cell, int] = field(default_factory=dict)
     last_read: dict[Cell, int] = field(default_factory=dict)  # number of the step, going forward
     part_bytes: dict[Cell, int] = field(default_factory=dict)  # of parts of other cells, which their gradients take
@@ -77,10 +78,6 @@ class Schedule:
         """Every step in order, or those of a group."""
         nodes = self.nodes[group.begin : group.end] if group else self.nodes
         return [node for node in nodes if isinstance(node, Step)]
-
-    def blocks(self) -> list[Group]:
-        """The runs of blocks."""
-        return [group for group in self.groups if group.module.region == Region.BLOCK]
 
     def gradient_bytes(self, cell: Cell) -> int:
         """A gradient is as large as its tensor, also where that is a part of another one."""

@@ -8,6 +8,9 @@ back an op makes the gradients of its inputs, adds them to what is there, and fr
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
+
 from archcalc.core.ir import Module, Region
 from archcalc.simulate.events import Block, Change, Event, Ledger
 from archcalc.simulate.gathering import Gathering
@@ -19,27 +22,32 @@ from archcalc.simulate.schedule import Schedule
 
 def simulate(schedule: Schedule) -> list[Event]:
     """Every change in bytes over one step; the schedule stays as it is."""
-    step = _Simulation(schedule)
+    ledger, blocks = Ledger(), schedule.blocks
+    uses = Counter(wanted for step in schedule.steps() for wanted in step.grads if isinstance(wanted, tuple))
+    trained = ParameterGradients(schedule, ledger, uses, is_added=schedule.accumulates or schedule.to_host)
+    ops = OpMemory(schedule, ledger, trained, schedule.savers())
+    before = dict(zip(blocks, [None, *blocks], strict=False))
+    step = _Simulation(schedule, ledger, Gathering(ledger, schedule.shards, schedule.to_host), trained, ops, before)
     step.forward()
     if schedule.trains:
         step.backward()
         step.update()
-    return step.ledger.changes
+    return ledger.changes
 
 
+@dataclass
 class _Simulation:
     """A walk over the nodes of a schedule, forward and back."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule, self.ledger = schedule, Ledger()
-        self.gathering = Gathering(self.ledger, schedule.shards, schedule.to_host)
-        self.trained = ParameterGradients(schedule, self.ledger)
-        self.ops = OpMemory(schedule, self.ledger, self.trained)
-        self.blocks = schedule.blocks()
-        self.before = dict(zip(self.blocks, [None, *self.blocks], strict=False))  # the block that runs before each
-        self.gathered: dict[Group | str, list[Block]] = {}  # weights, of blocks and of what stands outside of them
-        self.left_over: list[Block] = []  # what the training loop still holds of the last step
-        self.workspace: Block | None = None
+    schedule: Schedule
+    ledger: Ledger
+    gathering: Gathering
+    trained: ParameterGradients
+    ops: OpMemory
+    before: dict[Group, Group | None]  # the block that runs before each
+    gathered: dict[Group | str, list[Block]] = field(default_factory=dict)  # weights, of blocks and outside of them
+    left_over: list[Block] = field(default_factory=list)  # what the training loop still holds of the last step
+    workspace: Block | None = None
 
     # forward
 
@@ -87,7 +95,7 @@ class _Simulation:
             ledger.free(*self.gathered.pop(group))
         if before:
             self.ops.free(*self.schedule.offloaded.get(before, ()))
-        if group is self.blocks[-1]:
+        if group is self.schedule.blocks[-1]:
             self.gathered["last"] = self.gathering.forward(self.schedule.gathered_last)
         ledger.run = 0
 
@@ -150,17 +158,20 @@ class _Simulation:
                 self.ledger.at("backward", node.module, node.number)
                 if not has_prefetched and node.module.region != Region.LOSS:  # by a hook on the model's output
                     has_prefetched = True
-                    self._prefetch(self.blocks[-1] if self.blocks else None)
+                    self._prefetch(self.schedule.blocks[-1] if self.schedule.blocks else None)
                 self.ops.differentiate(node)
             elif isinstance(node.region, Loop):
                 self.ledger.cross(node.region, begins=node.is_end, is_reversed=True)
             elif node.is_end:
-                has_prefetched = has_prefetched or node.region in self.before  # a model that ends with a block
-                self._back_into(node.region)
+                if node.region in self.before:
+                    has_prefetched = True  # of a model that ends with a block
+                    self._back_into(node.region)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     recomputed[self._first_asking(node.region)] = node.region
             else:
-                self._back_out_of(node.region)
+                self.ops.free_inputs(node.region)
+                if node.region in self.before:
+                    self._back_out_of(node.region)
 
     def _first_asking(self, group: Group) -> int:
         """A block is recomputed when its first saved tensor is asked for, and not by last steps that saved nothing."""
@@ -172,12 +183,10 @@ class _Simulation:
 
     def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
-        if group not in self.before:
-            return
         ledger, before = self.ledger, self.before[group]
         ledger.at("backward", group.module, group.first)
         ledger.run = group.first
-        if group is self.blocks[-1] and self.schedule.gathered_last:
+        if group is self.schedule.blocks[-1] and self.schedule.gathered_last:
             ledger.free(*self.gathered.pop("last"))
             self.trained.reduce()
         if group not in self.gathered:
@@ -187,14 +196,11 @@ class _Simulation:
             self.ops.allocate(cell, True)
 
     def _back_out_of(self, group: Group) -> None:
-        self.ops.free_inputs(group)
-        if group not in self.before:
-            return
         self.ledger.module = group.module
         self.ledger.free(*self.gathered.pop(group))
         if self.schedule.reduces:
             self.trained.reduce(group.module)
-        if group is self.blocks[0]:
+        if group is self.schedule.blocks[0]:
             self.ledger.free(*self.gathering.copied_out(self.schedule.gathered_first))
         self.ledger.run = 0
 

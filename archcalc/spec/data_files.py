@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
@@ -17,6 +19,13 @@ def document(file: Path) -> Document:
             return read(stream.read(MAX_BYTES + 1), str(file))
     except OSError as reason:
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
+
+
+@cache
+def shipped(folder: str, name: str) -> dict[str, Any]:
+    """What a file that ships says, read once."""
+    found: dict[str, Any] = document(paths.shipped(folder)[name]).data
+    return found
 
 
 def node(file: Path, kind: type[Read]) -> Read:

@@ -11,7 +11,7 @@ from archcalc.analyze.flops.movement import Movement
 from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import Traffic
 from archcalc.analyze.flops.share import Share
-from archcalc.analyze.memory.keeping import keeping_of
+from archcalc.analyze.memory.states import keeping_of
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.core.mesh import Plan
 from archcalc.core.positions import Positions

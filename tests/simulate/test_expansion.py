@@ -9,6 +9,7 @@ import pytest
 from archcalc import load
 from archcalc.analyze.memory import Memory, training
 from archcalc.core.ir import Module
+from archcalc.run.tree_changes import traced
 from archcalc.simulate.build import EVERY
 from archcalc.simulate.events import Block, Change, Event, Repeated
 from archcalc.simulate.expansion import expanded
@@ -45,7 +46,7 @@ SETTINGS: list[dict[str, Any]] = [
 def test_it_is_what_every_layer_followed_one_by_one_makes(name: str, options: dict[str, Any]) -> None:
     memory = Memory(load(name), mode="train", overhead=0, **options)
     made = memory.deployment
-    root = made.build(made.workload(Sizes(2)))
+    root = traced(made.network, made.run, made.workload(Sizes(2)))
     few, every = (training.step_schedule(root, made.run, made.keeping, first) for first in (2, EVERY))
     assert len(few.nodes) < len(every.nodes)
     whole = expanded(simulate(few))

@@ -7,6 +7,7 @@ from typing import Any
 
 from archcalc.analyze.memory import Memory, training
 from archcalc.model import Model
+from archcalc.run.tree_changes import traced
 from archcalc.simulate.events import Block, Change
 from archcalc.spec.sizes import Sizes
 
@@ -22,7 +23,7 @@ def asked(model: Model, **options: Any) -> Memory:
 def changes(memory: Memory, batch: int, seq: int) -> list[Change]:
     """Every allocation and every free, in order."""
     made = memory.deployment
-    root = made.build(made.workload(Sizes(batch, seq)))
+    root = traced(made.network, made.run, made.workload(Sizes(batch, seq)))
     found = training.unrolled(partial(training.step_schedule, root, made.run, made.keeping))
     return [one for one in found if isinstance(one, Change)]
 

@@ -12,12 +12,11 @@ from archcalc.core.precision import Policy
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.run.precision_recipes import Recipe
-from archcalc.simulate.build import FIRST, schedule
+from archcalc.simulate.build import FIRST, TensorBytes, schedule
 from archcalc.simulate.events import Change, Event
 from archcalc.simulate.levels import Levels, Snapshot
 from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
-from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.places import Place
 
 BATCH, WIDTH, INNER, VOCAB, LAYERS = 3, 8, 32, 50, 2

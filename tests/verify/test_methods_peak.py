@@ -17,6 +17,7 @@ from archcalc.analyze.memory.residents import passing
 from archcalc.importers.hf._helpers.imported import document
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
+from archcalc.run import tree_changes
 from archcalc.simulate.events import Change
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.setting import Setting
@@ -45,7 +46,8 @@ def peaks(config: dict[str, Any], sequences: int, **options: Any) -> Counter[str
     )
     ours, sizes = memory.deployment, Sizes(sequences, SEQ)
     work = ours.workload(sizes)
-    changes = training.unrolled(partial(training.step_schedule, ours.build(work), ours.run, ours.keeping))
+    root = tree_changes.traced(ours.network, ours.run, work)
+    changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
     level = sum(peak(ours, sizes).step.start.values())
     found: Counter[str] = Counter()
     for change in passing(changes, residents(ours, work, is_unrolled=True)):

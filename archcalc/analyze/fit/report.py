@@ -12,7 +12,7 @@ from archcalc.analyze.fit.pool_words import POOL, pool_line
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
-from archcalc.analyze.memory.marginals import Marginals, recorded
+from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Table, keys, records_of, table_of
@@ -169,12 +169,13 @@ class FitReport(Report):
     def facts(self) -> dict[str, Any]:
         asked, host = self.memory.facts(), self.memory.host
         offloaded = host.record() if host else {}
+        marginals = self.marginals.record() if self.marginals else None
         return {
             **{key: asked[key] for key in ("model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **offloaded,
-            "marginals": recorded(self.marginals),
+            "marginals": marginals,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "band": self.band.fraction if self.band else None,

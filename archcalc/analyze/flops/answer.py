@@ -15,7 +15,7 @@ from archcalc.analyze.flops.movement import Movement
 from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Share
-from archcalc.analyze.memory.keeping import keeping_of
+from archcalc.analyze.memory.states import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params_tally import tally
 from archcalc.analyze.placement import on_named_device

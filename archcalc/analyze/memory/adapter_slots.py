@@ -7,8 +7,6 @@ output is divided over GPUs the first is whole on each, of one whose input is di
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
 
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
@@ -20,7 +18,7 @@ from archcalc.core.roles import Role
 from archcalc.run.lora import EVERY_LINEAR, matches
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
-from archcalc.spec import paths
+from archcalc.spec.data_files import shipped
 
 ENDS = {"token_table": "the token table", "head": "the head"}
 EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
@@ -30,28 +28,16 @@ def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Re
     """All slots of the question; `model_type` is the model's family in transformers."""
     assert asked.lora
     number, width = asked.adapters or 1, BYTES[run.activations]
-    ends = [] if asked.lora_targets else [key for key in ENDS if model_type in _vllm()[key]]
+    ends = [] if asked.lora_targets else [key for key in ENDS if model_type in shipped("adapters", "vllm")[key]]
     elements = sum(_elements(root, asked.lora, asked.lora_targets, run.plan))
     elements += sum(EACH_GPU.size(one) for one in _of_ends(root, asked.lora, len(ends)))
-    option = "" if asked.lora_targets else "--lora-targets"
-    note = Assumption(Topic.BESIDE, _words(asked, run, [ENDS[key] for key in ends]), number, option)
-    return Resident("adapters", "LoRA adapters", {"adapters": number * width * elements}, assumptions=(note,))
-
-
-def _words(asked: Options, run: Run, ends: list[str]) -> str:
-    """For which layers, and in which number format."""
-    number = asked.adapters or 1
     slots = f"{number:,} slots" if number > 1 else "a slot"
-    *first, last = [*(asked.lora_targets or ("every linear layer",)), *ends]
+    *first, last = [*(asked.lora_targets or ("every linear layer",)), *(ENDS[key] for key in ends)]
     layers = f"{', '.join(first)} and {last}" if first else last
-    return f"LoRA adapters: {slots} of rank {asked.lora:,} in {run.activations} for {layers}, as vLLM allocates them"
-
-
-@cache
-def _vllm() -> dict[str, Any]:
-    from archcalc.spec.yaml_reader import read
-
-    return read(paths.shipped("adapters")["vllm"].read_bytes(), "adapters vllm").data
+    kept = f"{slots} of rank {asked.lora:,} in {run.activations}"
+    option = "" if asked.lora_targets else "--lora-targets"
+    note = Assumption(Topic.BESIDE, f"LoRA adapters: {kept} for {layers}, as vLLM allocates them", number, option)
+    return Resident("adapters", "LoRA adapters", {"adapters": number * width * elements}, assumptions=(note,))
 
 
 def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Plan) -> Iterator[int]:
@@ -60,7 +46,8 @@ def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Pl
     _check(wanted, found)
     low = Dim.of("lora_rank", rank)
     for op, param, copies in found:
-        if _is_meant(param.owner, wanted):
+        path, is_head = param.owner.path, param.owner.group == ModuleGroup.HEAD  # which has to be named
+        if any(matches(path, one) or (one == EVERY_LINEAR and not is_head) for one in wanted):
             yield copies * sum(plan.size(one) for one in _pair(op, param, low))
 
 
@@ -83,12 +70,6 @@ def _check(wanted: tuple[str, ...], found: list[tuple[Op, Param, int]]) -> None:
         if target != EVERY_LINEAR and not any(matches(path, target) for path in paths_of):
             hint = f"{did_you_mean(target, names)} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-
-
-def _is_meant(module: Module, wanted: tuple[str, ...]) -> bool:
-    """`all` leaves out the head, which has to be named."""
-    is_head = module.group == ModuleGroup.HEAD
-    return any(matches(module.path, one) or (one == EVERY_LINEAR and not is_head) for one in wanted)
 
 
 def _pair(op: Op, param: Param, low: Dim) -> tuple[Tensor, Tensor]:

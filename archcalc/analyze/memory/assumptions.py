@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from archcalc.analyze.memory import overhead, vllm_words
+from archcalc.analyze.memory import overhead, vllm_cache
 from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
 from archcalc.analyze.memory.peak import Peak
@@ -17,7 +17,7 @@ from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic, all_on, without
-from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.ir import Module, Region, walk
 from archcalc.core.notes import notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run.accuracy import not_compared
@@ -108,23 +108,19 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
     run, kept = it.run, [one.tensor for one in it.step.cache]
     layout = next((one.layout for one in it.step.cache if one.layout), None)
     if layout:
-        yield from vllm_words.said(layout, run)
+        yield from vllm_cache.said(layout, run)
     elif any(map(window_of, kept)):
         rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
     if run.shared_prefix:
-        yield _of_prefix(run, kept, in_blocks=layout is not None)
+        how = " in whole blocks" if layout else ""
+        rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
+        text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
+        yield Assumption(Topic.KV_CACHE, text, run.shared_prefix)
     if any(map(is_tail, kept)) and run.state_format:
         stored = run.state_format.name
-        text = vllm_words.STATES.format(stored, run.activations) if layout else STATES.format(stored)
+        text = vllm_cache.STATES.format(stored, run.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
-
-
-def _of_prefix(run: Run, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
-    how = " in whole blocks" if in_blocks else ""
-    rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
-    text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
-    return Assumption(Topic.KV_CACHE, text, run.shared_prefix)
 
 
 def _of_allocator(it: Answered) -> Iterator[Assumption]:

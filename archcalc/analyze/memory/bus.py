@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.host import Crossing
 from archcalc.analyze.memory.residence import Residence, is_of_experts
 from archcalc.core.budget import Budget
-from archcalc.core.ir import Module, Param, Region, Tensor, walk
+from archcalc.core.ir import Param, Region, Tensor, walk
 from archcalc.core.precision import Policy
 from archcalc.core.tree import given_out, ops_in, read_from_outside
-from archcalc.spec import paths
+from archcalc.spec.data_files import shipped
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
@@ -22,23 +20,16 @@ if TYPE_CHECKING:
 MOST_LAYERS = 1_000
 
 
-@cache
-def _llama_cpp() -> dict[str, Any]:
-    from archcalc.spec.yaml_reader import read
-
-    return read(paths.shipped("offload")["llama.cpp"].read_bytes(), "offload llama.cpp").data
+def copied_from() -> int:
+    """Tokens from which on weights in host RAM are copied to the GPU."""
+    found: int = shipped("offload", "llama.cpp")["copied_from"]
+    return found
 
 
 def copies_weights(work: Workload) -> bool:
     """Whether so many tokens are computed at once that weights in host RAM are copied to the GPU for it."""
     longest = 1 if work.decodes else max(work.lengths.values(), default=1)
-    return bool(work.batch * longest >= _llama_cpp()["copied_from"])
-
-
-def copied_from() -> int:
-    """Tokens from which on weights in host RAM are copied to the GPU."""
-    found: int = _llama_cpp()["copied_from"]
-    return found
+    return work.batch * longest >= copied_from()
 
 
 def staged(param: Param, residence: Residence, keeping: Keeping) -> int:
@@ -62,42 +53,32 @@ def answering(residence: Residence, work: Workload, run: Run, keeping: Keeping) 
 
 
 def looked_up_bytes(residence: Residence, run: Run) -> int:
-    """Rows of tables in host RAM that go to the GPU."""
-    size = _sizes(run)
-    return sum(size(one) for one in _looked_up(residence))
-
-
-def _sizes(run: Run) -> Any:
-    policy = Policy(run.activations)
-    return lambda tensor: run.plan.size(tensor) * policy.bytes_of(tensor.role)
-
-
-def _looked_up(residence: Residence) -> Iterator[Tensor]:
-    """Rows of tables in host RAM, or the hidden states behind the last layer there, which are as large."""
+    """Rows of tables in host RAM that go to the GPU, or the hidden states behind the last layer there, which are as
+    large."""
+    found = 0
     for op in ops_in(residence.root):
         tables = [one for one in op.inputs if isinstance(one, Param) and one.weight_role.is_table]
         if op.traits.reads_rows and any(map(residence.in_host, tables)):
-            yield op.output
+            found += _bytes(op.output, run)
+    return found
+
+
+def _bytes(tensor: Tensor, run: Run) -> int:
+    return run.plan.size(tensor) * Policy(run.activations).bytes_of(tensor.role)
 
 
 def _through_experts(residence: Residence, run: Run) -> Crossing:
     """What experts in host RAM are given by layers on the GPU, and what they give back."""
-    found, size = Crossing(), _sizes(run)
+    found = Crossing()
     for module, _ in walk(residence.root):
         if module.region == Region.EXPERTS:
-            there = _layers_apart(module, residence)
+            below = {param for inside, _ in walk(module) for param in inside.params.values()}
+            experts = [param for param in residence.copies if is_of_experts(param) and param in below]
+            place = residence.in_host(experts[0]) if experts else None
+            # copies of the mixture with their experts in host RAM and the rest of their layer on the GPU
+            there = place.layers.between(residence.first_on_gpu, place.layers.end).number if place else 0
             given = [one for one in read_from_outside(module) if not isinstance(one.storage, Param)]
             out = given_out(module)
-            found = found.plus(Crossing(size(out) if out else 0, sum(map(size, given))).times(there))
+            each = Crossing(_bytes(out, run) if out else 0, sum(_bytes(one, run) for one in given))
+            found = found.plus(each.times(there))
     return found
-
-
-def _layers_apart(module: Module, residence: Residence) -> int:
-    """How many copies of a mixture have their experts in host RAM and the rest of their layer on the GPU."""
-    experts = [param for param in residence.copies if is_of_experts(param) and _is_below(param, module)]
-    place = residence.in_host(experts[0]) if experts else None
-    return place.layers.between(residence.first_on_gpu, place.layers.end).number if place else 0
-
-
-def _is_below(param: Param, module: Module) -> bool:
-    return any(param in inside.params.values() for inside, _ in walk(module))

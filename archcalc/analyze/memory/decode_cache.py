@@ -58,22 +58,21 @@ class CacheFormats:
         return self.tails if self.tails and is_tail(tensor) else self.states
 
     def _elements(self, tensor: Tensor, work: Workload) -> int:
-        """Of what a window keeps, as many positions as the rule says; those that all sequences share, once."""
-        size, window, length = self.plan.size(tensor), window_of(tensor), positions_read(work)
-        kept = self._positions(window, length) if window else length
-        size = size // window * kept if window else size
-        return size - self._spared(size, kept, work) if self.prefix and grows(tensor) else size
+        """Of what a window keeps, as many positions as the rule says; those that all sequences share, once.
 
-    def _spared(self, size: int, kept: int, work: Workload) -> int:
-        """Of the positions that are kept, the last ones belong to a sequence alone."""
-        own = min(kept, max(0, positions_read(work) - self.prefix))
-        return size // (work.batch * kept) * (work.batch - 1) * (kept - own)
-
-    def _positions(self, window: int, length: int) -> int:
-        """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
+        Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
         more."""
-        kept = {"window": window, "window-1": window - 1, "full": length}
-        return min(kept[self.rule], length) if self.rule in kept else in_pages(length, window, self.prefill)
+        size, window, length = self.plan.size(tensor), window_of(tensor), positions_read(work)
+        kept = length
+        if window:
+            limits = {"window": window, "window-1": window - 1, "full": length}
+            rule = self.rule
+            kept = min(limits[rule], length) if rule in limits else in_pages(length, window, self.prefill)
+            size = size // window * kept
+        if self.prefix and grows(tensor):
+            own = min(kept, max(0, length - self.prefix))  # of what is kept, the last positions are a sequence's alone
+            size -= size // (work.batch * kept) * (work.batch - 1) * (kept - own)
+        return size
 
 
 def in_pages(length: int, window: int, piece: int | None) -> int:
@@ -99,11 +98,6 @@ def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
         Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor))
         for tensor, module, times in appended(root)
     ]
-
-
-def keeps_cache(root: Module) -> bool:
-    """Whether anything is cached for later tokens."""
-    return any(True for _ in appended(root))
 
 
 def appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:

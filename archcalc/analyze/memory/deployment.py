@@ -12,12 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from archcalc.analyze.memory.engine_step import layers_of
-from archcalc.analyze.memory.inference import prompt_of
-from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.report import PARTS
-from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
+from archcalc.analyze.memory.states import Keeping, ParameterMemory, keeping_of, parameter_memory
 from archcalc.analyze.option_checks import check_decodes, check_generates, check_plan, check_sense
 from archcalc.core.ir import Module
 from archcalc.network import Network
@@ -62,14 +60,6 @@ class Deployment:
         network, run = self.network, self.run
         lengths, mode = network.resolved.lengths, MODES[run.mode]
         return workload(network.spec, lengths, sizes, mode=mode, attention=run.traced_attention)
-
-    def prompt(self, sizes: Sizes) -> Workload:
-        """What a step of these sizes reads at once."""
-        return prompt_of(self.workload(sizes), self.run)
-
-    def build(self, work: Workload) -> Module:
-        """The traced model, with adapters and the loss as the run has them, and its part of the sequence."""
-        return traced(self.network, self.run, work)
 
     @property
     def least_bytes(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -34,13 +33,11 @@ def drafting(target: Deployment) -> Deployment:
     unset: dict[str, Any] = dict.fromkeys(NOT_OF_A_DRAFT)
     asked = replace(target.options, **unset, overhead=0)
     try:
-        found = deploy(model, asked)
-        _ = found.parameters  # for its errors
+        return deploy(model, asked)
     except InputError:
         if (asked.tp or 1) == 1:
             raise
         return deploy(model, replace(asked, tp=None))
-    return found
 
 
 def draft_sizes(work: Workload) -> Sizes:
@@ -52,24 +49,23 @@ def draft_sizes(work: Workload) -> Sizes:
 def draft_model(target: Deployment, draft: Deployment, step: Simulated) -> Resident:
     """Its weights, as they are stored, and its KV cache for the same sequences; `step` is the draft's own."""
     held = {"draft": step.start["weights"], "draft_cache": step.start["kv_cache"] + step.start["state"]}
-    title = f"draft model: {draft.network.name}"
-    notes = tuple(_notes(target.run, draft.run))
-    return Resident("draft", title, held, in_phase(step.changes, "draft"), assumptions=notes)
-
-
-def _notes(target: Run, draft: Run) -> Iterator[Assumption]:
-    yield PROPOSED
-    text = f"draft model: weights in {draft.format.name}, and a KV cache for the same sequences"
-    yield Assumption(Topic.BESIDE, text, draft.format.name)
-    if draft.plan.tp < target.plan.tp:
-        text = f"draft model: {target.plan.tp} GPUs cannot divide it, so that each holds all of it"
-        yield Assumption(Topic.BESIDE, text, draft.plan.tp)
+    title, stored, gpus = f"draft model: {draft.network.name}", draft.run.format.name, target.run.plan.tp
+    text = f"draft model: weights in {stored}, and a KV cache for the same sequences"
+    notes = [PROPOSED, Assumption(Topic.BESIDE, text, stored)]
+    if draft.run.plan.tp < gpus:
+        text = f"draft model: {gpus} GPUs cannot divide it, so that each holds all of it"
+        notes.append(Assumption(Topic.BESIDE, text, draft.run.plan.tp))
+    return Resident("draft", title, held, in_phase(step.changes, "draft"), assumptions=tuple(notes))
 
 
 def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
     """The target's blocks that predict further tokens: their weights are among the model's, their KV cache is not.
     `root` is traced for the step after which everything is cached."""
-    blocks = _further(root)
+    # the module of the blocks, which joins hidden states and tokens by a matrix of its own
+    joining = (
+        module for module, _ in walk(root) for one in module.params.values() if one.weight_role is Role.FURTHER_TOKENS
+    )
+    blocks = next((module.parent for module in joining), None)
     if blocks is None:
         hint = "add --set head.mtp.blocks=1 if its checkpoint has one, or name a draft model"
         raise InputError("the model has no multi-token prediction block", hint, field="--draft")
@@ -79,11 +75,3 @@ def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
     text = "multi-token prediction: its weights are among the model's"
     notes = PROPOSED, Assumption(Topic.BESIDE, text, int(blocks.repeat))
     return Resident("draft", "multi-token prediction", {"draft_cache": cache}, assumptions=notes)
-
-
-def _further(root: Module) -> Module | None:
-    """The module of the blocks, which joins hidden states and tokens by a matrix of its own."""
-    for module, _ in walk(root):
-        if any(param.weight_role is Role.FURTHER_TOKENS for param in module.params.values()):
-            return module.parent
-    return None

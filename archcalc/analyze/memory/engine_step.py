@@ -10,18 +10,17 @@ from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing, ops_in
-from archcalc.run.engine.on_device import StepSize
-from archcalc.run.engine.rules import Sampler
 from archcalc.run.resolved import Run
 from archcalc.simulate.events import Block, Change
 
 FP32 = 4
-MADE_BY_EXPERTS = (Role.EXPERT_GATE, Role.EXPERT_UP)
+MADE_BY_EXPERTS = {Role.EXPERT_GATE, Role.EXPERT_UP}
 
 
 def beside_layers(root: Module, run: Run) -> int:
     """Bytes that are there in all of the step."""
-    return _held(root, run) + (_workspace(root, run) if run.engine.rules.fuses_experts else 0)
+    held = run.engine.rules.held * _residual(root, run)
+    return held + (_workspace(root, run) if run.engine.rules.fuses_experts else 0)
 
 
 def is_fused(module: Module, run: Run) -> bool:
@@ -36,25 +35,17 @@ def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
     rule, step = run.engine.rules.sampler, run.engine.step
     if rule is None or step is None:
         return []
-    size = max(_sampler(root, run, rule, step) - _held(root, run) - masked, 0)  # which layers have let go of by then
+    rows, logits, residual = (rule.every_position and step.tokens) or step.requests, _logits(root), _residual(root, run)
+    size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
+    size += rule.kernel_rows * logits * FP32 + residual
+    size -= run.engine.rules.held * residual + masked  # which layers have let go of by then
     block = Block("activations", size)
-    changes = (Change("activations", sign * size, "forward", root, block) for sign in (1, -1))
-    return list(changes) if size else []
+    return [Change("activations", sign * size, "forward", root, block) for sign in (1, -1) if size > 0]
 
 
 def layers_of(root: Module) -> int:
     """How many blocks a forward pass runs through."""
     return sum(int(copies) for module, copies in walk(root) if module.region == Region.BLOCK)
-
-
-def _held(root: Module, run: Run) -> int:
-    return run.engine.rules.held * _residual(root, run) if run.engine.rules.held else 0
-
-
-def _sampler(root: Module, run: Run, rule: Sampler, step: StepSize) -> int:
-    rows = (rule.every_position and step.tokens) or step.requests
-    each = _logits(root) * (BYTES[run.activations] + rule.bytes_per_logit)
-    return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, run)
 
 
 def _logits(root: Module) -> int:
@@ -74,17 +65,15 @@ def _workspace(root: Module, run: Run) -> int:
     """Two buffers that all layers share: gate and up of every chosen expert, or its answers; and what is in between.
 
     Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
-    mixtures = [module for module, _ in walk(root) if module.region == Region.EXPERTS]
-    return max((_buffers(module, run) for module in mixtures), default=0)
-
-
-def _buffers(experts: Module, run: Run) -> int:
-    wide = answers = inner = 0
-    for op in ops_in(experts):
-        size = run.plan.size(op.output) * BYTES[run.activations]
-        roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
-        if roles & set(MADE_BY_EXPERTS):
-            wide, inner = wide + size, size
-        elif Role.EXPERT_DOWN in roles:
-            answers = size
-    return max(wide, answers) + inner
+    largest = 0
+    for experts in (module for module, _ in walk(root) if module.region == Region.EXPERTS):
+        wide = answers = inner = 0
+        for op in ops_in(experts):
+            size = run.plan.size(op.output) * BYTES[run.activations]
+            roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
+            if roles & MADE_BY_EXPERTS:
+                wide, inner = wide + size, size
+            elif Role.EXPERT_DOWN in roles:
+                answers = size
+        largest = max(largest, max(wide, answers) + inner)
+    return largest

@@ -6,44 +6,50 @@ Bytes are those of tensors, without what an allocator adds; of an engine that fi
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.marginals import TOKENS, Limit, Marginals
-from archcalc.analyze.memory.peak import Peak, cache_bytes, peak
+from archcalc.analyze.memory.peak import Peak, cache_bytes, peak, played
 from archcalc.core.errors import InputError
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Lengths, Workload
 
+BytesAt = Callable[[Sizes], int]
+
 
 def growth(found: Peak) -> Marginals:
     """One more sequence, more tokens in each, one more layer on the GPU."""
-    deployment, work, longest = found.deployment, found.work, found.deployment.network.resolved.lengths
-    now, number = _chosen(work, longest), deployment.options.ngl
-    if deployment.run.engine.fills_device and cache_bytes(deployment, now):
-        pool = partial(cache_bytes, deployment)
-        return marginals(work, longest, pool(now), pool)
-    layer = None
+    deployment, layer, number = found.deployment, None, found.deployment.options.ngl
+    longest = deployment.network.resolved.lengths
+    pool = cache_bytes(deployment, found.sizes) if deployment.run.engine.fills_device else 0
+    if pool:
+        return marginals(found.work, longest, pool, partial(cache_bytes, deployment))
     if number is not None and deployment.offloading.residence.first_on_gpu:
         more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
-        layer = peak(more, now).bytes - found.bytes
-    return marginals(work, longest, found.bytes, lambda sizes: peak(deployment, sizes).bytes, layer)
+        layer = peak(more, found.sizes).bytes - found.bytes
+    now = found.bytes
+    return marginals(found.work, longest, now, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer)
 
 
-def marginals(
-    work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None = None
-) -> Marginals:
+def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: int | None = None) -> Marginals:
     """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
     layer on the GPU takes, where layers are dealt out."""
     sizes = _chosen(work, longest)
     names = [name for name in longest if not longest[name].fixed]
-    grown = ["context"] if work.decodes else names
-    longer = {name: getattr(sizes, name) + TOKENS for name in grown}
-    tokens = _added(replace(sizes, **longer), now, at) if longer else None
+    longer = {name: getattr(sizes, name) + TOKENS for name in (["context"] if work.decodes else names)}
+    larger = {"sequence": replace(sizes, batch=work.batch + 1)}
+    if longer:
+        larger["tokens"] = replace(sizes, **longer)
+    added: dict[str, int] = {}
+    for name, more in larger.items():
+        with suppress(InputError):  # the model or the options do not allow the sizes: a table of positions ends
+            added[name] = at(more) - now
     return Marginals(
-        sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
-        tokens=tokens,
+        sequence=added.get("sequence"),
+        tokens=added.get("tokens"),
         layer=layer,
         limits=_positions(work, longest),
         one="sequence" if names else "sample",
@@ -58,14 +64,6 @@ def _chosen(work: Workload, longest: Lengths) -> Sizes:
         lengths.popitem()
         lengths["context"] = work.context
     return Sizes(batch=work.batch, **lengths)
-
-
-def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
-    """None where the model or the options do not allow the sizes: a table of positions ends."""
-    try:
-        return at(sizes) - now
-    except InputError:
-        return None
 
 
 def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from archcalc.analyze.memory.part_table import part_table
+from archcalc.analyze.memory.tables import part_table
 from archcalc.report.base import Figure
 from archcalc.report.table import Table
 
@@ -54,12 +54,10 @@ class Host:
 
     def figures(self) -> Iterator[Figure]:
         """Of all GPUs together, and of the bus of one of them."""
-        yield Figure("host memory", self.bytes, "bytes", self._of())
+        together = f"of the processes of {self.processes:,} GPUs together" if self.processes > 1 else ""
+        yield Figure("host memory", self.bytes, "bytes", together)
         yield Figure("to the GPU, a step", self.crossing.to_gpu, "bytes", "crosses the bus of each GPU")
         yield Figure("to the host, a step", self.crossing.to_host, "bytes", "crosses the bus of each GPU")
-
-    def _of(self) -> str:
-        return f"of the processes of {self.processes:,} GPUs together" if self.processes > 1 else ""
 
     def table(self) -> Table:
         return part_table("in host RAM", {PARTS[part]: number for part, number in self.parts.items()}, self.bytes)

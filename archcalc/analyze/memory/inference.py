@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.cache_blocks import check_blocks
-from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached, positions_read
+from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
 from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
 from archcalc.core.divisors import divisors
+from archcalc.core.errors import InputError
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
-from archcalc.core.positions import Positions
+from archcalc.core.positions import GROWING, Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
 from archcalc.simulate.build import schedule
-from archcalc.simulate.passes.chunked_loss import mark_logits
-from archcalc.simulate.passes.forward_only import forward_only
+from archcalc.simulate.passes.gradients import forward_only
+from archcalc.simulate.passes.logits import mark_logits
 from archcalc.simulate.passes.weight_copies import copy_for_products
 from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate
@@ -38,16 +39,13 @@ def prompt_of(work: Workload, run: Run) -> Workload:
     is ready for a full step of them, of as many prompts as that takes."""
     piece = run.prefill
     if piece and run.engine.fills_device and not work.decodes:
-        longest = _whole_part(piece, max(work.lengths.values(), default=1))
+        # the longest prompt of which a number fills a step of so many tokens
+        length = max(work.lengths.values(), default=1)
+        longest = max(each for each in divisors(piece) if each <= length)
         return replace(work, batch=piece // longest, lengths=dict.fromkeys(work.lengths, longest))
     if piece and run.engine.tokens and not work.decodes:
         work = replace(work, batch=1)
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
-
-
-def _whole_part(tokens: int, longest: int) -> int:
-    """The longest prompt, up to so long, of which a number fills a step of so many tokens."""
-    return max(length for length in divisors(tokens) if length <= longest)
 
 
 def last_step(work: Workload) -> Workload:
@@ -63,11 +61,29 @@ def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
     assert run.kv_format and run.state_format
     own = (run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan)
     formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format)
-    check_blocks(root, run, formats)
+    rule = run.engine.rules.cache
+    if rule and rule.whole_blocks:
+        _check_blocks(root, run, formats)
     if run.kv_rule != "vllm":
         return cached(root, step, formats)
     formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
     return in_groups(root, step, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
+
+
+def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
+    """Refuse a quantised KV cache whose blocks do not divide a model's heads.
+
+    Source: llama.cpp, llama_init_from_model in src/llama-context.cpp: its flash kernel reads a head as whole blocks;
+    without it a position of all heads has to be."""
+    for tensor in (tensor for tensor, _, _ in appended(root) if grows(tensor)):
+        kept, width, of = formats.of_growing(tensor), int(tensor.dims[-1].size), "a head has"
+        if run.attention == "eager":
+            own = (int(dim.size) for dim in tensor.dims if dim.positions not in GROWING and dim.name != "batch")
+            width, of = prod(own), "all heads have"
+        if width % kept.block:
+            what = "values" if tensor.of_values else "keys"
+            fact = f"{run.engine.rules.name} stores {what} in {kept.name} in blocks of {kept.block}, and {of} {width}"
+            raise InputError(fact, "choose fp16 or bf16", field="--kv-dtype")
 
 
 def simulated(
@@ -81,43 +97,37 @@ def simulated(
     """Prefill or decode of `work`, for a piece of which `root` was traced, with the whole cache in place. `staged` has
     the bytes of weights that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
-    size = _sizes(run, computed_earlier(root), decodes=bool(cache))
+    policy, prompt = Policy(run.activations), prompt_of(work, run)
+    size = partial(_bytes, run=run, policy=policy, earlier=computed_earlier(root), decodes=bool(cache))
     positions = positions_read(last_step(work)) if work.lengths else 0
-    dequantised = _dequantised(run, prompt_of(work, run))
+    tokens = prompt.batch * (1 if prompt.decodes else max(prompt.lengths.values(), default=1))
     seen: list[Pass] = [partial(see_past, run=run, positions=positions)]
     masked = 0
     if run.attention in run.engine.rules.attention:  # an engine's own kernel
         seen.append(partial(store_scores, run=run, positions=positions))
         masked = masks(root, run, positions)
-    copied = partial(copy_for_products, size=lambda param: dequantised(param) + staged(param))
-    step = schedule(root, Policy(run.activations), never, size, [forward_only, mark_logits, *seen, copied])
+    copied = partial(copy_for_products, size=staged)
+    if tokens > 1 and run.format.dequantised_copies:
+        copied = partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param))
+    step = schedule(root, policy, never, size, [forward_only, mark_logits, *seen, copied])
     changes = [*simulate(step), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 
-def _dequantised(run: Run, prompt: Workload) -> Callable[[Param], int]:
+def _dequantised(param: Param, run: Run) -> int:
     """bitsandbytes' MatMul4Bit dequantises a matrix for its product, unless a single token is read."""
-    longest = 1 if prompt.decodes else max(prompt.lengths.values(), default=1)
-    several = prompt.batch * longest > 1
-
-    def copies(param: Param) -> int:
-        kept = several and run.format.dequantised_copies and run.format.holds(Place(param, 1))
-        return run.format.dequantised_copies * run.plan.size(param) * BYTES[run.activations] if kept else 0
-
-    return copies
+    copies = run.format.dequantised_copies if run.format.holds(Place(param, 1)) else 0
+    return copies * run.plan.size(param) * BYTES[run.activations]
 
 
-def _sizes(run: Run, earlier: frozenset[Tensor], *, decodes: bool) -> Callable[[Tensor, Module], int]:
+def _bytes(
+    tensor: Tensor, module: Module, *, run: Run, policy: Policy, earlier: frozenset[Tensor], decodes: bool
+) -> int:
     """A cache is counted apart, with what earlier steps left in it; a decoder's head sees the last position alone."""
-    policy = Policy(run.activations)
-
-    def size(tensor: Tensor, module: Module) -> int:
-        if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
-            return 0
-        here = run.plan.size(tensor)
-        if decodes and module.group == ModuleGroup.HEAD:
-            here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
-        return here * policy.bytes_of(tensor.role)
-
-    return size
+    if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
+        return 0
+    here = run.plan.size(tensor)
+    if decodes and module.group == ModuleGroup.HEAD:
+        here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
+    return here * policy.bytes_of(tensor.role)

@@ -1,6 +1,6 @@
 """What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what binds next.
 
-growth(peak).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
+marginals(…).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
 """
 
 from __future__ import annotations
@@ -59,7 +59,3 @@ class Marginals:
             "layer_bytes": self.layer,
             "binds_next": [one._asdict() for one in self.limits] or None,
         }
-
-
-def recorded(found: Marginals | None) -> dict[str, Any] | None:
-    return found.record() if found else None

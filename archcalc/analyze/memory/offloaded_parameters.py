@@ -42,19 +42,13 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
     offload = residence.offload
     tables = [one for one in parameters.held if offload.embedding and one.param.weight_role.is_table]
     in_host = _in_host(parameters, keeping, offload, accumulate) if offload.updates else {}
-    left = _without(parameters, _gone(offload), parameters.held)
+    gone = UPDATED if offload.updates else ()
+    left = _without(parameters, ("weights", *gone) if offload.params else gone, parameters.held)
     if tables:
         _check_frozen(tables, keeping, residence)
         in_host["weights"] = sum(one.weights for one in tables)
         left = _without(left, ("weights",), tables)
     return Apart(left, in_host, _trained_bytes(parameters, keeping, is_master=False))
-
-
-def _gone(offload: Offload) -> tuple[str, ...]:
-    """The kinds of memory of which all is in host RAM."""
-    if offload.params:
-        return ("weights", *UPDATED)
-    return UPDATED if offload.updates else ()
 
 
 def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[Held]) -> ParameterMemory:
@@ -70,7 +64,7 @@ def _check_frozen(tables: list[Held], keeping: Keeping, residence: Residence) ->
     if any(keeping.trained(one.param) for one in tables):
         fact = "an input table that is trained stays on the GPU with its gradient"
         raise InputError(fact, "add --freeze embedding or --lora 16, or leave embedding out", field="--offload")
-    if any(residence.ends.is_read_behind(one.param) for one in tables):
+    if any(one.param in residence.ends.behind for one in tables):
         fact = "the output layer multiplies with the input table, which stays on the GPU for it"
         raise InputError(fact, "leave embedding out", field="--offload")
 
@@ -79,8 +73,13 @@ def _in_host(parameters: ParameterMemory, keeping: Keeping, offload: Offload, ac
     states = parameters.states
     weights = {"weights": states["weights"]} if offload.params else {}
     if not offload.optimizer:
-        kept = {kind: states[kind] for kind in UPDATED}
-        return {**weights, **kept, "pinned": _rounding(parameters, ("weights", "gradients"))}
+        kept, pinned = {kind: states[kind] for kind in UPDATED}, 0
+        for one in parameters.held:
+            for size in (one.weights // one.copies, one.gradients // one.copies):
+                # PyTorch's allocator of pinned memory rounds every block up to a power of two
+                # Source: PyTorch, aten/src/ATen/core/CachingHostAllocator.h
+                pinned += one.copies * ((1 << (size - 1).bit_length()) - size) if size else 0
+        return {**weights, **kept, "pinned": pinned}
     wide, narrow = (_trained_bytes(parameters, keeping, is_master=is_master) for is_master in (True, False))
     sums = narrow if accumulate > 1 and keeping.plan.zero < 3 else 0  # of micro-batches: accumulated_grads_in_cpu
     kept = {"master": wide, "gradients": wide, "optimizer": states["optimizer"], "staging": narrow + sums}
@@ -96,18 +95,6 @@ def _trained_bytes(parameters: ParameterMemory, keeping: Keeping, *, is_master: 
         if keeping.trained(one.param):
             total += one.copies * width * (plan.sharded(one.param) if plan.zero == 3 else one.elements)
     return flat(total, parameters.held, keeping, plan.shards) if plan.zero in FLAT else total
-
-
-def _rounding(parameters: ParameterMemory, kinds: Iterable[str]) -> int:
-    """PyTorch's allocator of pinned memory rounds every block up to a power of two.
-
-    Source: PyTorch, aten/src/ATen/core/CachingHostAllocator.h."""
-    found = 0
-    for one in parameters.held:
-        for kind in kinds:
-            size = getattr(one, kind) // one.copies
-            found += one.copies * ((1 << (size - 1).bit_length()) - size) if size else 0
-    return found
 
 
 def _answering(parameters: ParameterMemory, keeping: Keeping, residence: Residence) -> Apart:

@@ -7,7 +7,7 @@ offloading.apart.on_gpu, offloading.host(work, root, step, cache)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,9 @@ class Offloading:
 
     def on_gpu(self, cache: list[Cached]) -> list[Cached]:
         """The caches of layers that are on the GPU."""
-        return self.residence.cache_on_gpu(cache) if self.run.offload.gpu_layers is not None else cache
+        if self.run.offload.gpu_layers is None:
+            return cache
+        return [replace(one, bytes=one.bytes - self.residence.cache_in_host(one)) for one in cache]
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
@@ -73,30 +75,24 @@ class Offloading:
         if self.run.trains:
             return self._training(root, step)
         residence = Residence(root, self.run.offload)
-        kept = {"weights": self.apart.in_host["weights"], **_cached(residence, cache)}
-        kept["activations"] = step.by_host
+        kept = {"weights": self.apart.in_host["weights"], "kv_cache": 0, "state": 0, "activations": step.by_host}
+        for one in cache:
+            kept["kv_cache" if one.grows else "state"] += residence.cache_in_host(one)
         return Host(kept, self.run.plan.dp, bus.answering(residence, prompt, self.run, self.keeping))
 
     def _training(self, root: Module, step: Simulated) -> Host:
-        """The activations of all micro-batches in flight, and what every micro-batch sends over the bus."""
-        run, kept = self.run, dict(self.apart.in_host)
+        """The activations of all micro-batches in flight, and what every micro-batch sends over the bus: activations,
+        shards on their way to an all-gather in both passes, and gradients on their way to the optimizer."""
+        run, offload, kept = self.run, self.run.offload, dict(self.apart.in_host)
         leaving = offloaded_bytes(step.schedule)
         kept["activations"] = leaving * (run.stage.in_flight(run.accumulate) if run.stage else 1)
-        tables = bus.looked_up_bytes(Residence(root, run.offload), run) if run.offload.embedding else 0
-        each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))
-        return Host(kept, run.plan.gpus, each.times(run.accumulate).plus(self._updated))
-
-    def _of_parameters(self, kept: dict[str, int]) -> Crossing:
-        """Shards on their way to an all-gather in both passes, and gradients on their way to the optimizer."""
-        gathers = 1 if self.run.reshard == "never" else 2
-        shards = kept["weights"] if self.run.offload.params else 0
-        return Crossing(gathers * shards, kept.get("gradients", 0))
-
-    @property
-    def _updated(self) -> Crossing:
-        """Weights that the CPU has updated, once a step, unless they stay in host RAM."""
-        offload = self.run.offload
-        return Crossing(self.apart.updated if offload.optimizer and not offload.params else 0)
+        tables = bus.looked_up_bytes(Residence(root, offload), run) if offload.embedding else 0
+        gathers = 1 if run.reshard == "never" else 2
+        shards = gathers * kept["weights"] if offload.params else 0
+        each = Crossing(leaving + tables + shards, leaving + kept.get("gradients", 0)).times(run.accumulate)
+        # weights that the CPU has updated, once a step, unless they stay in host RAM
+        updated = self.apart.updated if offload.optimizer and not offload.params else 0
+        return Host(kept, run.plan.gpus, each.plus(Crossing(updated)))
 
     def notes(self, work: Workload) -> Iterator[Assumption]:
         """What host memory takes for granted, where something is kept there."""
@@ -108,7 +104,11 @@ class Offloading:
 
     def _notes_of_answers(self, prompt: Workload) -> Iterator[Assumption]:
         if self.run.offload.gpu_layers is not None:
-            yield Assumption(Topic.OFFLOAD, self._dealt_out, self.run.offload.gpu_layers)
+            first, layers = self.residence.first_on_gpu, self.residence.layers
+            there = f"layers {first} to {layers - 1}" if first < layers else "no layers"
+            output = "" if self.residence.is_all_in_host else " and the output layer"
+            text = f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
+            yield Assumption(Topic.OFFLOAD, text, self.run.offload.gpu_layers)
         tables = [param for param in self.residence.copies if param.weight_role.is_table]
         if any(self.residence.in_host(table) and self.residence.stays(table) for table in tables):
             yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
@@ -117,18 +117,3 @@ class Offloading:
         if bus.copies_weights(prompt):
             text = f"{number} tokens or more at once: llama.cpp copies matrices from host RAM to the GPU, one at a time"
         yield Assumption(Topic.OFFLOAD, text, number)
-
-    @property
-    def _dealt_out(self) -> str:
-        """Which layers are on the GPU."""
-        first, layers = self.residence.first_on_gpu, self.residence.layers
-        there = f"layers {first} to {layers - 1}" if first < layers else "no layers"
-        output = "" if self.residence.is_all_in_host else " and the output layer"
-        return f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
-
-
-def _cached(residence: Residence, cache: list[Cached]) -> dict[str, int]:
-    found = {"kv_cache": 0, "state": 0}
-    for one in cache:
-        found["kv_cache" if one.grows else "state"] += residence.cache_in_host(one)
-    return found

@@ -20,23 +20,21 @@ INPUT = "input"  # the path of what enters the model itself, as an image does
 
 def outputs(root: Module, size: Callable[[Tensor], int]) -> Counter[str]:
     """By the path of the layer, each with all that it holds; the model's own path is empty."""
-    found: Counter[str] = Counter()
-    _add(root, int(root.runs), size, found)
+    found, waiting = Counter[str](), [(root, int(root.runs))]
+    while waiting:
+        module, runs = waiting.pop()
+        for item in module.body:
+            if isinstance(item, Module) and not is_kernel(item):
+                times = 1 if item.is_first_only else runs
+                waiting.append((item, times * int(item.runs) if item.region != Region.LOSS else 0))
+                continue
+            op = as_op(item) if isinstance(item, Module) else item
+            is_kept = op.traits.allocates or op.traits.enters
+            is_bias = op.traits.joins_product and any(isinstance(tensor, Param) for tensor in op.inputs)
+            if is_kept and op.output.role == "act" and not is_bias and picture(op.kind).part != "activation":
+                path = INPUT if op.traits.enters and not module.path else module.path
+                add_to_all(found, path, runs * size(op.output))
     return found
-
-
-def _add(module: Module, runs: int, size: Callable[[Tensor], int], found: Counter[str]) -> None:
-    for item in module.body:
-        if isinstance(item, Module) and not is_kernel(item):
-            times = 1 if item.is_first_only else runs
-            _add(item, times * int(item.runs) if item.region != Region.LOSS else 0, size, found)
-            continue
-        op = as_op(item) if isinstance(item, Module) else item
-        is_kept = op.traits.allocates or op.traits.enters
-        is_bias = op.traits.joins_product and any(isinstance(tensor, Param) for tensor in op.inputs)
-        if is_kept and op.output.role == "act" and not is_bias and picture(op.kind).part != "activation":
-            path = INPUT if op.traits.enters and not module.path else module.path
-            add_to_all(found, path, runs * size(op.output))
 
 
 def add_to_all(found: Counter[str], path: str, number: int) -> None:

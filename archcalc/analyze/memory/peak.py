@@ -1,7 +1,7 @@
 """The peak of a deployment at some sizes: the one way to ask for memory.
 
     found = peak(deployment, Sizes(batch=8, seq=4096))
-    found.bytes, found.parts, found.phase       tensors and overhead, at the moment with the most of them
+    found.bytes, found.parts                    tensors and overhead, at the moment with the most of them
     found.required                              what a device must have for it
     found.step, found.host                      the simulated step, and host RAM
 
@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.adapter_slots import adapter_slots
-from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
+from archcalc.analyze.memory.decode_cache import Cached, appended
 from archcalc.analyze.memory.deployment import Deployment
-from archcalc.analyze.memory.device_memory import MOST_OPS, on_device
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
@@ -27,37 +26,31 @@ from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.reference_model import reference_model
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
-from archcalc.analyze.memory.simulated import Simulated, peak_of
+from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
-from archcalc.simulate.levels import Place, Snapshot
-from archcalc.simulate.reserved import DeviceMemory
+from archcalc.run.tree_changes import traced
+from archcalc.simulate.levels import Levels, Snapshot
+from archcalc.simulate.reserved import DeviceMemory, reserved
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import sizes_of
 from archcalc.spec.workload import Workload
 
 PEAKS = 128  # that are remembered, the latest ones
 STEPS = 8  # simulated steps that are: an op or a tensor each
-FROM_THE_START = (
-    "gradients",
-    "state",
-    "buffers",
-    "activations",
-    "temporary",
-    "reference",
-    "rollout",
-    "rollout_cache",
-)  # parts, besides weights and states
+MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds, so that only their tensors count
+OF_THE_RUN = ("gradients", "state", "buffers", "activations", "temporary", "reference", "rollout", "rollout_cache")
 
 
 class Played(NamedTuple):
-    """A simulated step, the tree that it ran through, and what stands beside the model."""
+    """A simulated step, the tree that it ran through, what stands beside the model, and memory over the step."""
 
     root: Module
     step: Simulated
     residents: tuple[Resident, ...]
+    levels: Levels
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ class Peak:
     @cached_property
     def instant(self) -> Snapshot:
         """When the step has the most, and what is there by then."""
-        return peak_of(played(self.deployment, self.sizes).step)
+        return played(self.deployment, self.sizes).levels.peak
 
     @property
     def bytes(self) -> int:
@@ -80,14 +73,6 @@ class Peak:
     @property
     def parts(self) -> dict[str, int]:
         return self.instant.parts
-
-    @property
-    def phase(self) -> str:
-        return self.instant.phase
-
-    @property
-    def place(self) -> Place:
-        return self.instant.place
 
     @property
     def step(self) -> Simulated:
@@ -108,14 +93,17 @@ class Peak:
     @cached_property
     def device(self) -> DeviceMemory:
         """What PyTorch's allocator makes of a training step."""
-        deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
+        deployment, (root, step, *_) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
         changes = training.unrolled(partial(training.step_schedule, root, run, deployment.keeping), step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)
-        first = [step.start[part] for part in FROM_THE_START if step.start[part]]
-        return on_device(parameters, changes, run.allocator, first)
+        first = [parameters.buffers, *(step.start[part] for part in OF_THE_RUN)]  # besides weights and states
+        start = [*parameters.blocks("weights"), *parameters.blocks("master"), *(size for size in first if size)]
+        # most optimizers keep two states
+        halves = [half for size in parameters.blocks("optimizer") for half in (size - size // 2, size // 2)]
+        return reserved(start, halves, changes, expandable=run.allocator == "expandable")
 
     @cached_property
     def required(self) -> int:
@@ -136,7 +124,7 @@ class Peak:
         whole = replace(deployment.run, plan=Plan())
         cache = cached(deployment, self.work, whole) if offload.gpu_layers is not None else []
         prompt = inference.prompt_of(self.work, deployment.run)
-        return deployment.offloading.host(deployment.build(prompt), prompt, self.step, cache)
+        return deployment.offloading.host(traced(deployment.network, deployment.run, prompt), prompt, self.step, cache)
 
 
 @lru_cache(maxsize=PEAKS)
@@ -150,34 +138,30 @@ def peak(deployment: Deployment, sizes: Sizes) -> Peak:
 @lru_cache(maxsize=STEPS)
 def played(deployment: Deployment, sizes: Sizes) -> Played:
     """The simulated step, with all that stands beside the model."""
-    work, start, run = deployment.workload(sizes), deployment.start, deployment.run
+    network, run, offloading = deployment.network, deployment.run, deployment.offloading
+    work = deployment.workload(sizes)
     if run.trains:
-        root = deployment.build(work)
-        step = training.simulated(root, work, run, deployment.keeping, start)
+        root = traced(network, run, work)
+        step = training.simulated(root, work, run, deployment.keeping, deployment.start)
     else:
-        step = _inference(deployment, work, start)
-        root = deployment.build(work)
+        prompt = inference.prompt_of(work, run)
+        root, cache = traced(network, run, prompt), cached(deployment, work, run)
+        staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
+        step = inference.simulated(root, work, run, offloading.on_gpu(cache), deployment.start, staged)
+        step = offloading.computed(prompt, step) if run.offload else step
+        root = traced(network, run, work)
     beside = residents(deployment, work)
-    return Played(root, joined(step, beside) if beside else step, tuple(beside))
-
-
-def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
-    run, offloading = deployment.run, deployment.offloading
-    prompt = inference.prompt_of(work, run)
-    root, cache = deployment.build(prompt), cached(deployment, work, run)
-    if not run.offload:
-        return inference.simulated(root, work, run, cache, start)
-    staged = offloading.staged(root, prompt)
-    return offloading.computed(prompt, inference.simulated(root, work, run, offloading.on_gpu(cache), start, staged))
+    step = joined(step, beside) if beside else step
+    return Played(root, step, tuple(beside), Levels(dict(step.start)).play(step.changes))
 
 
 def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
     """The KV cache and recurrent states of a decoder after that many tokens, of all its layers, by a run's formats and
     plan."""
-    if run.trains or not keeps_cache(deployment.tree):
+    if run.trains or not any(True for _ in appended(deployment.tree)):
         return []
     step = inference.last_step(work)
-    found = inference.cache_after(deployment.build(step), step, run)
+    found = inference.cache_after(traced(deployment.network, deployment.run, step), step, run)
     check_cache([one.tensor for one in found], deployment.options)
     return found
 
@@ -194,7 +178,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     """All that a serving engine has within its share and that is no cache; the same for any number of sequences, and
     for all lengths of which a step reads prompts of one size."""
     one, known = replace(sizes, batch=1), deployment.beside_cache
-    key = sizes_of(deployment.prompt(one))
+    key = sizes_of(inference.prompt_of(deployment.workload(one), deployment.run))
     if key not in known:
         run = deployment.run
         known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
@@ -204,8 +188,9 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
 def check(deployment: Deployment, sizes: Sizes) -> None:
     """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
     work = deployment.workload(sizes)
-    deployment.build(work if deployment.run.trains else inference.prompt_of(work, deployment.run))
-    _ = deployment.least_bytes, cached(deployment, work, deployment.run), residents(deployment, work)
+    run = deployment.run
+    traced(deployment.network, run, work if run.trains else inference.prompt_of(work, run))
+    _ = cached(deployment, work, run), residents(deployment, work)
 
 
 def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
@@ -217,13 +202,14 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
         found.append(adapter_slots(deployment.tree, network.model_type, asked, run))
     if asked.draft == OWN_BLOCKS:
         step = inference.last_step(work)
-        found.append(own_blocks(deployment.build(step), step, run))
+        found.append(own_blocks(traced(network, run, step), step, run))
     elif asked.draft:
         other = drafting(deployment)
         found.append(draft_model(deployment, other, played(other, draft_sizes(work)).step))
     if run.method.reference == "same":
         alone = network.build(replace(run.method.of_step(work), mode="prefill"))
-        found.append(reference_model(alone, deployment.build(work), run, deployment.keeping, is_unrolled=is_unrolled))
+        policy = traced(network, run, work)
+        found.append(reference_model(alone, policy, run, deployment.keeping, is_unrolled=is_unrolled))
     if run.method.rollout in WITH_ENGINE:
         engine = rollout_engine(deployment)
         found.append(rollout(run, asked, work, played(engine, rollout_sizes(run, work)).step.start))

@@ -16,13 +16,12 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.run.method_loss import logits_of
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
-from archcalc.simulate.build import FIRST, schedule
+from archcalc.simulate.build import FIRST, TensorBytes, schedule
 from archcalc.simulate.events import Event, Ledger
 from archcalc.simulate.passes.fsdp import gather_weights
 from archcalc.simulate.passes.weight_copies import cast_bytes, copy_for_products, dequantise
 from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
-from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
 
 PHASE = "reference"
@@ -32,19 +31,16 @@ PLACES = {"rollout": "forward", "loss": "backward"}  # by the method's `referenc
 def reference_model(root: Module, policy: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> Resident:
     """`root` is traced for a forward pass of the model alone, `policy` for the step. With adapters it is the policy
     itself, and has no weights of its own."""
-    held = {} if run.lora else {"reference": _weights(root, run)}
+    assert run.recipe
+    width, held = run.recipe.weights, dict[str, int]()  # in the number format of the policy's own
+    if not run.lora:
+        own = Keeping(run.plan, plain(width), width, never)
+        held["reference"] = parameter_memory(root, own, run.activations).weights
     made = partial(_schedule, root, run, keeping)
     steps = training.unrolled(made) if is_unrolled else simulate(made())
     steps += _log_probabilities(run, policy, root)
     place = PLACES[run.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
-
-
-def _weights(root: Module, run: Run) -> int:
-    """In the number format of the policy's own."""
-    assert run.recipe
-    width = run.recipe.weights
-    return parameter_memory(root, Keeping(run.plan, plain(width), width, never), run.activations).weights
 
 
 def _schedule(root: Module, run: Run, keeping: Keeping, first: int = FIRST) -> Schedule:
@@ -68,8 +64,7 @@ def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Event]:
     assert run.recipe
     width = BYTES["fp32"] if returns_fp32(run.recipe) else BYTES[run.activations]
     logits, known = (width * run.plan.size(tensor) for tensor in logits_of(policy))
-    ledger = Ledger()
-    ledger.at(PHASE, root)
+    ledger = Ledger(PHASE, root)
     held = ledger.allocate("logits", logits)
     ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))
     if run.method.copied_logits:

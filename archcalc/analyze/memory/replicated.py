@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, Held, ParameterMemory
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Module, Region
+from archcalc.core.ir import Region
 from archcalc.run.sequence_parallel import is_gathered
 from archcalc.simulate.schedule import Saved
 from archcalc.spec.units import decimal_bytes
@@ -34,13 +33,8 @@ def undivided(parameters: ParameterMemory, saved: Iterable[Saved], cache: Iterab
         return ()
     saved = list(saved)
     found = [*_by_tensor(parameters, saved, cache), *_by_sequence(parameters, saved), *_by_shards(parameters)]
-    whole = [one for one in found if one.bytes]
-    options = dict.fromkeys(one.option for one in whole)
-    return tuple(one for option in options for one in _largest_first(whole, option))
-
-
-def _largest_first(found: list[Undivided], option: str) -> list[Undivided]:
-    return sorted((one for one in found if one.option == option), key=lambda one: -one.bytes)
+    options = list(dict.fromkeys(one.option for one in found))
+    return tuple(sorted((one for one in found if one.bytes), key=lambda one: (options.index(one.option), -one.bytes)))
 
 
 def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
@@ -48,18 +42,14 @@ def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
     by_option: dict[str, list[Undivided]] = {}
     for one in found:
         by_option.setdefault(one.option, []).append(one)
-    return [Assumption(Topic.PARALLELISM, _sentence(*each)) for each in by_option.items()]
-
-
-def _sentence(option: str, parts: list[Undivided]) -> str:
-    named = [f"{one.part} ({decimal_bytes(one.bytes)})" for one in parts[:SHOWN]]
-    rest = sum(one.bytes for one in parts[SHOWN:])
-    more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
-    return f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
-
-
-def records(found: Iterable[Undivided]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in found]
+    notes = []
+    for option, parts in by_option.items():
+        named = [f"{one.part} ({decimal_bytes(one.bytes)})" for one in parts[:SHOWN]]
+        rest = sum(one.bytes for one in parts[SHOWN:])
+        more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
+        text = f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
+        notes.append(Assumption(Topic.PARALLELISM, text))
+    return notes
 
 
 def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[Cached]) -> Iterator[Undivided]:
@@ -75,20 +65,15 @@ def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[
 
 
 def _by_part(held: list[Held]) -> dict[str, int]:
-    """Bytes of parameters, gradients and optimizer states, by the part of a block that owns them."""
+    """Bytes of parameters, gradients and optimizer states, by the child of a block, or of the root, that owns them."""
     sums: dict[str, int] = {}
     for one in held:
-        part = _part(one.param.owner) or one.param.name
+        module = one.param.owner
+        while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
+            module = module.parent
+        part = module.path or one.param.name
         sums[part] = sums.get(part, 0) + sum(getattr(one, kind) for kind in KINDS)
     return sums
-
-
-def _part(owner: Module) -> str:
-    """The child of a block, or of the root, that contains the module."""
-    module = owner
-    while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
-        module = module.parent
-    return module.path
 
 
 def _by_sequence(parameters: ParameterMemory, saved: list[Saved]) -> Iterator[Undivided]:

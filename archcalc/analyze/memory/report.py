@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.layer_table import kind_of, layer_columns
-from archcalc.analyze.memory.marginals import Marginals, recorded
-from archcalc.analyze.memory.part_table import part_line, part_table, size_columns
-from archcalc.analyze.memory.replicated import Undivided, records
+from archcalc.analyze.memory.marginals import Marginals
+from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, Row
+from archcalc.analyze.memory.tables import layer_columns, part_table, size_columns
 from archcalc.core.later import Later
 from archcalc.report.base import Figure
 from archcalc.report.of_run import RunReport
@@ -56,10 +55,12 @@ class MemoryReport(RunReport):
     command: ClassVar[str] = "memory"
     chart: ClassVar[str] = "timeline"
     peak: Snapshot
+    parts: dict[str, int]  # bytes by part at the peak, which add up to the total
     instants: tuple[Snapshot, ...]
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
+    layer_kind: str  # which columns rows have: train, cache or outputs
     estimates: tuple[str, ...]
     undivided: tuple[Undivided, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
@@ -72,20 +73,13 @@ class MemoryReport(RunReport):
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
-    stages: Later[tuple[Snapshot, ...]] | None = field(
-        default=None, compare=False, repr=False
-    )  # the step in more detail
+    stages: Later[tuple[Snapshot, ...]] | None = field(default=None, compare=False, repr=False)  # in more detail
     growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
 
     @property
     def band(self) -> Band | None:
         """The error of measured runs."""
         return self.claims.measured
-
-    @property
-    def parts(self) -> dict[str, int]:
-        """Bytes by part at the peak; they add up to the total."""
-        return self.peak.parts
 
     @property
     def total_bytes(self) -> int:
@@ -163,38 +157,30 @@ class MemoryReport(RunReport):
         return [figure for wanted, figure in listed if wanted]
 
     def table(self) -> Table:
-        """Bytes by part at the peak; overhead is no part of what the model takes, and so has no share in it."""
+        """Bytes by part at the peak, then what the allocator takes beyond the bytes of the tensors, or an engine leaves
+        of the device; overhead is no part of what the model takes, and so has no share in it."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
-        tensors = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
-        found = part_table(first, tensors | self._beside_tensors(), self.own_bytes)
-        overhead = self.parts["overhead"]
+        sizes = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
+        if self.device:
+            sizes["rounding"] = self.device.value.allocated - self.device.value.tensors
+            for stream, size in self.device.value.unused.items():
+                sizes[f"not in use, {stream.name.lower().replace('_', '-')} stream"] = size
+        else:
+            sizes["outside the engine's share"] = self.outside
+        found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"]
         last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
         return replace(found, lines=(*found.lines, *last))
-
-    def _beside_tensors(self) -> dict[str, int]:
-        """What the allocator takes beyond the bytes of the tensors, or an engine leaves of the device."""
-        if not self.device:
-            return {"outside the engine's share": self.outside}
-        found = self.device.value
-        names = {stream: stream.name.lower().replace("_", "-") for stream in found.unused}
-        unused = {f"not in use, {names[stream]} stream": size for stream, size in found.unused.items()}
-        return {"rounding": found.rounding, **unused}
-
-    def more(self) -> Sequence[Table]:
-        """What is offloaded; then memory over the step, or of each layer."""
-        offloaded = [self.host.table()] if self.host else []
-        return [*offloaded, self._over_step() if self.timeline else self._by_layer()]
-
-    @property
-    def layer_kind(self) -> str:
-        return kind_of(self.rows, trains=self.mode == "train")
 
     def columns(self) -> tuple[Column[Row], ...]:
         whole = self.rows[0].outputs if self.layer_kind == "outputs" else self.own_bytes
         return layer_columns(self.layer_kind, whole)
 
-    def _by_layer(self) -> Table:
-        """Layers that have memory, or give something out where nothing is cached."""
+    def more(self) -> Sequence[Table]:
+        """What is offloaded; then memory over the step, or of each layer that has memory, or gives something out where
+        nothing is cached."""
+        offloaded = [self.host.table()] if self.host else []
+        if self.timeline:
+            return [*offloaded, self._over_step()]
         columns, of_outputs = in_tables(self.columns()), self.layer_kind != "cache"
         sizes = [row.bytes + row.outputs * of_outputs for row in self.rows]
         lines = [
@@ -202,7 +188,7 @@ class MemoryReport(RunReport):
             for row, depth in outline(self.rows, sizes)
             if depth < self.depth and (row.bytes or row.outputs * of_outputs)
         ]
-        return Table(columns, tuple(lines))
+        return [*offloaded, Table(columns, tuple(lines))]
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""
@@ -218,28 +204,35 @@ class MemoryReport(RunReport):
         columns, lines = size_columns("timeline", "of the peak"), []
         for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
             lines.append(heading(phase, columns))
-            lines += [part_line(stretch_name(one), one.bytes, self.required_bytes, 1) for one in instants]
+            for one in instants:
+                share = one.bytes / max(self.required_bytes, 1)
+                lines.append(Line((stretch_name(one), one.bytes, one.bytes, share), 1))
         return Table(columns, tuple(lines), self._skyline())
 
     def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
         offloaded = self.host.record() if self.host else {}
-        band = self.band.fraction if self.band else None
+        band, on_device = self.band.fraction if self.band else None, dict[str, Any]()
+        if self.device:
+            found = self.device.value
+            unused = {stream.name.lower(): size for stream, size in found.unused.items()}
+            on_device = {"allocated_bytes": found.allocated, "reserved_bytes": found.reserved}
+            on_device |= {"rounding_bytes": found.allocated - found.tensors, "unused_bytes": unused}
         return {
             **super().facts(),
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             "band": band,
             "claims": self.claims.record(),
-            **self._device_record(),
+            **on_device,
             **offloaded,
-            "marginals": recorded(self.marginals),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
             "states": self.states,
             **trained,
             "padding_bytes": self.padding,
-            "not_divided": records(self.undivided),
+            "not_divided": [asdict(one) for one in self.undivided],
             "elsewhere": self.elsewhere,
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
@@ -250,17 +243,6 @@ class MemoryReport(RunReport):
             {"phase": one.phase, "path": one.place.path or "model", "bytes": one.bytes} for one in self.instants
         ]
         return {"timeline": timeline}
-
-    def _device_record(self) -> dict[str, Any]:
-        if not self.device:
-            return {}
-        found = self.device.value
-        return {
-            "allocated_bytes": found.allocated,
-            "reserved_bytes": found.reserved,
-            "rounding_bytes": found.rounding,
-            "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
-        }
 
 
 def stretch_name(instant: Snapshot) -> str:

@@ -11,23 +11,22 @@ from archcalc.analyze.memory.assumptions import Answered, assumptions
 from archcalc.analyze.memory.claims import claims_of
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.growth import growth
-from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.outputs import outputs
 from archcalc.analyze.memory.peak import Peak, peak, played
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
+from archcalc.analyze.memory.tables import kind_of
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import walk
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
 from archcalc.run.shown import shown_choices
 from archcalc.run.size_choices import size_choices
-from archcalc.simulate.levels import Levels, stages
+from archcalc.simulate.levels import stages
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.workload import Workload
 
 
 def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
@@ -35,16 +34,18 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     check_sizes(deployment.workload(sizes), deployment.options)
     found = peak(deployment, sizes)
     deployment, work, run = found.deployment, found.work, found.deployment.run
-    (root, step, residents), network = played(deployment, found.sizes), deployment.network
-    parameters = deployment.parameters
-    levels = Levels(dict(step.start)).play(step.changes)
+    root, step, residents, levels = played(deployment, found.sizes)
+    network, parameters = deployment.network, deployment.parameters
     whole = undivided(parameters, step.schedule.saved(), step.cache)
-    forward = _forward(deployment, work) if run.trains else root
+    forward = root
+    if run.trains:  # of the model itself: training libraries add casts and copies of their own
+        alone = replace(run.method.of_step(work), mode="forward")
+        forward = network.build(sequence_parallel.one_part(alone, run.plan.cp))
     claims, choices = claims_of(run, network), shown_choices(run, network, forward)
     given_out, width = outputs(forward, run.plan.size), BYTES[run.activations]
-    layers, table = rows(root, parameters, step.schedule, step.cache, given_out, width), ""
-    if depth and not timeline:
-        table = kind_of(layers, trains=run.trains)
+    layers = rows(root, parameters, step.schedule, step.cache, given_out, width)
+    table = kind_of(layers, trains=run.trains) if depth and not timeline else ""
+    shown = (*layers, *(one.row for one in residents if one.held))
     answered = Answered(found, run, root, step, residents, choices, claims, whole, _earlier(found), table)
     counts = Counter[bool]()
     for module, copies in walk(deployment.tree):
@@ -62,6 +63,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         context=work.context,
         plan=run.plan,
         peak=levels.peak,
+        parts=levels.peak.parts,
         instants=tuple(levels.instants),
         states=parameters.states,
         undivided=whole,
@@ -69,7 +71,8 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         choices=(*size_choices(work, {*run.said, *sizes.given()}), *choices),
         cards=run.cards,
         kind=run.devices,
-        rows=(*layers, *(one.row for one in residents if one.held)),
+        rows=shown,
+        layer_kind=kind_of(shown, trains=run.trains),
         elsewhere={one.title: one.elsewhere for one in residents if one.elsewhere},
         estimates=run.estimates,
         weights=run.format.name,
@@ -84,13 +87,6 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         stages=Later(partial(stages, step.start, step.changes)),
         growth=Later(partial(growth, found)) if network.is_computed else None,
     )
-
-
-def _forward(deployment: Deployment, work: Workload) -> Module:
-    """A forward pass of the model itself: training libraries add casts and copies of their own."""
-    run = deployment.run
-    alone = replace(run.method.of_step(work), mode="forward")
-    return deployment.network.build(sequence_parallel.one_part(alone, run.plan.cp))
 
 
 def _earlier(found: Peak) -> dict[str, int]:

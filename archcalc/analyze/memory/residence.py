@@ -8,9 +8,6 @@ Source: llama.cpp, load_tensors in src/llama-model.cpp (i_gpu_start, dev_input, 
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property
-
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Param, Region, walk
@@ -26,25 +23,12 @@ class Residence:
     def __init__(self, root: Module, offload: Offload) -> None:
         self.root, self.offload, self.ends = root, offload, ModelEnds(root)
         self.copies = {param: int(number) for module, number in walk(root) for param in module.params.values()}
-
-    @cached_property
-    def blocks(self) -> list[Module]:
-        return [module for module, _ in walk(self.root) if module.region == Region.BLOCK]
-
-    @cached_property
-    def layers(self) -> int:
-        """How many the stack has; the output layer comes on top."""
-        return max((layer_numbers(block).end for block in self.blocks), default=0)
-
-    @cached_property
-    def first_on_gpu(self) -> int:
-        """The number of the first layer that is on the GPU."""
-        there = self.offload.gpu_layers
-        return 0 if there is None else max(0, self.layers + 1 - there)
-
-    @property
-    def is_all_in_host(self) -> bool:
-        return self.offload.gpu_layers == 0
+        self.blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK]
+        # how many layers the stack has; the output layer comes on top
+        self.layers = max((layer_numbers(block).end for block in self.blocks), default=0)
+        there = offload.gpu_layers
+        self.first_on_gpu = 0 if there is None else max(0, self.layers + 1 - there)
+        self.is_all_in_host = there == 0
 
     def check(self) -> None:
         """Refuse options about layers, experts or tables that the model does not have."""
@@ -54,7 +38,9 @@ class Residence:
         stacks = {block.path.partition(".")[0] for block in self.blocks if 0 in layer_numbers(block)}
         if self.offload.gpu_layers is not None and len(stacks) != 1:
             found = f"{len(stacks)} stacks: {', '.join(sorted(stacks))}" if stacks else "no stack of layers"
-            raise InputError(f"counts the layers of one stack, and this model has {found}", _OUT, field="--ngl")
+            raise InputError(
+                f"counts the layers of one stack, and this model has {found}", "leave --ngl out", field="--ngl"
+            )
         if self.offload.experts and not any(map(is_of_experts, self.copies)):
             raise InputError("this model has no experts", "leave out what offloads them", field="--offload")
         if self.offload.embedding and not any(param.weight_role.is_table for param in self.copies):
@@ -62,16 +48,18 @@ class Residence:
 
     def in_host(self, param: Param) -> Place | None:
         """The parameter with those of its copies that are in host RAM."""
-        place = Place(param, self.copies[param])
-        if not place.layers:
-            return place if self._is_outside_in_host(param) else None
+        place, dealt_out = Place(param, self.copies[param]), self.offload.gpu_layers is not None
+        if not place.layers:  # in no layer: tables, what else stands in front of the layers, and the output layer
+            is_table = param.weight_role.is_table and self.offload.embedding
+            is_end = dealt_out and (self.is_all_in_host or param in self.ends.ahead)
+            return place if is_table or is_end else None
         first = max(self.first_on_gpu, self.offload.experts if is_of_experts(param) else 0)
         found = place.between(0, first)
         return found if found.copies else None
 
     def stays(self, param: Param) -> bool:
         """Whether the GPU has a copy too: of a table that the output layer multiplies with."""
-        return not self.is_all_in_host and self.ends.is_read_behind(param)
+        return not self.is_all_in_host and param in self.ends.behind
 
     def cache_in_host(self, entry: Cached) -> int:
         """The bytes of a cache that belong to layers in host RAM."""
@@ -80,20 +68,6 @@ class Residence:
             return 0
         numbers = layer_numbers(block)
         return entry.bytes * numbers.between(0, self.first_on_gpu).number // numbers.number
-
-    def cache_on_gpu(self, cache: list[Cached]) -> list[Cached]:
-        return [replace(one, bytes=one.bytes - self.cache_in_host(one)) for one in cache]
-
-    def _is_outside_in_host(self, param: Param) -> bool:
-        """Of what is in no layer: tables, what else stands in front of the layers, and the output layer."""
-        if param.weight_role.is_table and self.offload.embedding:
-            return True
-        if self.offload.gpu_layers is None:
-            return False
-        return self.is_all_in_host or self.ends.is_read_ahead(param)
-
-
-_OUT = "leave --ngl out"
 
 
 def is_of_experts(param: Param) -> bool:

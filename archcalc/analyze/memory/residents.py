@@ -49,14 +49,10 @@ def joined(step: Simulated, residents: Iterable[Resident]) -> Simulated:
 def passing(changes: list[Event], residents: Iterable[Resident]) -> list[Event]:
     """The changes of a step, and those of residents at their place in it."""
     for one in residents:
-        place = _beginning(changes, one.before) if one.before else len(changes)
+        beginning = (place for place, each in enumerate(changes) if one.before and one.before in _phases(each))
+        place = next(beginning, len(changes))
         changes = [*changes[:place], *one.passing, *changes[place:]]
     return changes
-
-
-def _beginning(changes: list[Event], phase: str) -> int:
-    """Where a phase of the step begins."""
-    return next((place for place, one in enumerate(changes) if phase in _phases(one)), len(changes))
 
 
 def _phases(one: Event) -> Iterator[str]:

@@ -13,7 +13,6 @@ from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.simulate.events import Ledger
@@ -39,41 +38,24 @@ def rollout_sizes(run: Run, work: Workload) -> Sizes:
 
 
 def rollout(run: Run, asked: Options, work: Workload, engine: dict[str, int]) -> Resident:
-    """As the question says; `engine` has the bytes of the engine's own parts. On other GPUs it takes nothing here."""
-    where = run.method.rollout
-    weights, cache = _weights(run, engine["weights"]), engine["kv_cache"] + engine["state"]
-    if asked.rollout_memory is not None and where != "policy":
-        cache = _pool(asked.rollout_memory, weights)
+    """As the question says; `engine` has the bytes of the engine's own parts. On other GPUs it takes nothing here. The
+    policy needs no second copy of its weights, unless ZeRO-3 divides them."""
+    where, cache, given = run.method.rollout, engine["kv_cache"] + engine["state"], asked.rollout_memory
+    weights = 0 if where == "policy" and run.plan.zero != 3 else engine["weights"]
+    if given is not None and where != "policy":
+        if given <= weights:
+            fact = f"the weights alone take {decimal_bytes(weights)}"
+            raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
+        cache = given - weights
     notes = (_note(run, asked, rollout_sizes(run, work)),)
     parts = {"rollout": weights, "rollout_cache": cache}
     if where == "other":
         return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(run), assumptions=notes)
     if where == "same":
         return Resident(NAME, TITLE, parts, assumptions=notes)
-    return _in_turn(parts, notes, own_pool=where == "sleep")
-
-
-def _in_turn(parts: dict[str, int], notes: tuple[Assumption, ...], *, own_pool: bool) -> Resident:
-    """There before the step, and gone when it begins."""
-    ledger = Ledger()
-    ledger.at(PHASE, Module("model"))
-    blocks = [ledger.allocate(part, size) for part, size in parts.items()]
-    for block in blocks:
-        ledger.free(block)
-    return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=own_pool, assumptions=notes)
-
-
-def _weights(run: Run, weights: int) -> int:
-    """The policy needs no second copy of its weights, unless ZeRO-3 divides them."""
-    return 0 if run.method.rollout == "policy" and run.plan.zero != 3 else weights
-
-
-def _pool(given: int, weights: int) -> int:
-    """What is left to the KV cache of the memory that the engine is given."""
-    if given <= weights:
-        fact = f"the weights alone take {decimal_bytes(weights)}"
-        raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
-    return given - weights
+    ledger = Ledger(PHASE)  # there before the step, and gone when it begins
+    ledger.free(*[ledger.allocate(part, size) for part, size in parts.items()])
+    return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=where == "sleep", assumptions=notes)
 
 
 def _note(run: Run, asked: Options, sizes: Sizes) -> Assumption:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import PAGED, in_pages
-from archcalc.core.ir import Module, walk
-from archcalc.core.positions import Positions, Reach
+from archcalc.core.ir import Module, Tensor, walk
+from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES
 from archcalc.simulate.nodes import Cell
 from archcalc.simulate.schedule import Schedule
@@ -57,24 +57,17 @@ def masks(root: Module, run: Run, positions: int) -> int:
     return _tokens(run, positions) * sum(seen) * BYTES[rule.mask]
 
 
-def _seen(run: Run, module: Module, positions: int) -> int:
-    """Cached positions that a layer looks at, as the engine lays them out."""
-    reach = _reach(module)
+def _seen(run: Run, within: Module | None, positions: int) -> int:
+    """Cached positions that the layer that a module is in looks at, as the engine lays them out."""
+    kept: list[Tensor] = []
+    while not kept and within:
+        kept = [op.output for op in within.ops if op.output.role == "cache"]
+        within = within.parent
+    reach = next((dim.reach for dim in kept[0].dims if dim.reach), None) if kept else None
     if run.kv_rule == PAGED:
         return in_pages(positions, reach.positions if reach else positions, run.prefill)
     piece = run.prefill or positions
     return min(positions, reach.positions - 1 + piece) if reach else positions
-
-
-def _reach(module: Module) -> Reach | None:
-    """Of the cache of the layer that a module is in."""
-    within: Module | None = module
-    while within:
-        kept = [op.output for op in within.ops if op.output.role == "cache"]
-        if kept:
-            return next((dim.reach for dim in kept[0].dims if dim.reach), None)
-        within = within.parent
-    return None
 
 
 def _tokens(run: Run, positions: int) -> int:

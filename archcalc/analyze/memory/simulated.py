@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.simulate.events import Event
-from archcalc.simulate.levels import Levels, Snapshot
 from archcalc.simulate.schedule import Schedule
 
 
@@ -20,8 +19,3 @@ class Simulated(NamedTuple):
     cache: Sequence[Cached] = ()
     by_host: int = 0  # bytes of activations at the peak of what the CPU computes instead
     own: list[Event] | None = None  # the changes of the model alone, without those of what stands beside it
-
-
-def peak_of(step: Simulated) -> Snapshot:
-    """When a step has the most."""
-    return Levels(dict(step.start)).play(step.changes).peak

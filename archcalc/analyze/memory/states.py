@@ -3,16 +3,20 @@ parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from archcalc.core.execution import Trainable
+from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
+from archcalc.network import Network
+from archcalc.run import lora
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
-from archcalc.storage.places import Facts, Place
+from archcalc.run.resolved import Run
+from archcalc.storage.places import Facts, Place, facts
 from archcalc.storage.weight_storage import WeightStorage
 
 FLAT = (1, 2)  # stages of ZeRO that divide one flat buffer
@@ -95,6 +99,17 @@ class Keeping:
         return found
 
 
+def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:
+    """How a run stores the parameters of a model, and which it trains; `tree` was traced for it."""
+    rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
+    fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
+    known, as_stored = facts(tree, fused_qkv=fused), "weights" not in run.said
+    trainable: Trainable = never
+    if run.trains:
+        trainable = lora.is_adapter if run.lora else lora.all_but(tree, run.freeze)
+    return Keeping(run.plan, run.format, rest, trainable, run.recipe, run.optimizer, known, as_stored)
+
+
 @dataclass(frozen=True)
 class ParameterMemory:
     """Every parameter with its weights, gradients and optimizer states, in the order of the tree, and their sums."""
@@ -109,22 +124,29 @@ class ParameterMemory:
         """Bytes of all parameters and buffers."""
         return self.states["weights"] + self.buffers
 
+    def blocks(self, kind: str) -> Iterator[int]:
+        """Allocations: one for each copy of each parameter, or one flat buffer of all, where ZeRO-1 or -2 divides
+        such."""
+        if self.plan.zero in FLAT and kind in SHARDED[self.plan.zero]:
+            yield self.states[kind]
+            return
+        for held in self.held:
+            size = getattr(held, kind) // held.copies
+            yield from (size for _ in range(held.copies) if size)
+
 
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
     """Memory that does not depend on the batch; `activations` is the dtype of buffers."""
     found = tuple(keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values())
-    buffers = 0 if keeping.format.has_buffers else _buffers(root, Policy(activations))
+    buffers, policy = 0, Policy(activations)
+    for module, copies in walk(root):  # once for each copy of a layer: as a file of weights stores it, else by its role
+        for one in () if keeping.format.has_buffers else module.buffers.values():
+            size = policy.bytes_of(one.role) * int(one.size) if one.stored is None else one.stored
+            buffers += int(copies) * size
     sums = {kind: sum(getattr(one, kind) for one in found) for kind in KINDS}
     if keeping.plan.zero in FLAT:  # one flat buffer, padded once
         sums |= {kind: _flat(kind, found, keeping) for kind in SHARDED[keeping.plan.zero]}
     return ParameterMemory(keeping.plan, found, sums, buffers)
-
-
-def _buffers(root: Module, policy: Policy) -> int:
-    """Once for each copy of a layer: as a file of weights stores it, else by its role."""
-    found = [(tensor, int(copies)) for module, copies in walk(root) for tensor in module.buffers.values()]
-    sizes = (policy.bytes_of(one.role) * int(one.size) if one.stored is None else one.stored for one, _ in found)
-    return sum(copies * size for (_, copies), size in zip(found, sizes, strict=True))
 
 
 def _flat(kind: str, parameters: tuple[Held, ...], keeping: Keeping) -> int:

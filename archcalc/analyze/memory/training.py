@@ -12,28 +12,25 @@ from archcalc.analyze.memory.simulated import Simulated
 from archcalc.analyze.memory.states import Keeping
 from archcalc.core.ir import Module
 from archcalc.core.precision import BYTES, Policy
-from archcalc.simulate.build import EVERY, FIRST, schedule
+from archcalc.simulate.build import EVERY, FIRST, TensorBytes, schedule
 from archcalc.simulate.events import Event
 from archcalc.simulate.expansion import expanded
 from archcalc.simulate.passes.bitsandbytes import hold_inputs
 from archcalc.simulate.passes.buffers import library_buffers
 from archcalc.simulate.passes.checkpointing import checkpoint
-from archcalc.simulate.passes.chunked_loss import in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.compiled import compile_blocks, compile_loss
-from archcalc.simulate.passes.context_parallel import gather_keys
 from archcalc.simulate.passes.fp8 import fp8
 from archcalc.simulate.passes.fsdp import gather_weights
 from archcalc.simulate.passes.gradients import accumulate, add_in_place, offload_gradients, train
-from archcalc.simulate.passes.held_logits import hold_logits
+from archcalc.simulate.passes.logits import hold_logits, in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.offloaded_activations import offload_activations
 from archcalc.simulate.passes.pipeline import in_flight
 from archcalc.simulate.passes.updates import update, update_by_fused_kernel
 from archcalc.simulate.passes.weight_copies import cast_weights, dequantise
-from archcalc.simulate.passes.workspaces import kernel_workspaces
+from archcalc.simulate.passes.workspaces import gather_keys, kernel_workspaces
 from archcalc.simulate.passes.zero import reduce_gradients, round_up_shares
 from archcalc.simulate.schedule import Pass, Schedule
 from archcalc.simulate.simulation import simulate
-from archcalc.simulate.sizes import TensorBytes
 from archcalc.storage.format import plain
 
 if TYPE_CHECKING:
@@ -75,8 +72,17 @@ def _has_gradients(run: Run) -> bool:
 
 
 def passes(run: Run, keeping: Keeping) -> list[Pass]:
-    """The passes of all options in their order: what is saved, what becomes of parameters, what others left."""
-    return [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping), *_of_the_loop(run)]
+    """The passes of all options in their order: what is saved, what becomes of parameters, then what a training loop
+    holds and the micro-batches of a pipeline; DPO's loop holds logits until the reference model has run too."""
+    facts = run.code.habits
+    found = [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping)]
+    held = "loss" if run.method.logits == "held" else facts.logits_held
+    if held != "no":
+        found.append(partial(hold_logits, until=held, has_last_step=facts.longest == "every"))
+    if run.stage:
+        number = run.stage.in_flight(run.accumulate)
+        found.append(partial(in_flight, number=number, micro_batches=run.accumulate))
+    return found
 
 
 def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
@@ -144,14 +150,3 @@ def _of_gradients(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield partial(update_by_fused_kernel, plan=plan, recipe=recipe, stored=keeping)
     if optimizer.update and not is_fused:
         yield partial(update, plan=plan, optimizer=optimizer, recipe=recipe, stored=keeping)
-
-
-def _of_the_loop(run: Run) -> Iterator[Pass]:
-    """What a training loop holds, and the micro-batches of a pipeline; DPO's loop holds logits until the reference
-    model has run too."""
-    facts = run.code.habits
-    held = "loss" if run.method.logits == "held" else facts.logits_held
-    if held != "no":
-        yield partial(hold_logits, until=held, has_last_step=facts.longest == "every")
-    if run.stage:
-        yield partial(in_flight, number=run.stage.in_flight(run.accumulate), micro_batches=run.accumulate)

@@ -1,6 +1,7 @@
 """The cache of a decoder as vLLM lays it out: every layer in blocks, hybrid models in groups of layers.
 
     in_groups(root, work, formats, in_flight)        as `decode_cache.cached`, with the padding of the groups behind
+    said(layout, run)                                what a report says of it
 
 Which kind of layer a module is follows from the positions of what it appends to the cache.
 """
@@ -16,16 +17,20 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
 from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, Placed, grouped
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Region, Tensor
+from archcalc.core.ir import Module, Region, Tensor
 from archcalc.core.positions import GROWING, Positions
 from archcalc.core.tree import ancestors, enclosing
 
 if TYPE_CHECKING:
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 BATCH = 8192  # tokens that vllm serve computes at a time on an H100 or H200 (EngineArgs.get_batch_defaults)
 BATCHES = 2  # of these in flight: asynchronous scheduling, the default (VllmConfig.max_in_flight_tokens)
+STATES = "recurrent state in {}, convolution states of kernel − 1 positions in {}"  # by format
+REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 
 def in_flight(batch: int | None, *, decodes: bool) -> int:
@@ -41,13 +46,17 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         numbers[owned.layer] += owned.times
     if not numbers:
         return []
-    layout = grouped(numbers)
-    blocks = {
-        one: work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix) for one in layout.placed
-    }
-    sizes = {one.layer: number * one.page for one, number in blocks.items()}
-    own = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
-    return [*own, *_padding(found, sizes, layout)]
+    layout, sizes, padding = grouped(numbers), dict[Layer, int](), list[Cached]()
+    examples = {owned.layer: owned.parts[0] for owned in found}
+    for one in layout.placed:
+        blocks = work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix)
+        size = sizes[one.layer] = blocks * one.page
+        like, empty = examples[one.layer], one.places - one.layers  # places in a group that no layer takes
+        if empty:
+            own = like.tensor, like.module, empty * size, grows(like.tensor)
+            padding.append(Cached(*own, layout, is_padding=True))
+    shares = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
+    return [*shares, *padding]
 
 
 def _spared(placed: Placed, sequences: int, prefix: int) -> int:
@@ -91,46 +100,32 @@ def _owned(root: Module, work: Workload, formats: CacheFormats) -> Iterator[_Own
     """A convolution's tail and the state behind it are one layer's, as the keys and the values of a module are."""
     found: dict[tuple[Module, Kind, int], _Owned] = {}
     for tensor, module, times in appended(root):
-        part = _part(tensor, module, work, formats)
-        holder = _mixer(module) if part.kind is Kind.STATE else module
+        part, holder = _part(tensor, module, work, formats), module
+        if part.kind is Kind.STATE:  # of the part of a block that the module belongs to
+            inside = takewhile(lambda above: above.region != Region.BLOCK, ancestors(module))
+            holder = [module, *inside][-1]
         if part.bytes:  # a convolution of one position remembers none
             found.setdefault((holder, part.kind, part.reach), _Owned([], times)).parts.append(part)
     yield from found.values()
 
 
 def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats) -> _Part:
-    _check(tensor, module)
-    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
-    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
-    along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
-    if along is None:
-        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
-    kind, reach = _kind(along), along.reach.positions if along.reach else 0
-    length = int(along.size) if kind is Kind.CROSS else positions_read(work)
-    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
-
-
-def _kind(along: Dim) -> Kind:
-    """Cross-attention caches the positions of another sequence, which was read at once."""
-    if along.positions is Positions.SEQUENCE:
-        return Kind.CROSS
-    if along.reach is None:
-        return Kind.FULL
-    return Kind.CHUNK if along.reach.chunked else Kind.WINDOW
-
-
-def _mixer(module: Module) -> Module:
-    """The part of a block that a module belongs to."""
-    inside = list(takewhile(lambda above: above.region != Region.BLOCK, ancestors(module)))
-    return inside[-1] if inside else module
-
-
-def _check(tensor: Tensor, module: Module) -> None:
     """vLLM caches attention and state-space layers of blocks."""
     segment = any(dim.positions is Positions.SEGMENT for dim in tensor.dims)
     if segment or not enclosing(module, Region.BLOCK):
         what = "a memory of hidden states" if segment else "the states of a recurrent network"
         raise InputError(f"vLLM has no cache for {what}", "leave --kv-rule out", field="--kv-rule")
+    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
+    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
+    along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
+    if along is None:
+        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
+    kind, length, reach = Kind.FULL, positions_read(work), along.reach.positions if along.reach else 0
+    if along.positions is Positions.SEQUENCE:  # of another sequence, which was read at once
+        kind, length = Kind.CROSS, int(along.size)
+    elif along.reach:
+        kind = Kind.CHUNK if along.reach.chunked else Kind.WINDOW
+    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
 
 
 def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
@@ -144,11 +139,26 @@ def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
         yield Cached(part.tensor, part.module, share, grows(part.tensor), layout)
 
 
-def _padding(found: list[_Owned], sizes: dict[Layer, int], layout: Layout) -> Iterator[Cached]:
-    """Places in a group that no layer takes."""
-    examples = {owned.layer: owned.parts[0] for owned in found}
-    for one in layout.placed:
-        if one.places > one.layers:
-            like = examples[one.layer]
-            size = (one.places - one.layers) * sizes[one.layer]
-            yield Cached(like.tensor, like.module, size, grows(like.tensor), layout, is_padding=True)
+def said(layout: Layout, run: Run) -> Iterator[Assumption]:
+    """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
+    text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}"
+    tokens = sorted({one.tokens for one in layout.placed if one.tokens})
+    if tokens:
+        text += f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"
+        states = {one.states for one in layout.placed if one.states}
+        text += "".join(f", {number} of them for each recurrent layer" for number in states)
+    yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
+    if run.mode != "decode":
+        longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
+        yield from (_scheduled(layer, run.prefill) for layer in {layer.kind: layer for layer in longer}.values())
+
+
+def _scheduled(layer: Layer, prefill: int | None) -> Assumption:
+    """vLLM reads a long prompt in batches; activations are those of such batches only where a user says how long."""
+    tokens = in_flight(prefill, decodes=False)
+    batches = f"{BATCHES} batches of {tokens // BATCHES:,} tokens that are being computed"
+    text = f"beside its {REACHES[layer.kind]}, a {layer.kind.value} layer keeps up to {batches}"
+    if not prefill:
+        at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
+        text += f" (vllm serve's default on an H100{at_once})"
+    return Assumption(Topic.KV_CACHE, text, tokens, "--prefill")

@@ -87,7 +87,9 @@ class Layout:
         *first, last = (f"{numbers[kind]:,} {kind.value}" for kind in Kind if kind in numbers)
         listed = f"{', '.join(first)} and {last}" if first else last
         into = f"{self.groups} groups of {self.size}" if self.groups > 1 else "one group"
-        return f"{listed} layers as {into}{_with_padding(sum(one.places - one.layers for one in self.placed))}"
+        number = sum(one.places - one.layers for one in self.placed)
+        padding = {0: "", 1: " with a padding layer"}.get(number, f" with {number} padding layers")
+        return f"{listed} layers as {into}{padding}"
 
 
 def grouped(numbers: Mapping[Layer, int]) -> Layout:
@@ -95,16 +97,15 @@ def grouped(numbers: Mapping[Layer, int]) -> Layout:
     if len({(layer.kind, layer.reach) for layer in numbers}) == 1:
         alike = [_placed(layer, number, number, BLOCK, states=1) for layer, number in numbers.items()]
         return Layout(tuple(alike), 1, sum(numbers.values()))  # of any width: a block is as wide as all of them
-    tokens, size = _tokens(numbers), _group_size(numbers)
+    tokens, fewest, most = _tokens(numbers), min(numbers.values()), max(numbers.values())
+    # the most layers of a kind if that is less than half as many again as the fewest, as fewer places stay empty
+    size = most if 2 * most < 3 * fewest else fewest
     placed = [_placed(layer, number, size * _steps(number, size), tokens, STATES) for layer, number in numbers.items()]
     page = max(one.page for one in placed)
-    return Layout(tuple(_widened(one, page) for one in placed), sum(one.places for one in placed) // size, size)
-
-
-def _group_size(numbers: Mapping[Layer, int]) -> int:
-    """The fewest layers of a kind; the most if that is less than half as many again, as fewer places stay empty."""
-    fewest, most = min(numbers.values()), max(numbers.values())
-    return most if 2 * most < 3 * fewest else fewest
+    # narrower layers get more tokens into a block where that comes out even, and padding where it does not
+    more = [page // one.page if page % one.page == 0 else 1 for one in placed]
+    widened = [replace(one, tokens=one.tokens * each, page=page) for one, each in zip(placed, more, strict=True)]
+    return Layout(tuple(widened), sum(one.places for one in placed) // size, size)
 
 
 def _tokens(numbers: Mapping[Layer, int]) -> int:
@@ -125,18 +126,6 @@ def _placed(layer: Layer, layers: int, places: int, tokens: int, states: int) ->
     if layer.kind is Kind.STATE:
         return Placed(layer, layers, places, 0, layer.bytes, states)
     return Placed(layer, layers, places, tokens, layer.bytes * tokens)
-
-
-def _widened(placed: Placed, page: int) -> Placed:
-    """Narrower layers get more tokens into a block where that comes out even, and padding where it does not."""
-    more = page // placed.page if page % placed.page == 0 else 1
-    return replace(placed, tokens=placed.tokens * more, page=page)
-
-
-def _with_padding(layers: int) -> str:
-    if not layers:
-        return ""
-    return f" with {layers} padding layers" if layers > 1 else " with a padding layer"
 
 
 def _steps(number: int, step: int) -> int:

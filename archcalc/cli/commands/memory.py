@@ -30,6 +30,7 @@ def memory(
 
     chosen = loaded(model, set, trace=trace)
     report = counted(chosen, options, timeline=timeline, depth=depth)
+    _ = report.marginals  # worked out here, so that rendering only writes
     if expect is not None:
         from archcalc.exercises.expect.of_memory import expect_memory
 

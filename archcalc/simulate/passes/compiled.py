@@ -23,7 +23,7 @@ def compile_blocks(schedule: Schedule) -> Schedule:
     for step in schedule.steps():
         for cell in step.reads:
             readers.setdefault(cell, set()).add(step)
-    for group in schedule.blocks():
+    for group in schedule.blocks:
         inside = schedule.steps(group)
         leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
         _Fusing(schedule, inside, leaving).apply(group)
@@ -48,13 +48,10 @@ class _Fusing:
     def __init__(self, schedule: Schedule, inside: list[Step], leaving: set[Cell]) -> None:
         self.schedule, self.inside = schedule, inside
         self.maker = {cell: step for step in inside for cell in step.makes}
-        self.exists = leaving | set(self._apart())
-
-    def _apart(self) -> Iterator[Cell]:
-        for step in self.inside:
-            if step.op.traits.own_kernel:
-                yield from (*step.reads, *step.makes)
-            yield from (cell for name, cell in step.aux_outputs.items() if name not in WHOLE)
+        self.exists = set(leaving)
+        for step in inside:
+            self.exists.update((*step.reads, *step.makes) if step.op.traits.own_kernel else ())
+            self.exists.update(cell for name, cell in step.aux_outputs.items() if name not in WHOLE)
 
     def apply(self, group: Group) -> None:
         for step in self.inside:

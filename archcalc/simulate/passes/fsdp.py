@@ -37,15 +37,15 @@ def gather_weights(
         return tuple(size(param, narrow) for param, number in every for _ in range(number // int(block.repeat)))
 
     schedule.shards = plan.shards
-    blocks = schedule.blocks()
+    blocks = schedule.blocks
     for group in blocks:
         group.gathered = of_block(group.module)
         group.reshards = reshard == "always" or (reshard == "all_but_last" and group is not blocks[-1])
     found = ModelEnds(schedule.root)
-    parts = (found.first, found.last) if ends and found.are_apart else (found.outside,)
-    sizes = [tuple(size(param, width) for param, number in part for _ in range(number)) for part in parts]
-    if len(sizes) == 1:
-        (schedule.gathered_root,) = sizes
+    sizes = [(param, size(param, width)) for param, number in found.outside for _ in range(number)]
+    if ends and found.are_apart:
+        schedule.gathered_first = tuple(each for param, each in sizes if param in found.ahead)
+        schedule.gathered_last = tuple(each for param, each in sizes if param not in found.ahead)
     else:
-        schedule.gathered_first, schedule.gathered_last = sizes
+        schedule.gathered_root = tuple(each for _, each in sizes)
     return schedule

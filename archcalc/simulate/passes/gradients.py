@@ -1,4 +1,4 @@
-"""The gradients of parameters: made in the backward pass, or there from the beginning and added to."""
+"""The gradients of parameters: made in the backward pass, or there from the beginning and added to, or none at all."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def train(schedule: Schedule, plan: Plan, recipe: Recipe) -> Schedule:
     width = BYTES[recipe.gathered or recipe.gradients]
     wanted = (one[0] for step in schedule.steps() for one in step.grads if isinstance(one, tuple))
     schedule.gradients = {param: GradientBytes(plan.size(param) * width) for param in wanted}
+    return schedule
+
+
+def forward_only(schedule: Schedule) -> Schedule:
+    """A model that answers: all tensors that are alive are activations, since none is only waiting for a gradient."""
+    schedule.unread = "activations"
     return schedule
 
 

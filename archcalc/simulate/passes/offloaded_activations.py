@@ -16,7 +16,7 @@ from archcalc.simulate.schedule import Schedule
 
 def offload_activations(schedule: Schedule) -> Schedule:
     """Say of each block but the last which saved tensors leave the GPU with it."""
-    blocks = schedule.blocks()
+    blocks = schedule.blocks
     within = {step.number: group for group in blocks for step in schedule.steps(group)}
     schedule.offloaded = {group: [] for group in blocks[:-1]}
     for cell, numbers in schedule.savers().items():

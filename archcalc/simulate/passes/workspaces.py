@@ -1,8 +1,9 @@
-"""Memory that CUDA kernels compute in and do not return: no trace of PyTorch's ops shows it.
+"""Memory that CUDA kernels compute in and do not return, which no trace of PyTorch's ops shows; and under context
+parallelism the keys and values of all GPUs, which attention gathers.
 
 Source: PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp, getChosenWorkspaceSize: two pieces of 4,096 KiB and eight of
 16; 32 MiB on Hopper. aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_bwd: dq_accum, softmax_d,
-dk_expanded and dv_expanded.
+dk_expanded and dv_expanded. torch/distributed/tensor/experimental: context_parallel, which gathers by default.
 """
 
 from __future__ import annotations
@@ -37,3 +38,11 @@ def of_attention(op: Op, plan: Plan, width: int) -> list[int]:
     if key.dims[1] == head:
         return made
     return [*made, *[plan.size(query) * width] * 2]
+
+
+def gather_keys(schedule: Schedule, gpus: int) -> Schedule:
+    """They exist while attention computes; going back, so do the gradients of all of them."""
+    for step in schedule.steps():
+        if step.op.traits.attention_kernel:
+            step.gathered_keys = gpus * sum(schedule.bytes[cell] for cell in step.reads[1:3])
+    return schedule

@@ -50,7 +50,7 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
         "lora": asked.lora or None,
     }
     ours = deploy(model, Options.of("memory", options))
-    root, step, _ = played_by(ours, free_sizes(model, batch, seq))
+    root, step, *_ = played_by(ours, free_sizes(model, batch, seq))
     changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
     return Played(*_played(changes, sum(step.start.values())), notes_of(root, "memory_notes"))
 

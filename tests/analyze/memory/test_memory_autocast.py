@@ -15,6 +15,7 @@ from archcalc.analyze.memory import Memory, training
 from archcalc.core.ops import KINDS
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
+from archcalc.run.tree_changes import traced
 from archcalc.verify.plain import plain
 
 SMALL = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
@@ -46,7 +47,7 @@ def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.Monkey
 
     truth = training_step(net, loss).saved
     ask = Memory(model, mode="train", precision="autocast", attention="eager", code="plain")
-    root = ask.deployment.build(model.workload(batch=2, seq=16))
+    root = traced(ask.deployment.network, ask.deployment.run, model.workload(batch=2, seq=16))
     report = ask.at(2, 16)
     at_loss = next(instant for instant in report.instants if instant.phase == "loss")
     copies = at_loss.parts["weights"] - report.states["weights"]

@@ -14,6 +14,7 @@ from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
+from archcalc.run.tree_changes import traced
 from archcalc.verify.plain import plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler's own
@@ -54,7 +55,7 @@ def test_a_compiled_block_keeps_what_the_partitioner_saves(name: str, precision:
         lambda x, *rest: block(list(given), None, x, *rest), x, *given.values(), without=tuple(net.parameters())
     )
     ask = Memory(model, mode="train", precision=precision, attention="eager", compile="blocks")
-    root = ask.deployment.build(model.workload(batch=2, seq=64))
+    root = traced(ask.deployment.network, ask.deployment.run, model.workload(batch=2, seq=64))
     ours = saved_by_blocks(ask, root)
     narrower = 2 * 2 * 2 * TOKENS if (name, precision) == ("gpt2", "bf16") else 0
     assert ours - narrower == truth
@@ -84,7 +85,7 @@ def test_a_kernel_that_bends_scores_stands_apart_too() -> None:
     def of_blocks(*changes: str) -> int:
         model = load("llama-3-8b", set=[*MODELS["llama-3-8b"], *changes])
         ask = Memory(model, mode="train", precision="bf16", attention="flash", compile="blocks")
-        root = ask.deployment.build(model.workload(batch=2, seq=64, attention="flash"))
+        root = traced(ask.deployment.network, ask.deployment.run, model.workload(batch=2, seq=64, attention="flash"))
         return saved_by_blocks(ask, root)
 
     assert of_blocks() - of_blocks("attention.softcap=30.0") == 3 * 8

@@ -23,6 +23,7 @@ from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
 from archcalc.reference.sharded import ShardedLifetimes, faked
 from archcalc.reference.transformer import Transformer
+from archcalc.run.tree_changes import traced
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         truth = sum(size for address, size in made.addresses().items() if address not in apart)
     plan: dict[str, Any] = {"tp": gpus, "sp": True, "code": "plain"}
     ask = Memory(model, mode="train", precision="fp32", attention="eager", recompute=recompute, **plan)
-    root = ask.deployment.build(model.workload(batch=batch, seq=seq))
+    root = traced(ask.deployment.network, ask.deployment.run, model.workload(batch=batch, seq=seq))
     ours = saved_by_blocks(ask, root)
     entering = 4 * batch * seq // gpus * 256 if recompute != "none" else 0
     tables = 2 * 4 * seq * 32 + seq * seq

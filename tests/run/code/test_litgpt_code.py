@@ -14,6 +14,7 @@ from archcalc.analyze.memory.training import step_schedule
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.run.code import code
+from archcalc.run.tree_changes import traced
 from archcalc.simulate.passes.workspaces import PRODUCTS
 from archcalc.spec.sizes import Sizes as Lengths
 
@@ -63,7 +64,7 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
     model = decoder(given)
     memory = asked(model, lora=4, code=INTERLEAVED, weights="nf4_lightning")
     step = step_schedule(
-        memory.deployment.build(memory.deployment.workload(Lengths(2, 64))),
+        traced(memory.deployment.network, memory.deployment.run, memory.deployment.workload(Lengths(2, 64))),
         memory.deployment.run,
         memory.deployment.keeping,
     )
@@ -72,7 +73,7 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
     assert sum(step.bytes[cell] * times[cell] for cell in step.outliving) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
     assert not step_schedule(
-        later.deployment.build(later.deployment.workload(Lengths(2, 64))),
+        traced(later.deployment.network, later.deployment.run, later.deployment.workload(Lengths(2, 64))),
         later.deployment.run,
         later.deployment.keeping,
     ).outliving

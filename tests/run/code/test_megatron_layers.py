@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.deployment import deploy
 from archcalc.core.execution import Gradients
 from archcalc.core.ir import Module, Op, Param, walk
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
 from archcalc.run.options import Options
+from archcalc.run.tree_changes import traced
 
 SPEC: dict[str, Any] = {
     "vocab": 512,
@@ -37,9 +38,8 @@ MIXTURE = {
 def lowered(spec: dict[str, Any], **options: Any) -> Module:
     given = {"mode": "train", "code": "megatron", "attention": "flash"}
     model = load(spec)
-    return Memory(model, Options.of("memory", given | options)).deployment.build(
-        model.workload(seq=16, attention="flash")
-    )
+    made = deploy(model, Options.of("memory", given | options))
+    return traced(model, made.run, model.workload(seq=16, attention="flash"))
 
 
 def kinds(root: Module, path: str = "") -> Counter[str]:

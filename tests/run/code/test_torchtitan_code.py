@@ -14,6 +14,7 @@ from archcalc.core.ir import Region, walk
 from archcalc.core.recomputation import results
 from archcalc.model import Model
 from archcalc.run.code import code
+from archcalc.run.tree_changes import traced
 from archcalc.simulate.passes.workspaces import PRODUCTS
 from archcalc.spec.sizes import Sizes
 
@@ -84,7 +85,7 @@ def test_selective_checkpointing_keeps_the_fused_projections(decoder: Model) -> 
 def _kept(model: Model, used: str) -> list[int]:
     """Numbers a token of what is not recomputed, in order: of products, and of attention's kernel."""
     memory = asked(model, **SHARDED, code=used, recompute="ops")
-    root = memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ)))
+    root = traced(memory.deployment.network, memory.deployment.run, memory.deployment.workload(Sizes(BATCH, SEQ)))
     block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
     return [int(one.tensors[0].size) // TOKENS for one in results(block, "ops")]
 
@@ -102,8 +103,8 @@ def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
 
 def _gathered(model: Model, options: dict[str, Any]) -> int:
     memory = asked(model, **options)
-    root = memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ)))
-    return sum(step_schedule(root, memory.deployment.run, memory.deployment.keeping).blocks()[0].gathered)
+    root = traced(memory.deployment.network, memory.deployment.run, memory.deployment.workload(Sizes(BATCH, SEQ)))
+    return sum(step_schedule(root, memory.deployment.run, memory.deployment.keeping).blocks[0].gathered)
 
 
 def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
@@ -116,7 +117,7 @@ def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
     values for every head. On heads with keys of their own the last two are what is returned."""
     memory = asked(decoder, code="torchtitan@2026-03")
     step = step_schedule(
-        memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ))),
+        traced(memory.deployment.network, memory.deployment.run, memory.deployment.workload(Sizes(BATCH, SEQ))),
         memory.deployment.run,
         memory.deployment.keeping,
     )

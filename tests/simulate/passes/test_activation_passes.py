@@ -25,12 +25,10 @@ from archcalc.core.precision import Policy
 from archcalc.simulate.events import Change
 from archcalc.simulate.passes.bitsandbytes import hold_inputs
 from archcalc.simulate.passes.checkpointing import checkpoint
-from archcalc.simulate.passes.chunked_loss import in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.compiled import compile_loss
-from archcalc.simulate.passes.forward_only import forward_only
 from archcalc.simulate.passes.fp8 import fp8
-from archcalc.simulate.passes.gradients import train
-from archcalc.simulate.passes.held_logits import hold_logits
+from archcalc.simulate.passes.gradients import forward_only, train
+from archcalc.simulate.passes.logits import hold_logits, in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.offloaded_activations import offload_activations, offloaded_bytes
 from archcalc.simulate.passes.pipeline import in_flight
 from archcalc.simulate.schedule import Pass

@@ -9,11 +9,9 @@ from archcalc.core.ir import Dim, Module, axes
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
 from archcalc.layers.linear import linear
-from archcalc.simulate.build import schedule
-from archcalc.simulate.passes.context_parallel import gather_keys
-from archcalc.simulate.passes.workspaces import KIB, kernel_workspaces
+from archcalc.simulate.build import TensorBytes, schedule
+from archcalc.simulate.passes.workspaces import KIB, gather_keys, kernel_workspaces
 from archcalc.simulate.schedule import Pass, Schedule
-from archcalc.simulate.sizes import TensorBytes
 
 BATCH, HEADS, GROUPS, SEQ, WIDTH = 2, 4, 2, 100, 24
 BF16, FP32 = 2, 4

@@ -114,13 +114,13 @@ def test_zero_3_gathers_a_block_s_weights_while_it_runs() -> None:
     """The head stays gathered, or is a group of its own behind the blocks; nothing stands in front of them."""
     plan = Plan(dp=4, zero=3)
     found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED))
-    assert [group.gathered for group in found.blocks()] == [(FP32 * MATRIX, FP32 * MATRIX)] * 2
+    assert [group.gathered for group in found.blocks] == [(FP32 * MATRIX, FP32 * MATRIX)] * 2
     assert (found.shards, found.gathered_root) == (4, (FP32 * HEAD,))
     found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED, ends=True, reshard="all_but_last"))
     assert (found.gathered_first, found.gathered_last, found.gathered_root) == ((), (FP32 * HEAD,), ())
-    assert [group.reshards for group in found.blocks()] == [True, False]
+    assert [group.reshards for group in found.blocks] == [True, False]
     found = step(partial(gather_weights, plan=plan, recipe=RECIPE, stored=STORED, reshard="never"))
-    assert [group.reshards for group in found.blocks()] == [False, False]
+    assert [group.reshards for group in found.blocks] == [False, False]
 
 
 def test_an_all_gather_has_a_flat_input_and_a_flat_output() -> None:
