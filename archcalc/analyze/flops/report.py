@@ -57,10 +57,6 @@ class Row:
     term: str = ""  # its name in sums
 
     @property
-    def depth(self) -> int:
-        return self.path.count(".")
-
-    @property
     def intensity(self) -> Fraction | None:
         """FLOPs for each byte."""
         return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
