@@ -53,15 +53,18 @@ def counted(
     precision = model.spec.precision
     in_file, plain = found.bytes_in_file, int(total) * BYTES[precision or "fp32"]
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
+    explained = equation_notes(equations) if explain and equations else ()
+    stored = all_on(Topic.WEIGHTS, filter(None, [model.stored.note] if model.stored else []))
+    assumed = () if precision or in_file else (FP32,)
     return ParamsReport(
         model=model.name,
         assumptions=(
             *(doubts_of(root) or (model.scope.exact("count"),)),
             *trained.notes,
-            *(equation_notes(equations) if explain and equations else ()),
+            *explained,
             *notes_of(root),
-            *all_on(Topic.WEIGHTS, [model.stored.note] if model.stored and model.stored.note else []),
-            *(() if precision or in_file else (FP32,)),
+            *stored,
+            *assumed,
         ),
         scope=model.scope,
         total=total,

@@ -64,7 +64,7 @@ def facts(request: Request, devices: Iterable[Device]) -> Facts:
         divides=options.plan.shards > 1,
         decodes=decodes,
         weighs=options.trains and parameters.weights * NOTABLE > required(request),
-        bits=8 * parameters.states["weights"] // elements if elements else 0,
+        bits=8 * parameters.states["weights"] // max(elements, 1),
         cache_bits=max((int(each.bits_per_weight) for each in formats if each), default=0),
         has_host=has_host,
         deals_out_layers=has_host and by_layers and decodes,
