@@ -10,13 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.params import USUAL_DEPTH, ParamsReport, params
-from archcalc.analyze.trained import AS_SPECIFIED, Trained
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.analyze.equations import blocks
+from archcalc.analyze.equations import notes as equation_notes
+from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
+from archcalc.analyze.params_rows import one_copy, rows_of
+from archcalc.analyze.params_tally import tally
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, product, total
-from archcalc.core.ir import Module, Param, walk
+from archcalc.core.execution import Trainable, by_spec
+from archcalc.core.ir import Module, ModuleGroup, Param, walk
+from archcalc.core.notes import notes_of
+from archcalc.core.precision import BYTES
 from archcalc.network import Network
 from archcalc.run.lora import all_but, is_adapter
 from archcalc.run.options import Options
@@ -24,20 +31,59 @@ from archcalc.run.options import Options
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
 
+FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
+GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Which parameters are trained: as the spec says, LoRA's adapters alone, or all but frozen layers."""
+
+    of: Trainable = by_spec
+    adapters: Count = field(default_factory=lambda: Count(0))
+    words: str = ""  # in a title: `LoRA r8 on q, v`
+    notes: tuple[Assumption, ...] = ()
+
 
 def counted(
     model: Network, asked: Options, *, depth: int | None = None, explain: bool = False, names: bool = False
 ) -> ParamsReport:
     root, trained = trained_tree(model, asked)
-    return params(
-        root,
+    total, equations, found = one_copy(root), blocks(root), tally(root, trained.of)
+    precision = model.spec.precision
+    in_file, plain = found.bytes_in_file, int(total) * BYTES[precision or "fp32"]
+    mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
+    explained = equation_notes(equations) if explain and equations else ()
+    stored = all_on(Topic.WEIGHTS, filter(None, [model.stored.note] if model.stored else []))
+    assumed = () if precision or in_file else (FP32,)
+    return ParamsReport(
         model=model.name,
-        precision=model.spec.precision,
+        assumptions=(
+            *(notes_of(root, "doubts") or (model.scope.exact("count"),)),
+            *trained.notes,
+            *explained,
+            *notes_of(root),
+            *stored,
+            *assumed,
+        ),
         scope=model.scope,
+        total=total,
+        trainable=found.trainable,
+        non_embedding=found.non_embedding,
+        without_head=int(total) - found.groups[ModuleGroup.HEAD],
+        active=found.active,
+        active_non_embedding=found.active_non_embedding,
+        bytes=in_file or plain,
+        buffers=found.buffers,
+        scales=found.scales,
+        groups={label: found.groups[group] for group, label in GROUPS.items()},
+        precision="the file" if mixed else precision or "fp32",
+        rows=tuple(rows_of(root, Count(1), trained.of)),
+        adapters=trained.adapters,
+        trained_as=trained.words,
         stored=stored_bytes(model),
-        stored_as=model.stored.note if model.stored else "",
-        trained=trained,
         depth=depth or USUAL_DEPTH,
+        equations=equations,
         explain=explain,
         names=names,
     )
@@ -55,7 +101,7 @@ def stored_bytes(model: Network) -> int | None:
 def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
     """The model as its spec has it, where no option is given."""
     if not (asked.lora or asked.freeze or asked.code):
-        return model.build(), AS_SPECIFIED
+        return model.build(), Trained()
     from archcalc.run.resolve import resolve
     from archcalc.run.tree_changes import adapted
 
@@ -68,9 +114,7 @@ def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
 def _words(root: Module, run: Run) -> str:
     if run.lora:
         return f"LoRA r{run.lora} on {', '.join(dict.fromkeys(module.name for module in _adapted(root)))}"
-    if not run.freeze:
-        return ""
-    return f"{', '.join(run.freeze)} frozen"
+    return f"{', '.join(run.freeze)} frozen" if run.freeze else ""
 
 
 def _notes(root: Module, run: Run) -> Iterator[Assumption]:
@@ -95,16 +139,14 @@ def _adapters(root: Module) -> Iterator[tuple[Module, Count]]:
 
 
 def adapter_parameters(root: Module) -> Count:
-    """Worked as textbooks do: 2 × 32 × 8 × (2 × 4096)."""
-    alike = Counter(_shape(module, copies) for module, copies in _adapters(root))
+    """Worked as textbooks do: 2 × 32 × 8 × (2 × 4096). Adapters of equal shapes stand together: copies, rank, and the
+    two sides of the matrix that they stand beside."""
+    alike: Counter[tuple[Count, ...]] = Counter()
+    for module, copies in _adapters(root):
+        down, up = (param for param in module.params.values() if is_adapter(param))
+        alike[Count(int(copies)), _side(down, 0), _side(down, 1), _side(up, 0)] += 1
     each = ((product((Count(number), copies, rank)), sides) for (copies, rank, *sides), number in alike.items())
     return total(times * total(sides) for times, sides in each)
-
-
-def _shape(module: Module, copies: Count) -> tuple[Count, Count, Count, Count]:
-    """How many copies there are, the rank, and the two sides of the matrix that the adapter stands beside."""
-    down, up = (param for param in module.params.values() if is_adapter(param))
-    return Count(int(copies)), _side(down, 0), _side(down, 1), _side(up, 0)
 
 
 def _side(param: Param, axis: int) -> Count:

@@ -16,7 +16,7 @@ from archcalc.report.table import Column, Line, Table, heading
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from archcalc.core.equations import Elsewhere, Equation, Shape, System
+    from archcalc.core.equations import Elsewhere, Shape, System
     from archcalc.core.ir import Module
 
 NONE = Assumption(Topic.TABLE, "no equations: only recurrent layers have them")
@@ -31,14 +31,9 @@ COLUMNS = (Column[Any]("", "equation", "name"), Column[Any]("", "shape", "shape"
 class Block:
     """The equations that one or several modules have."""
 
-    first: str  # of these modules, as a heading
+    title: str  # the first of these modules, and how many more: `layer 1, direction, LSTM step and 1 more`
     paths: tuple[str, ...]
     system: System
-
-    @property
-    def title(self) -> str:
-        first, more = self.first, len(self.paths) - 1
-        return f"{first} and {more} more" if more else first
 
     def record(self) -> dict[str, Any]:
         elsewhere = self.system.elsewhere
@@ -49,17 +44,18 @@ class Block:
         }
 
 
-def _place(module: Module) -> str:
-    """`layer 1, direction, LSTM step`."""
-    return ", ".join(reversed([above.words.title for above in ancestors(module) if above.parent]))
-
-
 def blocks(root: Module) -> tuple[Block, ...]:
     found: dict[System, list[Module]] = {}
     for module, _ in walk(root):
         if module.words.equations:
             found.setdefault(module.words.equations, []).append(module)
-    return tuple(Block(_place(same[0]), tuple(one.path for one in same), system) for system, same in found.items())
+    return tuple(_block(system, same) for system, same in found.items())
+
+
+def _block(system: System, same: Sequence[Module]) -> Block:
+    first = ", ".join(reversed([above.words.title for above in ancestors(same[0]) if above.parent]))
+    title = f"{first} and {len(same) - 1} more" if len(same) > 1 else first
+    return Block(title, tuple(one.path for one in same), system)
 
 
 def notes(found: Sequence[Block]) -> tuple[Assumption, ...]:
@@ -72,8 +68,12 @@ def notes(found: Sequence[Block]) -> tuple[Assumption, ...]:
 def tables(found: Sequence[Block]) -> tuple[Table, ...]:
     if not found:
         return ()
-    lines = tuple(line for block in found for line in _lines(block))
-    return Table(COLUMNS, lines), *(_compared(each) for each in _elsewhere(found))
+    made = [Table(COLUMNS, tuple(line for block in found for line in _lines(block)))]
+    for each in _elsewhere(found):
+        first, *others = each.heads
+        columns = (Column[Any]("", first, "name"), *(Column[Any]("", head, "text") for head in others))
+        made.append(Table(columns, tuple(Line(row) for row in each.rows)))
+    return tuple(made)
 
 
 def _elsewhere(found: Sequence[Block]) -> list[Elsewhere]:
@@ -81,25 +81,16 @@ def _elsewhere(found: Sequence[Block]) -> list[Elsewhere]:
     return list(dict.fromkeys(block.system.elsewhere for block in found if block.system.elsewhere))
 
 
-def _compared(each: Elsewhere) -> Table:
-    first, *others = each.heads
-    columns = (Column[Any]("", first, "name"), *(Column[Any]("", head, "text") for head in others))
-    return Table(columns, tuple(Line(row) for row in each.rows))
-
-
 def _lines(block: Block) -> Iterator[Line]:
     """The equations with the shape of what they compute; then the symbols that they only read, by shape."""
+    equations = block.system.equations
     yield heading(block.title, COLUMNS)
-    for each in block.system.equations:
+    for each in equations:
         yield Line((each.text, each.left.shape), 1)
-    for shape, names in _only_read(block.system.equations).items():
-        yield Line((", ".join(names), shape), 1)
-
-
-def _only_read(equations: Sequence[Equation]) -> dict[Shape, list[str]]:
     computed = {each.left for each in equations}
     by_shape: dict[Shape, list[str]] = {}
     for symbol in dict.fromkeys(symbol for each in equations for symbol in each.symbols):
         if symbol not in computed:
             by_shape.setdefault(symbol.shape, []).append(symbol.text)
-    return by_shape
+    for shape, names in by_shape.items():
+        yield Line((", ".join(names), shape), 1)

@@ -77,9 +77,7 @@ class Field:
         if any((one is None) != (two is None) for one, two in pairs):
             return None
         found = {(one[0] - two[0], two[1] - one[1]) for one, two in pairs if one and two} or {(0, 0)}
-        if len(found) != 1:
-            return None
-        return found.pop()
+        return found.pop() if len(found) == 1 else None
 
     def sizes(self, places: int) -> Extent:
         """The fewest and the most places from the first to the last, over all places of a map."""
@@ -108,6 +106,4 @@ def _moved(extent: Extent | None, first: int, last: int) -> Extent | None:
 
 def _hull(extents: Iterable[Extent | None]) -> Extent | None:
     found = [extent for extent in extents if extent]
-    if not found:
-        return None
-    return (min(first for first, _ in found), max(last for _, last in found))
+    return (min(first for first, _ in found), max(last for _, last in found)) if found else None

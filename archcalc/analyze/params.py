@@ -1,4 +1,4 @@
-"""How many parameters, layer by layer, and how each number is worked out."""
+"""The report of `archcalc params`: how many parameters, layer by layer, and how each number is worked out."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, ClassVar
 
-from archcalc.analyze.equations import Block, blocks, tables
-from archcalc.analyze.equations import notes as equation_notes
-from archcalc.analyze.params_rows import Row, one_copy, rows_of
-from archcalc.analyze.params_tally import tally
-from archcalc.analyze.trained import AS_SPECIFIED, Trained
-from archcalc.core.assumptions import Assumption, Topic, all_on
+from archcalc.analyze.equations import Block, tables
+from archcalc.analyze.params_rows import Row
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, ModuleGroup
-from archcalc.core.notes import notes_of
-from archcalc.core.precision import BYTES
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
 from archcalc.report.tree import outline
-from archcalc.spec.scope import WHOLE, Scope
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
-FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
-GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 OF_PARTS = 4  # columns that a named part has: not its share
 NOT_COUNTED = "not counted as parameters"
@@ -96,7 +86,7 @@ class ParamsReport(Report):
         frozen = bool(self.frozen)
         return (
             *keys("path", "kind", "shape"),
-            Column("", "part", "name", "named"),
+            Column("", "part", "name", lambda row: " = ".join(filter(None, (row.title, row.tied_to)))),
             Column("", "×", "times", "times"),
             Column("each", "one", "count", spare=frozen and not self.explain),
             Column("repeat"),
@@ -157,51 +147,3 @@ def _equal_parts_joined(rows: Iterator[tuple[Row, int]]) -> Iterator[tuple[Row, 
         terms = tuple(term for row, _ in equal for term in row.terms)
         fits = len(title) <= LONGEST_TITLE
         yield from [(replace(first, title=title, terms=terms), depth)] if fits else equal
-
-
-def params(
-    root: Module,
-    *,
-    model: str,
-    precision: str | None,
-    scope: Scope = WHOLE,
-    stored: int | None = None,
-    stored_as: str = "",
-    trained: Trained = AS_SPECIFIED,
-    depth: int = USUAL_DEPTH,
-    explain: bool = False,
-    names: bool = False,
-) -> ParamsReport:
-    """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
-    counted, equations = one_copy(root), blocks(root)
-    explained = equation_notes(equations) if explain and equations else ()
-    found = tally(root, trained.of)
-    exact = notes_of(root, "doubts") or (scope.exact("count"),)
-    in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
-    in_file, plain = found.bytes_in_file, int(counted) * BYTES[precision or "fp32"]
-    assumed = () if precision or in_file else (FP32,)
-    mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
-    return ParamsReport(
-        model=model,
-        assumptions=(*exact, *trained.notes, *explained, *notes_of(root), *in_words, *assumed),
-        scope=scope,
-        total=counted,
-        trainable=found.trainable,
-        non_embedding=found.non_embedding,
-        without_head=int(counted) - found.groups[ModuleGroup.HEAD],
-        active=found.active,
-        active_non_embedding=found.active_non_embedding,
-        bytes=in_file or plain,
-        buffers=found.buffers,
-        scales=found.scales,
-        groups={label: found.groups[group] for group, label in GROUPS.items()},
-        precision="the file" if mixed else precision or "fp32",
-        rows=tuple(rows_of(root, Count(1), trained.of)),
-        adapters=trained.adapters,
-        trained_as=trained.words,
-        stored=stored,
-        depth=depth,
-        equations=equations,
-        explain=explain,
-        names=names,
-    )

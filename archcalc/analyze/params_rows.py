@@ -29,21 +29,6 @@ class Row:
     role: Role | None = None  # of a tensor: what it does in its layer
     group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
 
-    @property
-    def named(self) -> str:
-        """`head = embedding.tokens.weight` where it has its weights from another."""
-        return " = ".join(filter(None, (self.title, self.tied_to)))
-
-    @property
-    def depth(self) -> int:
-        return self.path.count(".")
-
-
-def count_where(root: Module, wanted: Trainable) -> int:
-    """Elements of the parameters that are wanted, in all copies."""
-    held = [(copies, param) for module, copies in walk(root) for param in module.params.values() if wanted(param)]
-    return sum(int(copies) * int(param.elements) for copies, param in held)
-
 
 def one_copy(module: Module) -> Count:
     """The parameters of one copy, worked as a person would: layers of weights written out, anything larger by its
@@ -71,12 +56,11 @@ def holds_params(module: Module) -> bool:
 
 def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
     """A module before what it holds; its parts and tensors before its children."""
-    repeat = above * module.repeat
-    tied = list(_tied(module))
-    is_used = holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))
-    if module.parent and not is_used:
+    repeat, inside = above * module.repeat, list(walk(module))
+    if module.parent and not any(inner.params or any(_tied(inner)) for inner, _ in inside):
         return
     each, path = one_copy(module), module.path
+    trained = [(copies, param) for inner, copies in inside for param in inner.params.values() if trains(param)]
     yield Row(
         path or "model",
         "module",
@@ -85,7 +69,7 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
         title=module.words.full_name,
         times=module.repeat,
         terms=(module.words.term,),
-        trainable=int(above * count_where(module, trains)),
+        trainable=int(above) * sum(int(copies) * int(param.elements) for copies, param in trained),
     )
     prefix = f"{path}." if path else ""
     for part in module.words.parts:
@@ -104,7 +88,7 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
             role=param.weight_role,
             group=module.group,
         )
-    for param in tied:
+    for param in _tied(module):
         owner = f"{param.owner.path}.{param.name}"
         yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)
     for child in module.children:

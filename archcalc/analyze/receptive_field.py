@@ -59,12 +59,6 @@ class ReceptiveFields:
     def is_unstated(self, tensor: Tensor) -> bool:
         return tensor.within(self.sizes) in self.unstated
 
-    @property
-    def notes(self) -> tuple[Assumption, ...]:
-        if not self.unstated:
-            return ()
-        return (NOT_STATED,)
-
 
 def receptive_fields(root: Module) -> ReceptiveFields:
     """Of every map behind a convolution or a pooling layer, in the last of equal layers that follow each other."""
@@ -106,21 +100,18 @@ class Walk:
         entered the first, so that its field is put back.
         """
         into, out = ([pair[end] for pair in module.carries] for end in (0, 1))
-        entered = self._state(into)
+        entered = tuple(map(self.of, into))
         states, left = [entered], int(module.repeat) if into else 1
         while left:
             self._run(module)
             left -= 1
-            states = [*states[-2:], self._state(out)]
+            states = [*states[-2:], tuple(map(self.of, out))]
             growth = _steady(states) if left > 1 else None
             if growth is not None:
                 states[-1] = tuple(_grown(fields, growth, left - 1) for fields in states[-1])
                 left = 1
             self.known.update(zip(into, states[-1], strict=True))
         self.known.update(zip(into, entered, strict=True))
-
-    def _state(self, tensors: Iterable[Tensor]) -> State:
-        return tuple(map(self.of, tensors))
 
     def _run(self, module: Module) -> None:
         for item in module.body:
@@ -136,11 +127,7 @@ class Walk:
             raise TooLongError
 
     def of(self, tensor: Tensor) -> Fields:
-        if tensor in self.known:
-            return self.known[tensor]
-        if tensor.of is None:
-            return ()
-        return self.of(tensor.of)
+        return self.known.get(tensor.within(self.known), ())
 
     def _behind(self, op: Op) -> Fields:
         if op.traits.enters:
@@ -223,23 +210,15 @@ def _steady(states: list[State]) -> tuple[Extent, ...] | None:
         return None
     pairs = [pair for turn in pairwise(states) for pair in zip(*turn, strict=True)]
     growths = {_growth(*pair) for pair in pairs}
-    if len(growths) != 1:
-        return None
-    growth = growths.pop()
-    if growth is not None and all(min(each) >= 0 for each in growth):
-        return growth
-    return None
+    growth = growths.pop() if len(growths) == 1 else None
+    return growth if growth is not None and all(min(each) >= 0 for each in growth) else None
 
 
 def _growth(one: Fields, two: Fields) -> tuple[Extent, ...] | None:
     if isinstance(one, Unstated) or isinstance(two, Unstated):
-        if one is two:
-            return ()
-        return None
+        return () if one is two else None
     found = [before.growth(after) for before, after in zip(one, two, strict=True)]
-    if None in found:
-        return None
-    return tuple(each for each in found if each)
+    return None if None in found else tuple(each for each in found if each)
 
 
 def _grown(fields: Fields, growth: tuple[Extent, ...], turns: int) -> Fields:

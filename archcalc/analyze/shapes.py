@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, notes, tables
 from archcalc.analyze.orientation import orientation_note, orientations
+from archcalc.analyze.receptive_field import NOT_STATED as NO_FIELD
 from archcalc.analyze.receptive_field import ReceptiveFields, receptive_fields
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Module, Op, Tensor
+from archcalc.core.ir import Axes, Module, Op, Tensor, walk
 from archcalc.core.notes import notes_of
 from archcalc.core.tree import given_out, signals_of, taken_in
 from archcalc.report.base import Report
@@ -32,9 +34,6 @@ class Signal:
     @classmethod
     def of(cls, tensor: Tensor) -> Signal:
         return cls(tensor.shape, _names(tensor.axes))
-
-    def worded(self, *, symbolic: bool) -> str:
-        return " × ".join(map(str, self.dims if symbolic else self.shape))
 
     def record(self) -> dict[str, Any]:
         return {"shape": self.shape, "dims": self.dims}
@@ -60,23 +59,18 @@ class Windowed:
     @property
     def seen(self) -> str:
         """A range that holds for every side stands once."""
-        ranges = set(zip(self.smallest_field, self.receptive_field, strict=True))
         if not self.is_stated:
             return NOT_STATED
-        if len(ranges) == 1 and self.smallest_field != self.receptive_field:
-            return _range(*ranges)
-        return " × ".join(map(_range, zip(self.smallest_field, self.receptive_field, strict=True)))
+        ranges = list(zip(self.smallest_field, self.receptive_field, strict=True))
+        if len(set(ranges)) == 1 and self.smallest_field != self.receptive_field:
+            ranges = ranges[:1]
+        return " × ".join("–".join(map(str, dict.fromkeys(ends))) for ends in ranges)  # `188–204`, or one number
 
     def record(self) -> dict[str, Any]:
         found = {"working": self.worked, "receptive_field": self.receptive_field}
         if self.smallest_field != self.receptive_field:
             found["smallest_receptive_field"] = self.smallest_field
         return {key: value for key, value in found.items() if value}
-
-
-def _range(ends: tuple[int, int]) -> str:
-    """`188–204`, or one number."""
-    return "–".join(map(str, dict.fromkeys(ends)))
 
 
 NO_WINDOW, NOTHING = Windowed(), Signal((), ())
@@ -108,20 +102,6 @@ class Part:
     inputs: tuple[Signal, ...]
     output: Signal | None
     window: Windowed = NO_WINDOW
-
-    @property
-    def heading(self) -> str:
-        return f"{self.title} × {self.repeat}" if self.repeat > 1 else self.title
-
-    @property
-    def often(self) -> str:
-        return f"runs {self.calls:,} times" if self.calls > 1 else self.about
-
-    def read(self, *, symbolic: bool) -> str:
-        """`from 32 × 2048 × 1024`, if anything comes in."""
-        inputs = " and ".join(signal.worded(symbolic=symbolic) for signal in self.inputs)
-        runs = [f"runs {self.calls:,} times"] if self.calls > 1 else []
-        return ", ".join([*runs, *([f"from {inputs}"] if inputs else [])])
 
     def record(self, path: str) -> dict[str, Any]:
         ends = {"inputs": [signal.record() for signal in self.inputs], "output": self.output and self.output.record()}
@@ -166,25 +146,28 @@ class ShapesReport(Report):
     def _lines(self) -> Iterator[tuple[Row, int, bool]]:
         """Rows under the headings of the modules they belong to, each heading once; a closed module has one line."""
         shown: set[str] = set()
+        most = inf if self.depth is None else self.depth
         for row in self.rows:
             above = row.path.split(".")[:-1]
             for depth in range(len(above)):
                 path = ".".join(above[: depth + 1])
-                if path not in shown and self._is_shown(depth):
+                if path not in shown and depth < most:
                     shown.add(path)
-                    yield self._heading(self.parts[path], depth)
-            if self._is_shown(len(above)) and (self._is_shown(len(above) + 1) or row.path not in shown):
+                    yield self._heading(self.parts[path], opened=depth + 1 < most), depth, depth + 1 < most
+            if len(above) < most and (len(above) + 1 < most or row.path not in shown):
                 yield row, len(above), False
 
-    def _is_shown(self, depth: int) -> bool:
-        return self.depth is None or depth < self.depth
-
-    def _heading(self, part: Part, depth: int) -> tuple[Row, int, bool]:
+    def _heading(self, part: Part, *, opened: bool) -> Row:
         """A module by its name; by its input and output, where what is inside it is not shown."""
-        if self._is_shown(depth + 1):
-            return Row("", 1, (), (), part.often, part.heading), depth, True
-        ends, window = part.output or NOTHING, replace(part.window, worked=())
-        return Row("", 1, ends.shape, ends.dims, part.read(symbolic=self.symbolic), part.heading, window), depth, False
+        title = f"{part.title} × {part.repeat}" if part.repeat > 1 else part.title
+        runs = f"runs {part.calls:,} times" if part.calls > 1 else ""
+        if opened:
+            return Row("", 1, (), (), runs or part.about, title)
+        read = (signal.dims if self.symbolic else signal.shape for signal in part.inputs)
+        inputs = " and ".join(" × ".join(map(str, each)) for each in read)
+        note = ", ".join(filter(None, (runs, f"from {inputs}" if inputs else "")))
+        ends = part.output or NOTHING
+        return Row("", 1, ends.shape, ends.dims, note, title, replace(part.window, worked=()))
 
     def sizes(self) -> Iterator[tuple[str, int]]:
         for row in self.rows if self.symbolic else ():
@@ -217,14 +200,15 @@ def shapes(
     oriented_so = [orientation_note(oriented.values())] if oriented else []
     computed, equations, fields = signals_of(root), blocks(root), receptive_fields(root)
     explained = notes(equations) if explain else ()
+    unstated = [NO_FIELD] if fields.unstated else []
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *oriented_so, *explained, *fields.notes, *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *oriented_so, *explained, *unstated, *notes_of(root), *work.assumptions),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
         rows=tuple(_rows(root, Count(1), oriented, fields)),
-        parts={module.path: _part(module, computed, fields) for module in _modules(root) if not module.is_section},
+        parts={module.path: _part(module, computed, fields) for module, _ in walk(root) if not module.is_section},
         equations=equations,
         symbolic=symbolic,
         explain=explain,
@@ -232,31 +216,21 @@ def shapes(
     )
 
 
-def _modules(module: Module) -> Iterator[Module]:
-    yield module
-    for child in module.children:
-        yield from _modules(child)
-
-
 def _part(module: Module, computed: frozenset[Tensor], fields: ReceptiveFields) -> Part:
-    own = _own_output(module)
-    window = _windowed(module, fields)
+    window, about = _windowed(module, fields), ""
+    if not _own_output(module):
+        about = ", ".join(filter(None, (module.words.about, window.working)))
+    # What it gives out is its own, or that of the step that it runs for every position.
+    out = next((found for one in (module, *reversed(module.children)) if (found := given_out(one))), None)
     return Part(
         title=module.words.full_name,
         repeat=int(module.repeat),
         calls=int(module.calls),
-        about="" if own else ", ".join(filter(None, (module.words.about, window.working))),
+        about=about,
         inputs=tuple(Signal.of(tensor) for tensor in taken_in(module, computed)),
-        output=_output(module),
+        output=Signal.of(out) if out else None,
         window=window,
     )
-
-
-def _output(module: Module) -> Signal | None:
-    """Its own, or that of the step that it runs for every position."""
-    steps = [child for child in reversed(module.children) if given_out(child)]
-    found = given_out(module) or next(map(given_out, steps), None)
-    return Signal.of(found) if found else None
 
 
 def _windowed(module: Module, fields: ReceptiveFields) -> Windowed:
@@ -275,31 +249,24 @@ def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None, fiel
 
     Parameters are among them if it is known how they are `oriented`.
     """
-    repeat = above * module.repeat
+    repeat, prefix = above * module.repeat, f"{module.path}." if module.path else ""
     if oriented is not None:
         for name, param in module.params.items():
             note = ", ".join(filter(None, ("parameter", oriented.get(param))))
-            yield _row(_under(module, name), repeat, param, note, name)
+            yield _row(prefix + name, repeat, param, note, name)
     own = _own_output(module)
     for item in module.body:
         if isinstance(item, Module):
             yield from _rows(item, repeat, oriented, fields)
         elif item.name and item is not own:
             title = item.title or item.name.replace("_", " ")
-            yield _row(_under(module, item.name), repeat, item.output, item.note, title)
+            yield _row(prefix + item.name, repeat, item.output, item.note, title)
     if own:
-        row = _row(module.path, repeat, own.output, module.words.about, _title(module))
+        title = module.words.full_name
+        if module.repeat > 1 and not module.children:  # `conv 2 × 3`: equal layers that have no heading of their own
+            title = f"{title} × {module.repeat}"
+        row = _row(module.path, repeat, own.output, module.words.about, title)
         yield replace(row, window=_windowed(module, fields))
-
-
-def _title(module: Module) -> str:
-    """`conv 2 × 3`: equal layers that have no heading of their own."""
-    alone = module.repeat > 1 and not module.children
-    return f"{module.words.full_name} × {module.repeat}" if alone else module.words.full_name
-
-
-def _under(module: Module, name: str) -> str:
-    return f"{module.path}.{name}" if module.path else name
 
 
 def _own_output(module: Module) -> Op | None:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit.facts import facts
-from archcalc.analyze.fit.need import fits, longest_in, required, room
+from archcalc.analyze.fit.need import fits, required, room
 from archcalc.analyze.fit.notes import CAPACITY
 from archcalc.analyze.fit.placing import Placed, placed_on
 from archcalc.analyze.fit.request import Request, with_options
+from archcalc.analyze.fit.solve import longest_in
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
@@ -143,7 +144,7 @@ def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
     request, device = placed.request, placed.group.first
     elements = sum(one.copies * int(one.param.elements) for one in request.deployment.parameters.held)
-    now = request.run.format.name.lower()
+    now = request.deployment.run.format.name.lower()
     if fits(request, device):
         return _run(name, request, now, elements, device)
     for rung in formats:

@@ -14,7 +14,7 @@ from archcalc.core.visible import visible
 from archcalc.report.bars import GLYPHS
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
-from archcalc.report.units import unit_of, words
+from archcalc.report.units import UNITS, words
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture
@@ -80,7 +80,7 @@ def page(report: Report) -> Page:
     worked = working.text() if working else ""
     figures = []
     for each in report.figures():
-        label, (exact, roughly) = visible(each.label), unit_of(each.unit).figure(each.value)
+        label, (exact, roughly) = visible(each.label), UNITS[each.unit].figure(each.value)
         marked = label if each.segment is None else f"{GLYPHS[each.segment]} {label}"
         about = f"· {roughly}" if roughly else ""
         figures.append(Amount(label, exact, roughly, visible(each.note), each.segment, about, marked))

@@ -14,16 +14,10 @@ def stacked(parts: Sequence[int], limit: int, width: int = WIDTH) -> str:
     needed, room = sum(parts), width - 1
     scale = max(needed, limit, 1)
     used = max(round(needed * room / scale), 1 if needed else 0)
-    bar = "".join(glyph * cells for glyph, cells in zip(GLYPHS, shared(parts, used), strict=False)).ljust(room, FREE)
+    cells = [part * used // (needed or 1) for part in parts]
+    losses = sorted(range(len(parts)), key=lambda index: -(parts[index] * used % (needed or 1)))
+    for index in losses[: used - sum(cells)]:  # what rounding leaves goes to those that lost most by it
+        cells[index] += 1
+    bar = "".join(glyph * number for glyph, number in zip(GLYPHS, cells, strict=False)).ljust(room, FREE)
     place = min(round(limit * room / scale), room - (needed > limit))
     return bar[:place] + LIMIT + bar[place:]
-
-
-def shared(parts: Sequence[int], cells: int) -> list[int]:
-    """Cells by the size of the parts; what rounding leaves goes to those that lost most by it."""
-    total = sum(parts) or 1
-    whole = [part * cells // total for part in parts]
-    losses = sorted(range(len(parts)), key=lambda index: -(parts[index] * cells % total))
-    for index in losses[: cells - sum(whole)]:
-        whole[index] += 1
-    return whole

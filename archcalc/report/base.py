@@ -33,7 +33,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """The base of every report."""
+    """The base of every report. One with rows has them as a field `rows`, of its own type."""
 
     command: ClassVar[str]
     chart: ClassVar[str] = ""  # the picture of it, where there is one: a file and its function in `render/chart`
@@ -71,7 +71,7 @@ class Report:
 
     def table(self) -> Table:
         """A line for each row."""
-        return table_of(self.columns(), self._rows)
+        return table_of(self.columns(), getattr(self, "rows", ()))
 
     def more(self) -> Sequence[Table]:
         """Further tables, beneath the first."""
@@ -101,7 +101,7 @@ class Report:
 
     def records(self) -> list[dict[str, Any]]:
         """The rows of the record."""
-        return records_of(self.columns(), self._rows)
+        return records_of(self.columns(), getattr(self, "rows", ()))
 
     def flat(self) -> list[dict[str, Any]]:
         """The rows for a spreadsheet, one value a column."""
@@ -111,12 +111,6 @@ class Report:
         """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
         found = dict.fromkeys(head for row in self.flat() for head in row)  # not every row has a value for each
         return list(found) or [column.label for column in self.table().columns]
-
-    @property
-    def _rows(self) -> Sequence[Any]:
-        """The field `rows`, of its own type in every report that has one."""
-        found: Sequence[Any] = getattr(self, "rows", ())
-        return found
 
     def __str__(self) -> str:
         """As a terminal of 80 columns shows it, without colour."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count
 from archcalc.core.expression import Leaf
-from archcalc.report.units import unit_of
+from archcalc.report.units import UNITS
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture
@@ -44,12 +44,12 @@ class Column(Generic[R]):
 
     def plain(self, row: R) -> Any:
         """The value as programs read it."""
-        value, made = self.of(row), unit_of(self.unit).plain
+        value, made = self.of(row), UNITS[self.unit].plain
         return made(value) if made and value is not None else value
 
     @property
     def left(self) -> bool:
-        return unit_of(self.unit).left
+        return UNITS[self.unit].left
 
 
 class Working(NamedTuple):

@@ -13,8 +13,6 @@ class Placed(Protocol):
     @property
     def path(self) -> str: ...
     @property
-    def depth(self) -> int: ...
-    @property
     def times(self) -> int: ...
 
 
@@ -28,7 +26,7 @@ def outline(rows: Sequence[R], sizes: Sequence[int | None]) -> Iterator[tuple[R,
     """
     left_out: list[str] = []
     for (above, size), (row, own) in pairwise(zip(rows, sizes, strict=True)):
-        depth = row.depth - sum(row.path.startswith(path) for path in left_out)
+        depth = row.path.count(".") - sum(row.path.startswith(path) for path in left_out)
         if own is not None and own == size and row.times == 1 and row.path.startswith(f"{above.path}."):
             left_out.append(f"{row.path}.")
         else:

@@ -50,20 +50,20 @@ def unit(name: str, format: Format = str, **traits: Any) -> None:
     UNITS[name] = Unit(format, **traits)
 
 
-def unit_of(name: str) -> Unit:
-    if name not in UNITS:
+class Units(dict[str, Unit]):
+    """Units by name."""
+
+    def __missing__(self, name: str) -> Unit:
         raise LookupError(f"no unit is called {name}: declare it with archcalc.report.units.unit")
-    return UNITS[name]
 
 
 def words(value: Any, name: str) -> str:
     """A value of a table; nothing where there is none."""
     if isinstance(value, Quantity):
         value, name = value
-    found = unit_of(name)
     if value is None:
-        return found.missing
-    return "" if value == "" else found.format(value)
+        return UNITS[name].missing
+    return "" if value == "" else UNITS[name].format(value)
 
 
 def _count(value: Any) -> str:
@@ -95,20 +95,22 @@ def _both_bytes(value: int) -> str:
     return f"{decimal_bytes(value)} · {binary_bytes(value)}"
 
 
-UNITS = {
-    "": Unit(),  # of what programs read and people do not see
-    "name": Unit(left=True),
-    "text": Unit(left=True),
-    "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
-    "count": Unit(_count, roughly=rounded),
-    "flops": Unit(_count, roughly=flops),
-    "bound": Unit(_count, missing="–"),
-    "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
-    "share": Unit(_share),
-    "change": Unit(_change),
-    "ratio": Unit(_ratio, plain=float),
-    "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
-    "binary": Unit(binary_bytes),
-    "room": Unit(_signed_bytes),
-    "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
-}
+UNITS = Units(
+    {
+        "": Unit(),  # of what programs read and people do not see
+        "name": Unit(left=True),
+        "text": Unit(left=True),
+        "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
+        "count": Unit(_count, roughly=rounded),
+        "flops": Unit(_count, roughly=flops),
+        "bound": Unit(_count, missing="–"),
+        "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
+        "share": Unit(_share),
+        "change": Unit(_change),
+        "ratio": Unit(_ratio, plain=float),
+        "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
+        "binary": Unit(binary_bytes),
+        "room": Unit(_signed_bytes),
+        "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
+    }
+)

@@ -29,6 +29,7 @@ class Longest:
     length: int | None = None
     hard: bool = False
     fixed: str = ""  # not to be chosen: what it follows from, and what to change instead
+    least: int = 1  # positions that it must have
 
 
 @dataclass(frozen=True)

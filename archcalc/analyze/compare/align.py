@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,11 @@ class Row:
     values: tuple[int | None, ...]
     equal: bool  # in all models, down to the last part of it
     whole: bool  # all there is of the row above: shown, it would only repeat it
+
+    @property
+    def title(self) -> str:
+        """Two names where a part goes by two: `decoder / encoder`."""
+        return " / ".join(self.titles)
 
     @property
     def depth(self) -> int:
@@ -75,8 +80,16 @@ def _with_paths(module: Module) -> Iterator[Module]:
 
 
 def aligned(models: Sequence[Part]) -> list[Row]:
-    """The models themselves, then every part that any of them has, in the order of their forward passes."""
-    parts = _named_alike(models)
+    """The models themselves, then every part that any of them has, in the order of their forward passes.
+
+    Modules of a group that every model has once, such as its blocks, are aligned even if their names differ."""
+    groups = [[part.group for part in model.children.values()] for model in models]
+    alone = {group for group in groups[0] if group and all(each.count(group) == 1 for each in groups)}
+    names = {part.group: name for name, part in models[0].children.items() if part.group in alone}
+    parts = [
+        replace(model, children={names.get(part.group, name): part for name, part in model.children.items()})
+        for model in models
+    ]
     return [_row("model", parts, None), *_rows("", parts)]
 
 
@@ -90,14 +103,10 @@ def _rows(above: str, parts: Sequence[Part | None]) -> Iterator[Row]:
 
 def _row(path: str, parts: Sequence[Part | None], above: Sequence[Part | None] | None) -> Row:
     times = tuple(part.times if part else None for part in parts)
-    values = _values(parts)
+    values = tuple(part.value if part else None for part in parts)
     titles = dict.fromkeys(part.title for part in parts if part)
-    whole = above is not None and {*times} == {1} and values == _values(above)
+    whole = above is not None and {*times} == {1} and values == tuple(part.value if part else None for part in above)
     return Row(path, tuple(titles), times, values, all(part == parts[0] for part in parts), whole)
-
-
-def _values(parts: Sequence[Part | None]) -> tuple[int | None, ...]:
-    return tuple(part.value if part else None for part in parts)
 
 
 def _union(lists: Sequence[list[str]]) -> list[str]:
@@ -110,16 +119,3 @@ def _union(lists: Sequence[list[str]]) -> list[str]:
                 names.insert(place, name)
             place = max(place, names.index(name) + 1)  # two models may have the same parts in another order
     return names
-
-
-def _named_alike(models: Sequence[Part]) -> list[Part]:
-    """Modules of a group that every model has once, such as its blocks, are aligned even if their names differ."""
-    groups = [[part.group for part in model.children.values()] for model in models]
-    alone = {group for group in groups[0] if group and all(each.count(group) == 1 for each in groups)}
-    names = {part.group: name for name, part in models[0].children.items() if part.group in alone}
-    return [_renamed(model, names) for model in models]
-
-
-def _renamed(model: Part, names: Mapping[str, str]) -> Part:
-    children = {names.get(part.group, name): part for name, part in model.children.items()}
-    return Part(model.title, model.group, model.times, model.value, children)

@@ -14,12 +14,13 @@ from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
 from archcalc.report.base import Figure, Report
-from archcalc.report.table import Column, Line, Table, cells_of, in_tables
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
 
 AS_MEMORY = "bytes are what `archcalc memory` answers; it says what each rests on, and its error"
+NOT_BY_PART = Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")
 MISSING = Assumption(Topic.TABLE, "a part missing from a model counts as 0 in differences")
 
 
@@ -89,13 +90,12 @@ class CompareReport(Report):
         """For each model a column, with the difference and the ratio to the first beside it."""
         first, *others = self.letters
         return (
-            Column("path"),
-            Column("title", get=_title),
+            *keys("path", "title"),
             Column("times", get=lambda row: list(row.times)),
             Column("values", get=lambda row: list(row.values)),
             Column("difference", get=lambda row: list(row.difference)),
             Column("ratio", get=lambda row: list(_floats(row))),
-            Column("", "part", "name", lambda row: _title(row) + _copies(row)),
+            Column("", "part", "name", lambda row: row.title + _copies(row)),
             Column("", first, "count", lambda row: row.values[0]),
             *(column for place, name in enumerate(others) for column in _beside(place, name, first)),
         )
@@ -167,11 +167,6 @@ def _copies(row: Row) -> str:
     return f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
 
 
-def _title(row: Row) -> str:
-    """Two names where a part goes by two: `decoder / encoder`."""
-    return " / ".join(row.titles)
-
-
 def _floats(row: Row) -> tuple[float | None, ...]:
     return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
 
@@ -203,13 +198,14 @@ def compare(
     measured = [_measured(metric, asked, *each) for each in models]
     rows = aligned([part_of(found.root, found.values) for found in measured])
     at = all_on(Topic.SCOPE, [found.note for found in measured if found.note])
+    of_whole = [NOT_BY_PART] if any(found.beside for found in measured) else []
     missed = [MISSING] if any(None in row.values for row in rows) else []
     said = all_on(Topic.SOURCE, [*notes, *_imported(models)])
     labels = tuple(label for label, _ in models)
     scopes = tuple(model.scope for _, model in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=(_exact(metric, scopes), *said, *at, *_not_by_part(measured), *missed),
+        assumptions=(_exact(metric, scopes), *said, *at, *of_whole, *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),
@@ -238,27 +234,16 @@ def _unequal(measured: Sequence[Measured]) -> str:
     ]
     each = (f"{letter} {words or 'none'}" for letter, words in zip(ascii_uppercase, told, strict=False))
     what = "sizes" if "batch" in differ else "lengths"
-    if not differ:
-        return ""
-    return f"at different {what}: {', '.join(each)}"
-
-
-def _not_by_part(measured: Sequence[Measured]) -> list[Assumption]:
-    """A note for a comparison of memory: what is not broken down by part."""
-    if not any(found.beside for found in measured):
-        return []
-    return [Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")]
+    return f"at different {what}: {', '.join(each)}" if differ else ""
 
 
 def _imported(models: Sequence[tuple[str, Network]]) -> list[str]:
     """The importers' notes on each model, such as parts that are not counted; a note shared by all appears once."""
-    told = [_notes_of(label, model) for label, model in models]
+    told = []
+    for label, model in models:
+        notes = model.document.notes
+        # A file is labelled by its own name, so the note on how it was read comes first.
+        told.append([model.name, *notes] if notes and model.name != label else notes)
     shared = [note for note in told[0] if all(note in others for others in told)]
     lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]
     return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
-
-
-def _notes_of(label: str, model: Network) -> tuple[str, ...]:
-    """A file is labelled by its own name, so the note on how it was read comes first."""
-    notes = model.document.notes
-    return (*((model.name,) if notes and model.name != label else ()), *notes)

@@ -14,27 +14,19 @@ def closed(found: Graph, depth: int | None) -> Graph:
     """The graph with so many levels; without a depth the usual ones."""
     inside: dict[Node, Node] = {}
     for node in list(found.root.walk()):
-        if node.children and _is_closed(node, depth):
+        # Usually single layers are closed wherever they stand, and mixtures of experts are opened one level further.
+        usual = node.level >= USUAL_DEPTH + (node.kind == PartKind.EXPERTS) or _is_single_layer(node)
+        if node.children and (usual if depth is None else node.level >= depth):
             inside.update({below: node for child in node.children for below in child.walk()})
             node.children, node.form = [], Form.BOX
     return _with_own_states(standing_for(found, inside))
 
 
-def _is_closed(node: Node, depth: int | None) -> bool:
-    """Usually single layers are closed wherever they stand, and mixtures of experts are opened one level further."""
-    if depth is not None:
-        return node.level >= depth
-    return node.level >= USUAL_DEPTH + (node.kind == PartKind.EXPERTS) or _is_single_layer(node)
-
-
 def _is_single_layer(node: Node) -> bool:
     """Ops with one matrix among them, and at most norms and activations with weights besides: a convolution, a head."""
     own = [child for child in node.children if child.kind not in _BEHIND]
-    return bool(node.parent) and all(child.form in OPS for child in own) and sum(map(_weighs, own)) <= 1
-
-
-def _weighs(node: Node) -> bool:
-    return bool(node.parameters or node.reads_weights_of)
+    weighing = [child for child in own if child.parameters or child.reads_weights_of]
+    return bool(node.parent) and all(child.form in OPS for child in own) and len(weighing) <= 1
 
 
 def _with_own_states(found: Graph) -> Graph:

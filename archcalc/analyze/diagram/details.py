@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
@@ -12,7 +11,7 @@ from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
-from archcalc.core.windows import Along, Ends
+from archcalc.core.windows import Ends
 
 MOST_WIDTHS = 4  # a longer row of layers is told by its ends
 
@@ -27,18 +26,20 @@ def words(op: Op) -> str:
 def of_module(module: Module, kind: PartKind) -> str:
     """What is to be known of a closed module; nothing of one that holds several kinds of part."""
     ops = list(ops_in(module))
-    told = {PartKind.ATTENTION: _attention, PartKind.EXPERTS: _experts, PartKind.NORM: _normalisation}
+    told = {PartKind.ATTENTION: _attention, PartKind.EXPERTS: _experts}
     if kind == PartKind.STACK:
         return ""
     if kind in told and (special := told[kind](module, ops)):
         return special
+    pools, norms, activations = (
+        list(dict.fromkeys(words(op) for op in ops if picture(op.kind).part == part))
+        for part in ("pooling", "norm", "activation")
+    )
+    if kind == PartKind.NORM and norms:
+        return norms[0]
     moved = windows(ops, with_size=kind == PartKind.POOLING)
-    parts = (_pooling(ops), _widths(ops), moved, _norms(ops, kind), _activations(ops))
-    return ", ".join(filter(None, parts))
-
-
-def of_op(op: Op) -> str:
-    return _widths([op])
+    behind = norms if kind == PartKind.CONVOLUTION and len(norms) == 1 else []
+    return ", ".join(filter(None, (*pools[:1], widths(ops), moved, *behind, *activations)))
 
 
 def _attention(module: Module, ops: Sequence[Op]) -> str:
@@ -63,35 +64,19 @@ def _experts(module: Module, ops: Sequence[Op]) -> str:
     return ""
 
 
-def _normalisation(module: Module, ops: Sequence[Op]) -> str:
-    return next((words(op) for op in ops if picture(op.kind).part == "norm"), "")
-
-
-def _norms(ops: Iterable[Op], kind: PartKind) -> str:
-    """Behind a convolution."""
-    found = dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "norm")
-    if kind == PartKind.CONVOLUTION and len(found) == 1:
-        return ", ".join(found)
-    return ""
-
-
-def _pooling(ops: Sequence[Op]) -> str:
-    return next((words(op) for op in ops if picture(op.kind).part == "pooling"), "")
-
-
-def _widths(ops: Sequence[Op]) -> str:
+def widths(ops: Sequence[Op]) -> str:
     """`1,024 → 512 → 1,024`, along the products with weights that read one another; a convolution's `7 × 7, 3 → 64`."""
     products = [op for op in ops if op.traits.contraction and op.over and weights(op)]
-    widths: list[str] = []
+    row: list[str] = []
     for into, out in map(_in_and_out, products):
-        if not widths:
-            widths = [into]
-        if widths[-1] == into:
-            widths.append(out)
-    if len(widths) > MOST_WIDTHS:
-        widths = [widths[0], "…", widths[-1]]
-    parts = [" → ".join(widths)]
-    kernels = {_kernel(op) for op in products}
+        if not row:
+            row = [into]
+        if row[-1] == into:
+            row.append(out)
+    if len(row) > MOST_WIDTHS:
+        row = [row[0], "…", row[-1]]
+    parts = [" → ".join(row)]
+    kernels = {_window([_size([dim]) for dim in _taps(weights(op)[0])]) for op in products}
     if len(kernels) == 1:
         parts.insert(0, kernel := kernels.pop())
         if kernel and len(products) == 1 and (groups := _groups(products[0])):
@@ -120,18 +105,6 @@ def _taps(weight: Param) -> list[Dim]:
     return [dim for axis in weight.axes[2:] for dim in axis]
 
 
-def _kernel(op: Op) -> str:
-    """`7 × 7`, or along one side `kernel 7`."""
-    taps = _taps(weights(op)[0])
-    if len(taps) == 1:
-        return f"kernel {_size(taps)}"
-    return " × ".join(f"{int(dim.size):,}" for dim in taps)
-
-
-def _activations(ops: Iterable[Op]) -> str:
-    return ", ".join(dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "activation"))
-
-
 def _size(dims: Iterable[Dim]) -> str:
     return f"{int(product(dim.size for dim in dims)):,}"
 
@@ -144,20 +117,17 @@ def windows(ops: Iterable[Op], *, with_size: bool) -> str:
     sides = moving[0]
     if all(side.places == 1 for side in sides) and with_size:
         return "over the whole map"
-    size = _each([str(side.reach) for side in sides]) if with_size else ""
-    return ", ".join(part for part in (size, _stride(sides)) if part)
-
-
-def _stride(sides: tuple[Along, ...]) -> str:
-    steps = {side.step for side in sides}
-    if steps == {Fraction(1)}:
-        return ""
+    parts, steps = [], {side.step for side in sides}
+    if with_size:
+        parts.append(_window([str(side.reach) for side in sides]))
     if all(step < 1 for step in steps):
-        return f"{_same([str(1 / step) for step in steps])} × larger"
-    return f"stride {_same([str(side.step) for side in sides])}"
+        parts.append(f"{_same([str(1 / step) for step in steps])} × larger")
+    elif steps != {1}:
+        parts.append(f"stride {_same([str(side.step) for side in sides])}")
+    return ", ".join(parts)
 
 
-def _each(sizes: list[str]) -> str:
+def _window(sizes: list[str]) -> str:
     """`3 × 3`; along one side `kernel 3`."""
     return f"kernel {sizes[0]}" if len(sizes) == 1 else " × ".join(sizes)
 

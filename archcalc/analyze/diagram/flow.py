@@ -48,9 +48,7 @@ class _Flow:
         if op in self.made.home:
             return self.made.home[op], place, self.made.order[op]
         passed = next((each for each in op.inputs if not isinstance(each.storage, Param)), None)
-        if not passed:
-            return None
-        return self._source(passed, self.made.module.get(op))
+        return self._source(passed, self.made.module.get(op)) if passed else None
 
     def _state(self, tensor: Tensor, module: Module | None) -> Source | None:
         """What the step before handed on, to ops of that step."""

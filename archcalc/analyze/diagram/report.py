@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,11 +45,9 @@ class DiagramReport(Report):
 
     def described(self) -> str:
         """In words, for readers who do not see the picture."""
-        parts = [f"{node.title}{f' × {node.repeat}' if node.repeat > 1 else ''}" for node in self._parts()]
+        nodes = sorted(self.graph.root.children, key=lambda node: node.order)
+        parts = [f"{node.title}{f' × {node.repeat}' if node.repeat > 1 else ''}" for node in nodes]
         return f"{self.parameters:,} parameters. From input to output: {', '.join(parts)}."
-
-    def _parts(self) -> Iterator[Node]:
-        return iter(sorted(self.graph.root.children, key=lambda node: node.order))
 
     def label(self, wire: tuple[Node, Tensor]) -> str:
         """The shape of a tensor: sizes, or names of dims."""

@@ -129,7 +129,7 @@ class _Opening:
         title = sign or op.title or op.name.replace("_", " ") or details.words(op)
         form = Form.SIGN if sign else Form.STEP
         node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.made.order[op])
-        node.kind, node.detail = kinds.of_op(op, module), details.of_op(op)
+        node.kind, node.detail = kinds.of_op(op, module), details.widths([op])
         return node
 
     def _states(self, around: Node, module: Module) -> None:

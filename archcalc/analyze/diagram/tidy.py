@@ -25,14 +25,15 @@ def distinct(edges: Iterable[Edge]) -> tuple[Edge, ...]:
 
 def standing_for(found: Graph, others: dict[Node, Node]) -> Graph:
     """The edges of nodes that are drawn no more, at the nodes that stand for them."""
-    ends = [(edge, _last(edge.source, others), _last(edge.target, others)) for edge in found.edges]
-    return Graph(found.root, distinct(replace(edge, source=source, target=target) for edge, source, target in ends))
-
-
-def _last(node: Node, others: dict[Node, Node]) -> Node:
-    while node in others:
-        node = others[node]
-    return node
+    moved = []
+    for edge in found.edges:
+        source, target = edge.source, edge.target
+        while source in others:
+            source = others[source]
+        while target in others:
+            target = others[target]
+        moved.append(replace(edge, source=source, target=target))
+    return Graph(found.root, distinct(moved))
 
 
 def _without_idle(found: Graph) -> Graph:

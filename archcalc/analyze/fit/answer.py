@@ -13,7 +13,7 @@ from typing import Unpack
 
 from archcalc.analyze.fit.judging import judged, solved
 from archcalc.analyze.fit.need import measured
-from archcalc.analyze.fit.notes import notes, notes_on_columns
+from archcalc.analyze.fit.notes import CAPACITY, notes_on_columns
 from archcalc.analyze.fit.placing import placed_on
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
@@ -40,7 +40,7 @@ def fitted(
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
     placed = placed_on(model, options, groups, are_named=bool(gpus))
-    request = placed[0].request
+    request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()
     if verdicts_alone:
         rows = [judged(each) for each in placed]
@@ -53,12 +53,13 @@ def fitted(
         assumptions=(
             *request.report.assumptions,
             *said,
-            *notes(placed),
+            CAPACITY,
+            *dict.fromkeys(note for one in placed for note in one.notes),
             *(() if verdicts_alone else notes_on_columns(request, rows)),
         ),
         scope=model.scope,
         memory=request.report,
-        band=measured(request),
+        band=band,
         rows=tuple(rows),
         remedies=helps,
         is_solved=not verdicts_alone,

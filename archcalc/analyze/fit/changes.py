@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from archcalc.analyze.fit.change import Change, change, written
+from archcalc.analyze.fit.change import Change
 from archcalc.analyze.fit.facts import Facts
 from archcalc.analyze.fit.request import Request
 from archcalc.run.ladders import Rung, ladder
@@ -23,7 +23,7 @@ LAYERS_COST, LAYERS_SLOPE = 14, 40  # of any layer that the CPU computes, and of
 Axis = tuple[Change, ...]
 
 FLASH = (
-    change(
+    Change(
         "flash attention",
         0,
         "none: same results, faster",
@@ -32,28 +32,26 @@ FLASH = (
         needs="has_fused_attention",
     ),
 )
-PARTS = (Change("smaller micro-batch", "--batch 1", "more accumulation steps", {}, 2, batch=1, exact=True),)
-FEWER = (
-    Change("fewer sequences at a time", "--batch 1", "fewer tokens a second", {}, 6, batch=1, exact=True, cuts=True),
-)
+PARTS = (Change("smaller micro-batch", 2, "more accumulation steps", exact=True, batch=1),)
+FEWER = (Change("fewer sequences at a time", 6, "fewer tokens a second", exact=True, cuts=True, batch=1),)
 
 TRAINING: tuple[Axis, ...] = (
     FLASH,
-    (change("ZeRO-3", 1, "all-gathers of the weights", {"zero": 3}, exact=True, needs="divides"),),
-    (change("loss in chunks", 1, "a little time", {"loss_chunks": 16}, exact=True),),
+    (Change("ZeRO-3", 1, "all-gathers of the weights", {"zero": 3}, exact=True, needs="divides"),),
+    (Change("loss in chunks", 1, "a little time", {"loss_chunks": 16}, exact=True),),
     PARTS,
     (
-        change("recompute attention", 2, "attention scores recomputed", {"recompute": "selective"}, exact=True),
-        change("recompute ops", 3, "every 2nd matmul recomputed", {"recompute": "ops"}, exact=True),
-        change("recompute blocks", 4, "forward pass recomputed", {"recompute": "full"}, exact=True),
+        Change("recompute attention", 2, "attention scores recomputed", {"recompute": "selective"}, exact=True),
+        Change("recompute ops", 3, "every 2nd matmul recomputed", {"recompute": "ops"}, exact=True),
+        Change("recompute blocks", 4, "forward pass recomputed", {"recompute": "full"}, exact=True),
     ),
     (
-        change("16-bit training", 6, "rounding to bf16", {"precision": "mixed"}, needs="has_bf16"),
-        change("16-bit states", 9, "no fp32 copy of the weights", {"precision": "bf16"}, needs="has_bf16"),
+        Change("16-bit training", 6, "rounding to bf16", {"precision": "mixed"}, needs="has_bf16"),
+        Change("16-bit states", 9, "no fp32 copy of the weights", {"precision": "bf16"}, needs="has_bf16"),
     ),
-    (change("8-bit Adam", 7, "optimizer states in 8 bits", {"optimizer": "adam8bit"}, needs="has_bitsandbytes"),),
+    (Change("8-bit Adam", 7, "optimizer states in 8 bits", {"optimizer": "adam8bit"}, needs="has_bitsandbytes"),),
     (
-        change(
+        Change(
             "optimizer in host RAM",
             14,
             "the CPU updates weights",
@@ -61,28 +59,28 @@ TRAINING: tuple[Axis, ...] = (
             exact=True,
             needs="has_host",
         ),
-        change(
+        Change(
             "weights in host RAM", 18, "weights cross the bus", {"offload": ("params",)}, exact=True, needs="has_host"
         ),
     ),
 )
 ADAPTERS = (
-    change("LoRA", 24, "trains only adapters", {"lora": 16}, cuts=True),
-    change(
+    Change("LoRA", 24, "trains only adapters", {"lora": 16}, cuts=True),
+    Change(
         "QLoRA", 30, "adapters over 4-bit weights", {"lora": 16, "weights": "nf4"}, needs="is_wide_decoder", cuts=True
     ),
 )
-FROZEN = (change("QLoRA", 10, "frozen weights in 4 bits", {"weights": "nf4"}, needs="is_wide_decoder"),)
+FROZEN = (Change("QLoRA", 10, "frozen weights in 4 bits", {"weights": "nf4"}, needs="is_wide_decoder"),)
 
 INFERENCE: tuple[Axis, ...] = (
     FLASH,
     (
-        change("16-bit numbers", 1, "rounding to bf16", {"precision": "bf16"}, needs="has_bf16"),
-        change("16-bit numbers", 2, "rounding to fp16", {"precision": "fp16"}),
+        Change("16-bit numbers", 1, "rounding to bf16", {"precision": "bf16"}, needs="has_bf16"),
+        Change("16-bit numbers", 2, "rounding to fp16", {"precision": "fp16"}),
     ),
-    (change("prompt in chunks", 1, "a little time", {"prefill": CHUNK}, exact=True),),
+    (Change("prompt in chunks", 1, "a little time", {"prefill": CHUNK}, exact=True),),
     (
-        change(
+        Change(
             "experts in host RAM", 18, "experts are read by the CPU", {"cpu_moe": True}, exact=True, needs="has_host"
         ),
     ),
@@ -91,12 +89,12 @@ INFERENCE: tuple[Axis, ...] = (
 
 def axes(request: Request, facts: Facts) -> list[Axis]:
     """Those that this model on these devices may take: first what keeps the request, then what cuts it."""
-    found = [tuple(_possible(request, facts, axis)) for axis in (*_keeping(request, facts), *_cutting(request))]
-    return [axis for axis in found if axis]
+    every = (*_keeping(request, facts), *_cutting(request))
+    return [found for axis in every if (found := tuple(_possible(request, facts, axis)))]
 
 
 def _keeping(request: Request, facts: Facts) -> Iterator[Axis]:
-    if request.trains:
+    if request.options.trains:
         yield from TRAINING
         if request.options.lora:  # what adapters are added to is frozen, and may be narrower
             yield FROZEN
@@ -111,9 +109,13 @@ def _keeping(request: Request, facts: Facts) -> Iterator[Axis]:
         yield tuple(with_layers(request, part) for part in parts)
 
 
+def _rung(what: str, option: str, rung: Rung) -> Change:
+    return Change(f"{rung.bits}-bit {what}", rung.cost, rung.price, {option: rung.format})
+
+
 def _cutting(request: Request) -> Iterator[Axis]:
     """Parts of the length are the last resort on the same devices."""
-    if not request.trains:
+    if not request.options.trains:
         yield FEWER
     elif not request.options.lora:
         yield ADAPTERS
@@ -129,8 +131,7 @@ def _possible(request: Request, facts: Facts, axis: Axis) -> Iterator[Change]:
         further = one.options.get("offload")
         if further and request.options.offload:
             together = tuple(part for part in OFFLOADED if part in (*request.options.offload, *further))
-            options = {**one.options, "offload": together}
-            one = replace(one, option=written(options), options=options)
+            one = replace(one, options={**one.options, "offload": together})
         is_new = any(given.get(name) != value for name, value in one.options.items())
         fewer = one.batch is not None and request.batch > 1
         if (is_new or fewer or one.length) and (not one.needs or getattr(facts, one.needs)):
@@ -148,23 +149,19 @@ def with_layers(request: Request, number: int) -> Change:
     every = request.deployment.offloading.residence.layers + 1
     price = f"the CPU computes {every - number} of {every} layers"
     cost = LAYERS_COST + LAYERS_SLOPE * (every - number) // every
-    return change("layers in host RAM", cost, price, {"ngl": number}, exact=True)
-
-
-def _rung(what: str, option: str, rung: Rung) -> Change:
-    return change(f"{rung.bits}-bit {what}", rung.cost, rung.price, {option: rung.format})
+    return Change("layers in host RAM", cost, price, {"ngl": number}, exact=True)
 
 
 def shortened(request: Request, length: int, cost: int = 10) -> Change:
     option = "context" if request.options.mode == "decode" else "seq"
-    name, price = "shorter context", f"{length:,} tokens instead of {request.length:,}"
-    return Change(name, f"--{option} {length}", price, {}, cost, length=length, length_option=option, cuts=True)
+    price = f"{length:,} tokens instead of {request.length:,}"
+    return Change("shorter context", cost, price, cuts=True, length=length, length_option=option)
 
 
 def in_parts(request: Request, one: Change, batch: int) -> Change:
     """So many sequences at a time; in training as many of them in a step as before."""
-    option = f"--batch {batch}"
-    if not request.trains or batch == request.batch:
-        return replace(one, option=option, batch=batch)
+    typed = f"--batch {batch}"
+    if not request.options.trains or batch == request.batch:
+        return replace(one, batch=batch, typed=typed)
     parts = request.batch * (request.options.accumulate or 1) // batch
-    return replace(one, option=f"{option} --accumulate {parts}", batch=batch, options={"accumulate": parts})
+    return replace(one, batch=batch, options={"accumulate": parts}, typed=f"{typed} --accumulate {parts}")

@@ -31,8 +31,8 @@ class Facts:
     divides: bool  # whether ZeRO has several GPUs to divide among
     decodes: bool
     weighs: bool  # whether weights are much of what training needs
-    bits: int  # of a weight as it is stored
-    cache_bits: int
+    bits: int  # of a weight as it is stored, on average: what has 4.5 is of the 4-bit formats
+    cache_bits: int  # of keys or values, the wider; none where each was given a format, and so is not to be changed
     has_host: bool  # whether the host's memory is another than the device's, and the engine uses it
     deals_out_layers: bool  # whether the engine computes some layers on the CPU
 
@@ -43,26 +43,29 @@ class Facts:
 
 
 def facts(request: Request, devices: Iterable[Device]) -> Facts:
-    devices, run, options = list(devices), request.run, request.options
+    devices, run, options = list(devices), request.deployment.run, request.options
     kinds = {device.kind for device in devices}
     can = [capabilities(device) for device in devices]
     serves = bool(options.engine) and run.engine.fills_device  # such keep all weights on their devices
     has_host = not serves and not request.split and not kinds & set(ALONE)
     decodes = _decodes(request)
-    by_layers = not request.trains and (not options.engine or run.engine.rules.weight_files == "gguf")
-    weights = request.deployment.parameters.weights
+    by_layers = not options.trains and (not options.engine or run.engine.rules.weight_files == "gguf")
+    own_attention = not options.trains and not run.engine.rules.torch_attention  # for every device that it runs on
+    parameters, kept_as_given = request.deployment.parameters, options.cache_type_k or options.cache_type_v
+    elements = sum(held.copies * held.elements for held in parameters.held)
+    formats = () if kept_as_given else (run.kv_format, run.value_format)
     return Facts(
         engine=(options.engine or "").partition("@")[0] or None,
         kind=kinds.pop() if len(kinds) == 1 else None,
         has_bf16=all(each.bf16 is not False for each in can),
-        has_fused_attention=_has_own_attention(request) or all(each.fused_attention is not False for each in can),
+        has_fused_attention=own_attention or all(each.fused_attention is not False for each in can),
         has_bitsandbytes=all(map(has_bitsandbytes, devices)),
         shares_layers=all(map(shares_layers, devices)),
         divides=options.plan.shards > 1,
         decodes=decodes,
-        weighs=request.trains and weights * NOTABLE > required(request),
-        bits=_bits(request),
-        cache_bits=_cache_bits(request),
+        weighs=options.trains and parameters.weights * NOTABLE > required(request),
+        bits=8 * parameters.states["weights"] // max(elements, 1),
+        cache_bits=max((int(each.bits_per_weight) for each in formats if each), default=0),
         has_host=has_host,
         deals_out_layers=has_host and by_layers and decodes,
     )
@@ -72,29 +75,9 @@ def has_bitsandbytes(device: Device) -> bool:
     return refusal(engine("transformers"), DeviceFacts.of(device), weights=("nf4",)) is None
 
 
-def _has_own_attention(request: Request) -> bool:
-    """Engines with kernels of their own have them for every device that they run on."""
-    return not request.trains and not request.run.engine.rules.torch_attention
-
-
 def _decodes(request: Request) -> bool:
     try:
         check_decodes(request.network)
     except InputError:
         return False
     return bool(request.network.resolved.lengths)
-
-
-def _bits(request: Request) -> int:
-    """The whole bits of a weight, on average: what has 4.5 is of the 4-bit formats."""
-    parameters = request.deployment.parameters
-    elements = sum(held.copies * held.elements for held in parameters.held)
-    return 8 * parameters.states["weights"] // elements if elements else 0
-
-
-def _cache_bits(request: Request) -> int:
-    """Of keys or values, the wider; none where each was given a format, and so is not to be changed."""
-    if request.options.cache_type_k or request.options.cache_type_v:
-        return 0
-    formats = (request.run.kv_format, request.run.value_format)
-    return max((int(each.bits_per_weight) for each in formats if each), default=0)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from archcalc.analyze.fit.request import Request
-from archcalc.analyze.fit.solve import UNBOUNDED, Curve
+from archcalc.analyze.fit.solve import longest_in
 from archcalc.analyze.memory.engine_pool import room_of
 from archcalc.analyze.memory.marginals import Limit
-from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, peak
+from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes
+from archcalc.spec.units import binary_bytes
 
 
 @dataclass(frozen=True)
@@ -37,22 +38,30 @@ class KvPool:
             "bytes_per_token": self.bytes_per_token,
         }
 
+    def line(self) -> str:
+        """`KV pool: 476,646 tokens, 58 requests of 8,192 at once, …`."""
+        if self.room <= 0:
+            return f"nothing is left for the KV cache: {binary_bytes(-self.room)} are missing"
+        each = round(self.request_bytes / self.bytes_per_token)
+        requests = "request" if self.max_requests == 1 else "requests"
+        many = f"{f'{self.max_requests:,}' if self.max_requests else 'no'} {requests} of {each:,} at once"
+        longest = "" if self.max_context is None else f", one of up to {self.max_context:,}"
+        return f"KV pool: {self.tokens:,} tokens in {binary_bytes(self.room)}, {many}{longest}"
+
 
 def kv_pool(request: Request, length: int, capacity: int) -> KvPool:
     """Of a device with so much memory, for requests of so many tokens."""
-    deployment, most, one = request.deployment, request.longest, replace(request.sizes, batch=1)
+    deployment, one = request.deployment, replace(request.sizes, batch=1)
     engine = deployment.run.engine
     room = room_of(engine, bytes_beside_cache(deployment, one), capacity)
     each, there = cache_bytes(deployment, one), max(room, 0)
-    longest = Curve(lambda size: peak(deployment, replace(request.of_length(size), batch=1)).required)
-    found = longest.largest(capacity, most or UNBOUNDED)
-    context = None if found == UNBOUNDED else found
+    context, limited_by = longest_in(replace(request, sizes=one), capacity)
     if not each:
         return KvPool(room, 0, 0.0, 0, 0, context)
     held = there // each
     limits = [Limit("batch", "memory", held)]
     if 1 < engine.requests < held:  # it computes no more at once than it was told, whatever its pool holds
         limits = [Limit("batch", "requests", engine.requests)]
-    if context:
-        limits.append(Limit("context", "positions" if context == most else "memory", context))
+    if context and limited_by:
+        limits.append(Limit("context", limited_by, context))
     return KvPool(room, each, each / length, there * length // each, held, context, tuple(limits))

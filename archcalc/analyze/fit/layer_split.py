@@ -59,7 +59,11 @@ def shares(deployment: Deployment, capacities: Capacities, sizes: Sizes) -> tupl
     if layers < len(capacities):
         fact = f"the model has {layers} layers, fewer than the {len(capacities)} devices"
         raise InputError(fact, "name fewer devices", field="--gpu")
-    found = _shared(deployment, capacities, sizes, _by_memory(layers, capacities))
+    bounds = [0]  # the first layer of each device, and the end; every device has a layer at least
+    for left, so_far in zip(reversed(range(len(capacities))), accumulate(capacities), strict=True):
+        share = round(layers * so_far / sum(capacities))
+        bounds.append(min(max(share, bounds[-1] + 1), layers - left))
+    found = _shared(deployment, capacities, sizes, bounds)
     for _ in range(MOVES):
         others = [_shared(deployment, capacities, sizes, bounds) for bounds in _relieving(found)]
         better = min(others, key=_fill, default=found)
@@ -75,14 +79,6 @@ def _layers(deployment: Deployment) -> int:
     if not hasattr(module, "between"):
         raise InputError(f"archcalc does not split the layers of a {family} model", "name one device", field="--gpu")
     return int(module.layers(deployment.network.resolved))
-
-
-def _by_memory(layers: int, capacities: Capacities) -> list[int]:
-    """The first layer of each device, and the end; every device has a layer at least."""
-    bounds, whole = [0], sum(capacities)
-    for left, so_far in zip(reversed(range(len(capacities))), accumulate(capacities), strict=True):
-        bounds.append(min(max(round(layers * so_far / whole), bounds[-1] + 1), layers - left))
-    return bounds
 
 
 def _shared(deployment: Deployment, capacities: Capacities, sizes: Sizes, bounds: list[int]) -> tuple[Share, ...]:

@@ -5,27 +5,27 @@ A row for each value of the first axis, a column for each of the second: the mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
-from archcalc.analyze.fit.need import longest_in, measured, required, room
+from archcalc.analyze.fit.need import measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, band_note
-from archcalc.analyze.fit.placing import Placed, placed_on
+from archcalc.analyze.fit.placing import placed_on
 from archcalc.analyze.fit.request import Request, with_options
+from archcalc.analyze.fit.solve import longest_in
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
-from archcalc.run.device import group
-from archcalc.run.ladders import Rung, ladder
+from archcalc.run.device import Device, group
+from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
 
 SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
 COLUMNS = 7
 BATCHES = tuple(2**power for power in range(COLUMNS))
 MARKS = Assumption(Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ tight, ? cannot say, ✗ does not fit", "GiB")
-Row = tuple[str | int, tuple[Cell | None, ...]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Values:
 
 def _formats(request: Request, known: Facts) -> list[str]:
     """As the weights are now, and down the ladder."""
-    rungs = _narrower(ladder(known.engine, known.kind).weights, known.bits)
+    rungs = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]
     now = request.deployment.parameters.weights
     narrower = {one: with_options(request, request.options.changed(weights=one)) for one in rungs}
     smaller = [one for one, changed in narrower.items() if changed.deployment.parameters.weights < now]
@@ -47,19 +47,16 @@ def _formats(request: Request, known: Facts) -> list[str]:
 
 
 def _caches(request: Request, known: Facts) -> list[str]:
-    return [_cache_now(request), *_narrower(ladder(known.engine, known.kind).kv, known.cache_bits)]
+    rungs = ladder(known.engine, known.kind).kv
+    return [_cache_now(request), *(one.format for one in rungs if one.bits < known.cache_bits)]
 
 
 def _weights_now(request: Request) -> str:
-    return request.run.format.name.lower()
+    return request.deployment.run.format.name.lower()
 
 
 def _cache_now(request: Request) -> str:
-    return request.run.cache_name or "none"
-
-
-def _narrower(rungs: Sequence[Rung], bits: int) -> list[str]:
-    return [one.format for one in rungs if one.bits < bits]
+    return request.deployment.run.cache_name or "none"
 
 
 def _contexts(request: Request, known: Facts) -> list[int]:
@@ -104,19 +101,22 @@ def matrix(model: Network, gpus: Sequence[str] | None, options: Options, axes: s
     if options.trains:
         raise InputError("is about inference", "leave --mode out", field="--table")
     (placed,) = placed_on(model, options, [group(gpus[0])])
-    known = facts(placed.request, placed.group.kinds)
-    rows, columns = first.of(placed.request, known), second.of(placed.request, known)
+    request, device = placed.request, placed.group.first
+    known = facts(request, placed.group.kinds)
+    rows, columns = first.of(request, known), second.of(request, known)
     return MatrixReport(
         model=model.name,
-        assumptions=(*placed.request.report.assumptions, *_notes(placed)),
+        assumptions=(*request.report.assumptions, MARKS, band_note(measured(request)), CAPACITY, *placed.notes),
         scope=model.scope,
         gpu=placed.group.name,
         axes=(first.name, second.name),
         across=tuple(columns),
-        rows=tuple(_row(placed, first, second, value, columns) for value in rows),
-        longest=tuple(_longest(placed, first, value) for value in rows) if second.name == "context" else (),
-        memory=placed.request.report,
-        capacity=placed.capacity,
+        rows=tuple(
+            (one, tuple(_cell(request, device, (first, one), (second, two)) for two in columns)) for one in rows
+        ),
+        longest=tuple(_longest(request, device, first, one) for one in rows) if second.name == "context" else (),
+        memory=request.report,
+        capacity=device.capacity,
     )
 
 
@@ -130,42 +130,21 @@ def _axes(text: str) -> tuple[Values, Values]:
     return AXES[names[0]], AXES[names[1]]
 
 
-def _notes(placed: Placed) -> Iterator[Assumption]:
-    yield MARKS
-    yield band_note(measured(placed.request))
-    yield CAPACITY
-    yield from placed.notes
-
-
-def _row(placed: Placed, first: Values, second: Values, value: str | int, columns: Sequence[str | int]) -> Row:
-    request = _on(placed.request, first, value)
-    return value, tuple(_cell(placed, _on(request, second, other)) for other in columns)
-
-
-def _on(request: Request | None, axis: Values, value: str | int) -> Request | None:
-    """None where the model does not allow it."""
-    if request is None:
-        return None
+def _cell(request: Request, device: Device, *choices: tuple[Values, str | int]) -> Cell | None:
+    """None where the model does not allow both."""
     try:
-        return axis.changed(request, value)
-    except InputError:
-        return None
-
-
-def _cell(placed: Placed, request: Request | None) -> Cell | None:
-    if request is None:
-        return None
-    try:
+        for axis, value in choices:
+            request = axis.changed(request, value)
         needed = required(request)
     except InputError:
         return None
-    return Cell(needed, room(request, placed.group.first).verdict(needed))
+    return Cell(needed, room(request, device).verdict(needed))
 
 
-def _longest(placed: Placed, first: Values, value: str | int) -> int | None:
+def _longest(request: Request, device: Device, axis: Values, value: str | int) -> int | None:
     """The longest context that fits with the error band to spare."""
-    request = _on(placed.request, first, value)
     try:
-        return longest_in(request, room(request, placed.group.first).safe)[0] if request else None
+        request = axis.changed(request, value)
+        return longest_in(request, room(request, device).safe)[0]
     except InputError:
         return None

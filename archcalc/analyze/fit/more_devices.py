@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from archcalc.analyze.fit.change import Change, change, joined
+from archcalc.analyze.fit.change import Change, joined
 from archcalc.analyze.fit.changes import Axis
 from archcalc.analyze.fit.need import fits
 from archcalc.analyze.fit.request import Request, changed, tried
 from archcalc.analyze.fit.search import Remedy, remedy
-from archcalc.analyze.fit.spread import spread_of
+from archcalc.analyze.fit.spread import Spread
 from archcalc.run.device import Device
 
 DEAR = 14  # changes that cost as much as host memory, or adapters in place of training, are no way to fewer devices
@@ -40,15 +40,15 @@ def _spread(request: Request, wanted: list[Change], device: Device, name: str) -
     for one in wanted:
         if tried(request, joined([*chosen, one])):
             chosen.append(one)
-    gpus = spread_of(changed(request, joined(chosen)), device).smallest(request.options.plan.gpus + 1)
+    gpus = Spread.of(changed(request, joined(chosen)), device).smallest(request.options.plan.gpus + 1)
     if gpus is None:
         return None
     for one in sorted(chosen, key=lambda one: -one.cost):
         fewer = [other for other in chosen if other is not one]
-        spread = spread_of(changed(request, joined(fewer)), device).over(gpus)
+        spread = Spread.of(changed(request, joined(fewer)), device).over(gpus)
         if spread and fits(spread, device):
             chosen = fewer
-    spread = spread_of(changed(request, joined(chosen)), device).over(gpus)
+    spread = Spread.of(changed(request, joined(chosen)), device).over(gpus)
     assert spread  # which was found to fit
     found = remedy(spread, joined([*chosen, _more(request, spread, gpus, name)]), len(chosen) + 1)
     return replace(found, gpus=gpus)
@@ -57,7 +57,7 @@ def _spread(request: Request, wanted: list[Change], device: Device, name: str) -
 def _more(request: Request, spread: Request, gpus: int, name: str) -> Change:
     """Training with ZeRO-3, else with tensor parallelism, or with layers split among devices named together."""
     price, plan = f"{gpus} devices instead of {request.options.plan.gpus}", spread.options.plan
+    options = {"dp": plan.dp, "zero": 3} if request.options.trains else {"tp": plan.tp}
     if spread.split:
-        return Change(f"{gpus} GPUs", f"--gpu {gpus}x{name}", price, {}, COST, exact=True)
-    options = {"dp": plan.dp, "zero": 3} if request.trains else {"tp": plan.tp}
-    return change(f"{gpus} GPUs", COST, price, options, exact=True)
+        return Change(f"{gpus} GPUs", COST, price, exact=True, typed=f"--gpu {gpus}x{name}")
+    return Change(f"{gpus} GPUs", COST, price, options, exact=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from archcalc.analyze.fit.placing import Placed
 from archcalc.analyze.fit.request import Request, over
 from archcalc.analyze.fit.rows import Row
 from archcalc.analyze.fit.spread import splits_layers
@@ -27,12 +26,6 @@ SCALED = Assumption(
 )
 
 
-def notes(placed: Sequence[Placed]) -> Iterator[Assumption]:
-    """On verdicts."""
-    yield CAPACITY
-    yield from dict.fromkeys(note for one in placed for note in one.notes)
-
-
 def band_note(band: Band | None) -> Assumption:
     if band:
         return band.assumption()
@@ -46,7 +39,7 @@ def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumpti
         yield LARGEST
     if missing(request.network):
         yield LARGEST_PART
-    if request.trains:
+    if request.options.trains:
         yield SCALED
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     if capped:
@@ -54,27 +47,23 @@ def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumpti
         text = f"context: no more than the model's {request.longest:,} positions{where}"
         yield Assumption(Topic.CONTEXT, text, request.longest)
     if not request.split:
-        yield _gpus(request, rows)
-        yield from _left_whole(request, rows)
+        yield from _on_gpus(request, rows)
 
 
-def _gpus(request: Request, rows: Sequence[Row]) -> Assumption:
+def _on_gpus(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
+    """How the column `GPUs` divides the model, and what its tensor parallelism replicates, if --tp was not given."""
+    options, splits = request.options, splits_layers(request)
     how, why = "tensor parallelism", "the model cannot be split that far, or such devices are not joined"
-    if request.trains:
+    if options.trains:
         how, why = "ZeRO-3", "every GPU gathers whole layers and computes a batch of its own"
-    elif splits_layers(request):
+    elif splits:
         how = "layers, some on each"
     text = f"GPUs: the smallest number that fits with these options, by {how}, of those that machines have"
     if not all(row.gpus_needed for row in rows):
         text += f"; – where no number fits, since {why}"
-    return Assumption(Topic.PARALLELISM, text, how)
-
-
-def _left_whole(request: Request, rows: Sequence[Row]) -> list[Assumption]:
-    """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
-    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
-    if request.trains or splits_layers(request) or request.options.plan.tp > 1 or not numbers:
-        return []
-    spread = over(request, tp=min(numbers), dp=1, cp=1).report
-    whole = sum(one.bytes for one in spread.undivided)
-    return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
+    yield Assumption(Topic.PARALLELISM, text, how)
+    several = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
+    if several and not (options.trains or splits or options.plan.tp > 1):
+        spread = over(request, tp=min(several), dp=1, cp=1).report
+        if sum(one.bytes for one in spread.undivided) * NOTABLE > spread.total_bytes:
+            yield from left_whole(spread.undivided)

@@ -23,11 +23,6 @@ class Placed:
     request: Request
     notes: tuple[Assumption, ...] = ()
 
-    @property
-    def capacity(self) -> int:
-        """Of the device that the request is about: of split layers, the first."""
-        return self.group.first.capacity
-
 
 def placed_on(
     network: Network, options: Options, groups: Iterable[DeviceGroup], *, are_named: bool = True
@@ -42,6 +37,7 @@ def placed_on(
             chosen = replace(options, device=DeviceFacts.of(group.first, group))
             split = tuple(device.capacity for _, device in group.each)
         request = request_of(network, chosen if are_named else replace(chosen, device=None), split)
-        alike = [each.request for each in found if each.request.split == split and each.request.run == request.run]
+        others = [each.request for each in found if each.request.split == split]
+        alike = [other for other in others if other.deployment.run == request.deployment.run]
         found.append(Placed(group, (*alike, request)[0], (note(group.count),) if split else ()))
     return found

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
+from archcalc.analyze.memory.peak import Peak
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.simulate.events import Change, Event
 
@@ -22,20 +23,17 @@ PATIENCE = 4  # sizes that are simulated before polynomials are worth their five
 class Bytes:
     """Bytes by size, each simulated until so many are asked for that polynomials are cheaper."""
 
-    def __init__(
-        self, needed: Callable[[int], int], simulated: Callable[[int], Simulated], least: int, most: int
-    ) -> None:
-        self.needed, self.simulated = needed, simulated
-        self.least, self.most = least, most
+    def __init__(self, peak_at: Callable[[int], Peak], least: int, most: int) -> None:
+        self.peak_at, self.least, self.most = peak_at, least, most
         self.asked = 0
         self.polynomial: Step | None = None
 
     def __call__(self, size: int) -> int:
         self.asked += 1
         if self.asked == PATIENCE + 1:
-            self.polynomial = fitted(self.simulated, self.least, self.most)
+            self.polynomial = fitted(lambda each: self.peak_at(each).step, self.least, self.most)
         inside = self.least <= size <= self.most
-        return self.polynomial.peak(size) if self.polynomial and inside else self.needed(size)
+        return self.polynomial.peak(size) if self.polynomial and inside else self.peak_at(size).bytes
 
 
 class Polynomial(NamedTuple):

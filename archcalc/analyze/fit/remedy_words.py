@@ -37,16 +37,9 @@ def ways(row: Row, remedies: Sequence[Remedy]) -> Iterator[str]:
     if combined:
         yield f"{title([row])}:"
     for one in combined:
-        yield f"  {_needs(one)}{_on(row, one)}: {one.change.option}"
-
-
-def _needs(remedy: Remedy) -> str:
-    host = f" and {binary_bytes(remedy.host)} of host RAM" if remedy.host else ""
-    return f"{binary_bytes(remedy.required)}{host}"
-
-
-def _on(row: Row, remedy: Remedy) -> str:
-    return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
+        host = f" and {binary_bytes(one.host)} of host RAM" if one.host else ""
+        on = f" on {one.gpus} × {row.gpu}" if one.gpus > row.devices else ""
+        yield f"  {binary_bytes(one.required)}{host}{on}: {one.change.option}"
 
 
 def columns(rows: Sequence[Row], remedies: Sequence[Remedy]) -> tuple[Column[Remedy], ...]:
@@ -70,4 +63,4 @@ def columns(rows: Sequence[Row], remedies: Sequence[Remedy]) -> tuple[Column[Rem
 def enough_for(rows: Sequence[Row], remedy: Remedy) -> list[str]:
     """The devices on which it makes the model fit, the smallest first."""
     enough = [row for row in rows if remedy.is_enough_for(row.room)]
-    return [row.gpu for row in sorted(enough, key=lambda row: row.capacity_bytes)]
+    return [row.gpu for row in sorted(enough, key=lambda row: row.room.capacity)]

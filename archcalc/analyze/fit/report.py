@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit import remedy_words
-from archcalc.analyze.fit.pool_words import POOL, pool_line
+from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
@@ -41,6 +41,14 @@ PARTS: tuple[Column[Part], ...] = (  # what each device holds of split layers
     Column("required_bytes", "needed", "binary"),
     Column("left_bytes", "left", "room"),
     Column("verdict", get="verdict.value"),
+)
+POOL: tuple[Column[tuple[str, KvPool]], ...] = (  # of an engine that fills its device
+    Column("", "KV pool", "name", lambda one: one[0]),
+    Column("", "size", "room", lambda one: one[1].room),
+    Column("", "tokens", "bound", lambda one: one[1].tokens),
+    Column("", "bytes a token", "count", lambda one: round(one[1].bytes_per_token)),
+    Column("", "requests at once", "bound", lambda one: one[1].max_requests),
+    Column("", "longest context", "bound", lambda one: one[1].max_context),
 )
 HEADS = {  # how the answer begins
     Verdict.FITS: "fits",
@@ -107,11 +115,14 @@ class FitReport(Report):
         return f"{said}: {self._needs(self.rows[0])}"
 
     def beneath(self) -> Sequence[str]:
-        """Combinations of changes, each in one piece, as a user types it."""
+        """The pool of a single device, what a little more takes, and combinations of changes that would help."""
         (first, *others) = self.rows
-        pool = [pool_line(first.pool)] if first.pool and not others else []
-        marginals = [self.marginals.line()] if self.marginals else []
-        return [*pool, *marginals, *self._ways(first, others)]
+        found = [first.pool.line()] if first.pool and not others else []
+        if self.marginals:
+            found.append(self.marginals.line())
+        if self.is_solved and not others and first.fits_host and not first.is_enough:
+            found += remedy_words.ways(first, self.remedies)
+        return found
 
     @property
     def marginals(self) -> Marginals | None:
@@ -120,11 +131,6 @@ class FitReport(Report):
         if not found or others or not self.is_solved:
             return found
         return replace(found, limits=first.limits if first.is_enough else ())
-
-    def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
-        if others or first.is_enough or not first.fits_host or not self.is_solved:
-            return []
-        return [*remedy_words.ways(first, self.remedies)]
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
@@ -137,8 +143,8 @@ class FitReport(Report):
         return (
             Column("gpu", "gpu", "name"),
             Column("", "fits", "text", "verdict.word"),
-            Column("capacity_bytes", "memory", "binary"),
-            Column("", "needed of it", "stack", "bar"),
+            Column("capacity_bytes", "memory", "binary", "room.capacity"),
+            Column("", "needed of it", "stack", lambda row: (tuple(row.segments.values()), row.room.capacity)),
             Column("", "left", "room", "left_bytes"),
             Column("", "host RAM", "binary", "memory.host_bytes", shown=offloads),
             *keys("required_bytes", "fits"),
@@ -155,16 +161,23 @@ class FitReport(Report):
         )
 
     def records(self) -> list[dict[str, Any]]:
-        rows = zip(super().records(), self.rows, strict=True)
-        return [{**record, **_optional(row)} for record, row in rows]
+        """With further keys of a row, where there is something to say."""
+        found = super().records()
+        for record, row in zip(found, self.rows, strict=True):
+            record |= given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity)
+            record |= {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
+        return found
 
     def more(self) -> Sequence[Table]:
         """What each device holds of split layers, the pools of engines, and what would help, cheapest first."""
-        shares = [table_of(PARTS, row.parts) for row in self.rows if row.parts]
+        found = [table_of(PARTS, row.parts) for row in self.rows if row.parts]
         pools = [(row.gpu, row.pool) for row in self.rows if row.pool]
         listed = [one for one in self.remedies if one.changes == 1]
-        tables = (*shares, table_of(POOL, pools), table_of(remedy_words.columns(self.rows, listed), listed))
-        return [each for each in tables if each.lines]
+        if pools:
+            found.append(table_of(POOL, pools))
+        if listed:
+            found.append(table_of(remedy_words.columns(self.rows, listed), listed))
+        return found
 
     def facts(self) -> dict[str, Any]:
         asked, host = self.memory.facts(), self.memory.host
@@ -183,9 +196,3 @@ class FitReport(Report):
 
     def details(self) -> dict[str, Any]:
         return {"remedies": records_of(remedy_words.columns(self.rows, self.remedies), self.remedies)}
-
-
-def _optional(row: Row) -> dict[str, Any]:
-    """Further keys of a row, where there is something to say."""
-    pool = {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
-    return {**given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity), **pool}

@@ -20,7 +20,6 @@ from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
 from archcalc.network import Network
 from archcalc.run.options import Options
-from archcalc.run.resolved import Run
 from archcalc.run.size_choices import with_sizes
 from archcalc.spec.sizes import Sizes
 
@@ -39,14 +38,6 @@ class Request:
     def deployment(self) -> Deployment:
         """The model in one piece."""
         return deployed(self.network, self.options)
-
-    @property
-    def run(self) -> Run:
-        return self.deployment.run
-
-    @property
-    def trains(self) -> bool:
-        return self.options.trains
 
     @property
     def batch(self) -> int:
@@ -73,7 +64,7 @@ class Request:
         """The length that was asked for, or that is usual; None where there is none to choose, or several."""
         if len(self.varying) != 1:
             return None
-        return self.sizes.of(self.varying[0]) or self.report.lengths[self.varying[0]]
+        return self.sizes.of(self.varying[0]) or self.deployment.workload(self.sizes).lengths[self.varying[0]]
 
     @cached_property
     def longest(self) -> int | None:
@@ -107,7 +98,7 @@ def with_options(request: Request, options: Options) -> Request:
     """Placed anew where archcalc chose the plan, and the format brings an engine that splits layers instead."""
     devices = options.device.group if options.device else None
     whole = replace(options, tp=None, is_planned=False)
-    if not options.is_planned or not devices or request.trains or shares_matrices(request.network, whole):
+    if not options.is_planned or not devices or request.options.trains or shares_matrices(request.network, whole):
         return replace(request, options=options)
     return replace(request, options=whole, split=tuple(device.capacity for _, device in devices.each))
 
@@ -140,6 +131,6 @@ def checked(request: Request) -> Request:
 def over(request: Request, *, tp: int, dp: int, cp: int) -> Request:
     """The same over so many GPUs; training with ZeRO-3."""
     mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
-    zero = 3 if request.trains and dp * cp > 1 else None
+    zero = 3 if request.options.trains and dp * cp > 1 else None
     options = request.options.changed(**mesh, sp=request.options.sp if tp > 1 else None, zero=zero)
     return replace(request, options=options)

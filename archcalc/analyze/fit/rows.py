@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from archcalc.analyze.fit.kv_pool import KvPool
@@ -32,18 +33,6 @@ class Part:
     @property
     def verdict(self) -> Verdict:
         return self.room.verdict(self.required_bytes)
-
-    @property
-    def remark(self) -> str:
-        return f"{self._where}{self.room.remark(self.required_bytes)}"
-
-    @property
-    def why(self) -> str:
-        return f"{self._where}{self.room.why(self.required_bytes)}"
-
-    @property
-    def _where(self) -> str:
-        return f"on {self.gpu} " if self.gpu else ""
 
     @property
     def left_bytes(self) -> int:
@@ -102,11 +91,6 @@ class Row:
         return {**found, beyond: max(self.required_bytes - self.memory.total_bytes, 0)}
 
     @property
-    def bar(self) -> tuple[tuple[int, ...], int]:
-        """Its segments, against the memory of the device."""
-        return tuple(self.segments.values()), self.capacity_bytes
-
-    @property
     def limits(self) -> tuple[Limit, ...]:
         """What ends the growth of the batch, and that of the context, each with the other unchanged."""
         if self.pool:
@@ -118,26 +102,23 @@ class Row:
     @property
     def remark(self) -> str:
         """What a headline says after what is needed."""
-        return self._host_lacks or self._deciding.remark
+        return self._told(Room.remark)
 
     @property
     def why(self) -> str:
         """The reason of the verdict, in a sentence."""
-        needed, there = binary_bytes(self.required_bytes), binary_bytes(self.capacity_bytes)
-        return f"needs {needed} of {there}: {self._host_lacks or self._deciding.why}"
+        needed, there = binary_bytes(self.required_bytes), binary_bytes(self.room.capacity)
+        return f"needs {needed} of {there}: {self._told(Room.why)}"
 
-    @property
-    def _host_lacks(self) -> str:
-        if self.host_capacity is None or self.fits_host:
-            return ""
-        return f"{binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
-
-    @property
-    def _deciding(self) -> Part:
-        """All devices together, or the one that decides, where together they have enough."""
-        together = Part("", (0, 0), self.room, self.required_bytes)
-        fullest = (one for one in self.parts if one.verdict is self.verdict)
-        return together if together.verdict is self.verdict else next(fullest, together)
+    def _told(self, words: Callable[[Room, int], str]) -> str:
+        """Of the host, where that lacks memory; of all devices together, or of the one that decides, where together
+        they have enough."""
+        if self.host_capacity is not None and not self.fits_host:
+            return f"{binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
+        fullest = next((one for one in self.parts if one.verdict is self.verdict), None)
+        if fullest is None or self.room.verdict(self.required_bytes) is self.verdict:
+            return words(self.room, self.required_bytes)
+        return f"on {fullest.gpu} {words(fullest.room, fullest.required_bytes)}"
 
     @property
     def fits(self) -> bool | None:

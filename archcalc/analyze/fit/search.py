@@ -15,9 +15,9 @@ from itertools import product
 from archcalc.analyze.fit.change import Change, joined
 from archcalc.analyze.fit.changes import Axis, in_parts, most_layers, shortened, with_layers
 from archcalc.analyze.fit.estimate import Estimate
-from archcalc.analyze.fit.need import by_length, by_part, fits, host_bytes, measured, required, room
+from archcalc.analyze.fit.need import fits, host_bytes, measured, required, room
 from archcalc.analyze.fit.request import Request, changed, tried
-from archcalc.analyze.fit.solve import Curve
+from archcalc.analyze.fit.solve import Curve, by_length, by_part
 from archcalc.analyze.fit.verdict import Room
 from archcalc.core.divisors import divisors
 from archcalc.run.device import Device
@@ -73,7 +73,7 @@ def _sized(request: Request, axis: Axis, device: Device) -> Axis:
     if first.batch:  # in training, parts that add up to the batch
         most = by_part(request).largest(safe, request.batch)
         fitting: Sequence[int] = range(1, most + 1)
-        if request.trains:
+        if request.options.trains:
             fitting = [size for size in divisors(request.batch) if size <= most]
         return tuple(in_parts(request, first, size) for size in reversed(fitting[-USEFUL:]))
     return _deepest(request, first, device) if first.gpu_layers else axis
@@ -145,7 +145,7 @@ def _enlarged(request: Request, chosen: list[Change], device: Device) -> list[Ch
     best, size = chosen, 2
     while size < request.batch:
         larger = [*chosen[:place], in_parts(request, chosen[place], size), *chosen[place + 1 :]]
-        if (request.trains and request.batch % size) or not _is_enough(request, larger, device):
+        if (request.options.trains and request.batch % size) or not _is_enough(request, larger, device):
             break
         best, size = larger, size * 2
     return best

@@ -2,6 +2,7 @@
 
     curve = Curve(needed)
     curve.largest(available, most)      the largest n from 1 to most with needed(n) <= available; 0 if there is none
+    by_batch(request), by_length(request)   what a request needs, as such a function of one of its sizes
 
 Memory is a polynomial of the batch and of the length, or the largest of several such, so that a parabola through three
 known points lands at the answer or close to it: a handful of evaluations, where halving would take dozens. Whatever
@@ -10,22 +11,31 @@ the function, each answer is proven by its two neighbours: n fits, n + 1 does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
-from math import isqrt
+from math import ceil, isqrt
+
+from archcalc.analyze.fit.need import required, tensors
+from archcalc.analyze.fit.polynomial import Bytes
+from archcalc.analyze.fit.request import Request
+from archcalc.analyze.memory.peak import peak
+from archcalc.spec.sizes import Sizes
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
 GUESSES = 6
-FEW = 5  # sizes that are tried one by one
+FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
+CURVES = 64  # that are remembered, the latest ones
 
 
+@dataclass
 class Curve:
     """A function that never falls, with all that is known of it: one device's answer helps the next."""
 
-    def __init__(self, needed: Callable[[int], int]) -> None:
-        self.needed = needed
-        self.known: dict[int, int] = {}
+    needed: Callable[[int], int]
+    known: dict[int, int] = field(default_factory=dict)
 
     def at(self, size: int) -> int:
         """Evaluated once."""
@@ -36,9 +46,7 @@ class Curve:
     def largest(self, available: int, most: int = UNBOUNDED) -> int:
         if all(need > available for need in self.known.values()) and self.at(1) > available:
             return 0
-        if self.at(most) <= available:
-            return most
-        return self.last(available)
+        return most if self.at(most) <= available else self.last(available)
 
     def last(self, available: int) -> int:
         """The same, where some size is known that fits, and a larger one that does not."""
@@ -55,51 +63,70 @@ class Curve:
         return low
 
     def _guess(self, available: int, low: int, high: int) -> int:
-        """The largest size between that fits a parabola through both and the point nearest to them."""
-        near = sorted((size for size in self.known if size not in (low, high)), key=lambda size: abs(size - low))
-        parabola, least, most = self._parabola([low, high, *near[:1]]), low + 1, high - 1
+        """The largest size between that fits Newton's polynomial through both and the point nearest to them."""
+        first, last, least, most = low, high, self.known[low], self.known[high]
+        slope, bend = Fraction(most - least, last - first), Fraction(0)
+        near = [size for size in self.known if size not in (low, high)]
+        if near:
+            third = min(near, key=lambda size: abs(size - first))
+            bend = (Fraction(self.known[third] - most, third - last) - slope) / (third - first)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if parabola(middle) <= available else (low, middle)
-        return min(max(low, least), most)
-
-    def _parabola(self, sizes: list[int]) -> Callable[[int], Fraction]:
-        """Newton's polynomial through two or three points."""
-        first, second, *third = sizes
-        slope = self._slope(first, second)
-        bend = (self._slope(second, third[0]) - slope) / (third[0] - first) if third else Fraction(0)
-        return lambda size: self.at(first) + slope * (size - first) + bend * (size - first) * (size - second)
-
-    def _slope(self, left: int, right: int) -> Fraction:
-        return Fraction(self.at(right) - self.at(left), right - left)
+            needed = least + slope * (middle - first) + bend * (middle - first) * (middle - last)
+            low, high = (middle, high) if needed <= available else (low, middle)
+        return min(max(low, first + 1), last - 1)
 
 
-def smallest(
-    sizes: Sequence[int], enough: Callable[[int], bool], hopeless: Callable[[int], bool] = lambda size: False
-) -> int | None:
-    """The smallest of ascending sizes that is enough; None if there is none, or where one is found to be `hopeless`.
-
-    More need not need less: of GPUs, each holds less of the weights, but tensors of few rows are padded. So rungs are
-    tried from below. What is assumed: if two neighbouring rungs are too few, so are all sizes between them."""
-    low = -1
-    for high in _rungs(len(sizes)):
-        if enough(sizes[high]):
-            return sizes[_first(sizes, enough, low, high)]
-        if hopeless(sizes[high]):
-            return None
-        low = high
-    return None
+@lru_cache(maxsize=CURVES)
+def by_batch(request: Request) -> Curve:
+    """Bytes as a function of the batch, at the same length."""
+    return _curve(request, lambda batch: replace(request.sizes, batch=batch), FEW_SEQUENCES, UNBOUNDED)
 
 
-def _rungs(number: int) -> list[int]:
-    """Places among so many: the first few one by one, then by doubling, and the last."""
-    doubled = (FEW * 2**power for power in range(number.bit_length()))
-    return sorted({place for place in (*range(FEW), *doubled, number - 1) if 0 <= place < number})
+def by_part(request: Request) -> Curve:
+    """Bytes by the number of sequences at a time; in training the gradients of those before are there as well, of which
+    more than two parts need no more. The allocator's share is that of the request itself."""
+    if not request.options.trains:
+        return by_batch(request)
+    parts = replace(request, options=request.options.changed(accumulate=2))
+    return _curve(parts, lambda batch: replace(request.sizes, batch=batch), FEW_SEQUENCES, UNBOUNDED, request)
 
 
-def _first(sizes: Sequence[int], enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The place of the first that is enough, above one that is not."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(sizes[middle]) else (middle, high)
-    return high
+@lru_cache(maxsize=CURVES)
+def by_length(request: Request) -> Curve:
+    """Bytes as a function of the length, at the same batch."""
+    least = max(request.network.resolved.lengths[name].least for name in request.varying)
+    return _curve(
+        request, lambda length: request.of_length(max(length, least)), FEW_POSITIONS, request.longest or UNBOUNDED
+    )
+
+
+def _curve(request: Request, sizes: Callable[[int], Sizes], few: int, most: int, asked: Request | None = None) -> Curve:
+    """Of split layers, and of engines that fill a device, each size is asked for by itself."""
+    deployment = request.deployment
+    if request.split or deployment.run.engine.fills_device:
+        return Curve(lambda size: required(request, sizes(size)))
+    found = Bytes(lambda size: peak(deployment, sizes(size)), few, most)
+    if not request.options.trains:
+        return Curve(found)
+    return Curve(lambda size: ceil(found(size) * _reserve(asked or request)))
+
+
+@lru_cache(maxsize=CURVES)
+def _reserve(request: Request) -> Fraction:
+    """What a device must have for a byte of tensors, at the sizes that were asked for: so a curve over many sizes is
+    worked out, and a single answer simulates the allocator."""
+    return Fraction(required(request), tensors(request) or 1)
+
+
+def longest_in(request: Request, available: int) -> tuple[int | None, str | None]:
+    """The longest sequence that so many bytes hold, and whether memory or the model limits it."""
+    if not request.varying:
+        return None, None
+    curve, most = by_length(request), request.longest
+    if request.length:
+        curve.at(request.length)  # which is known, and where the search begins
+    if most and curve.at(most) <= available:
+        return most, "positions"
+    found = curve.largest(available, most or UNBOUNDED)
+    return (None, None) if found == UNBOUNDED else (found, "memory")

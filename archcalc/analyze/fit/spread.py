@@ -6,12 +6,12 @@ engine that has none splits layers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from archcalc.analyze.fit.need import fits, least, required, room, tensors
+from archcalc.analyze.fit.need import fits, required, room, tensors
 from archcalc.analyze.fit.request import Request, checked, over
-from archcalc.analyze.fit.solve import smallest
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
 from archcalc.run.device import Device
@@ -22,6 +22,7 @@ MOST = 4096
 NUMBERS = (*IN_A_MACHINE, *range(2 * MACHINE, MOST + 1, MACHINE))  # beyond one machine, whole machines
 MANY = 8  # times as many GPUs hold next to nothing of what is divided among them
 WIDEST = 128  # GPUs that share a layer
+FEW = 5  # numbers that are tried one by one
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ class Spread:
     tp: int = 1
     dp: int = 1
     cp: int = 1
+
+    @classmethod
+    def of(cls, request: Request, device: Device) -> Spread:
+        """Divided as it was asked to be."""
+        plan = request.options.plan
+        return cls(request, device, plan.tp, plan.dp, plan.cp)
 
     def fewest(self) -> int | None:
         """The smallest number of such devices, whatever number was given; None if no number is enough.
@@ -48,7 +55,7 @@ class Spread:
 
     def smallest(self, least: int) -> int | None:
         """Of those that are not fewer than `least`."""
-        if self.request.trains:
+        if self.request.options.trains:
             sizes = [gpus for gpus in NUMBERS if gpus >= least and gpus % (self.tp * self.cp) == 0]
             return smallest(sizes, self._is_enough, self._is_hopeless)
         most = MACHINE if splits_layers(self.request) else WIDEST
@@ -59,13 +66,13 @@ class Spread:
         """The request over so many: more data-parallel groups in training, else more GPUs that share each layer or hold
         some. None where the model cannot be divided so."""
         doing(f"trying {gpus} × {self.device.name}")
-        request, groups = self.request, gpus // (self.dp * self.cp)
+        request = self.request
         try:
             if splits_layers(request):
                 return checked(replace(request, split=(self.device.capacity,) * gpus) if gpus > 1 else request)
-            if request.trains:
+            if request.options.trains:
                 return checked(over(request, tp=self.tp, dp=gpus // (self.tp * self.cp), cp=self.cp))
-            return checked(over(request, tp=groups, dp=self.dp, cp=self.cp))
+            return checked(over(request, tp=gpus // (self.dp * self.cp), dp=self.dp, cp=self.cp))
         except InputError:
             return None
 
@@ -82,17 +89,34 @@ class Spread:
         if not spread or not many:
             return False
         safe = room(spread, self.device).safe
-        if least(spread) > safe or tensors(spread) > safe:
+        if spread.deployment.least_bytes > safe or tensors(spread) > safe:
             return False
         return tensors(many) * Fraction(required(spread), tensors(spread) or 1) > safe
 
 
-def spread_of(request: Request, device: Device) -> Spread:
-    """Divided as it was asked to be."""
-    plan = request.options.plan
-    return Spread(request, device, plan.tp, plan.dp, plan.cp)
-
-
 def splits_layers(request: Request) -> bool:
     """Whether what runs it has no tensor parallelism."""
-    return not request.trains and not request.run.engine.rules.tensor_parallel
+    return not request.options.trains and not request.deployment.run.engine.rules.tensor_parallel
+
+
+def smallest(
+    sizes: Sequence[int], enough: Callable[[int], bool], hopeless: Callable[[int], bool] = lambda size: False
+) -> int | None:
+    """The smallest of ascending sizes that is enough; None if there is none, or where one is found to be `hopeless`.
+
+    More need not need less: of GPUs, each holds less of the weights, but tensors of few rows are padded. So rungs are
+    tried from below: the first few one by one, then by doubling, and the last. What is assumed: if two neighbouring
+    rungs are too few, so are all sizes between them."""
+    doubled = (FEW << power for power in range(len(sizes).bit_length()))
+    rungs: set[int] = {*range(FEW), *doubled, len(sizes) - 1}
+    low = -1
+    for high in sorted(place for place in rungs if 0 <= place < len(sizes)):
+        if enough(sizes[high]):
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if enough(sizes[middle]) else (middle, high)
+            return sizes[high]
+        if hopeless(sizes[high]):
+            return None
+        low = high
+    return None

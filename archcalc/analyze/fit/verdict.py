@@ -18,26 +18,21 @@ UNMEASURED = "runs like this one were not compared with measurements"
 
 
 class Verdict(Enum):
-    """From the best to the worst."""
+    """From the best to the worst, each with its mark, its word in a narrow column, and how it is coloured."""
 
-    FITS = "fits"
-    TIGHT = "tight"
-    CANNOT_SAY = "cannot say"
-    NOT = "does not fit"
+    mark: str
+    word: str
+    tone: Tone
 
-    @property
-    def tone(self) -> Tone:
-        tones: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
-        return tones.get(self, "")
+    FITS = "fits", "✓", "yes", "good"
+    TIGHT = "tight", "≈", "tight", "fair"
+    CANNOT_SAY = "cannot say", "?", "?", ""
+    NOT = "does not fit", "✗", "no", "bad"
 
-    @property
-    def mark(self) -> str:
-        return {Verdict.FITS: "✓", Verdict.TIGHT: "≈", Verdict.CANNOT_SAY: "?", Verdict.NOT: "✗"}[self]
-
-    @property
-    def word(self) -> str:
-        """In a narrow column."""
-        return {Verdict.FITS: "yes", Verdict.TIGHT: "tight", Verdict.CANNOT_SAY: "?", Verdict.NOT: "no"}[self]
+    def __new__(cls, value: str, mark: str, word: str, tone: Tone) -> Verdict:
+        found = object.__new__(cls)
+        found._value_, found.mark, found.word, found.tone = value, mark, word, tone
+        return found
 
 
 @dataclass(frozen=True)
@@ -78,18 +73,15 @@ class Room:
         return self.distance(required) if is_certain else self.why(required)
 
     def why(self, required: int) -> str:
-        """The reason of the verdict."""
-        found = self.verdict(required)
-        is_certain = found in (Verdict.FITS, Verdict.NOT)
-        return f"{self.distance(required)}{self._rests_on(is_certain=is_certain)}"
-
-    def _rests_on(self, *, is_certain: bool) -> str:
+        """The reason of the verdict, and what it rests on."""
+        is_certain, apart = self.verdict(required) in (Verdict.FITS, Verdict.NOT), self.distance(required)
         if self.missing:
-            return ", and that is but a part of the model" if is_certain else f"; not counted: {self.missing}"
+            rest = ", and that is but a part of the model" if is_certain else f"; not counted: {self.missing}"
+            return f"{apart}{rest}"
         if self.percent is None:
             near = "" if is_certain else f", less than {FAR} % of the memory"
-            return f"{near}; {UNMEASURED}"
-        return f", {'more' if is_certain else 'less'} than the error of ± {self.percent} %"
+            return f"{apart}{near}; {UNMEASURED}"
+        return f"{apart}, {'more' if is_certain else 'less'} than the error of ± {self.percent} %"
 
     def distance(self, required: int) -> str:
         """`6.38 GiB left`, `1.32 GiB more than there is`."""

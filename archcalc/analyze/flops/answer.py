@@ -65,6 +65,8 @@ def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = Fal
     root, done, used = share.root, _work(share.root, asked, share), resolve(model, asked)
     formats = NumberFormats(share, used, keeping_of(model, root, used))
     moved, chosen = Movement(share, formats, used.attention, load.decodes), shown_choices(used, model, root)
+    kinds = [(kind_of(piece), piece) for piece in done.pieces]
+    by_kind = {kind: Work(tuple(piece for own, piece in kinds if own == kind)) for kind in KINDS_OF_WORK}
     return FlopsReport(
         model=model.name,
         assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, chosen)),
@@ -80,7 +82,7 @@ def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = Fal
         weights=formats.weights,
         traffic=moved.traffic(),
         amounts=_amounts(done),
-        kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
+        kinds={kind: _amounts(part) for kind, part in by_kind.items() if part.pieces},
         tokens=tokens_of(load),
         corpus=asked.tokens,
         parameters=tally(root).active,
@@ -103,7 +105,7 @@ def traced(model: Network, asked: Options) -> Module:
 
 
 def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
-    """What is computed, and one GPU's share of it."""
+    """What is computed, and one GPU's share of it under the given plan, which the model must support."""
     mode = "prefill" if asked.mode == "infer" else asked.mode
     if mode == "decode":
         check_decodes(model)
@@ -111,32 +113,20 @@ def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint)
-    traced = model.build(_styled(model, asked, load), tuple(_changes(model, asked)))
-    return load, _share(asked, traced, load)
-
-
-def _styled(model: Network, asked: Options, load: Workload) -> Workload:
-    """With adapters, in training, of the matrices that the code has."""
-    return replace(load, style=parameter_style(resolve(model, asked))) if asked.lora and asked.trains else load
-
-
-def _changes(model: Network, asked: Options) -> Iterator[Change]:
-    """Changes to the traced tree: LoRA adapters, and the collectives of sequence parallelism."""
-    if asked.lora and asked.trains:
-        yield from parameter_changes(resolve(model, asked))
+    styled, changes = load, list[Change]()
+    if asked.lora and asked.trains:  # adapters of the matrices that the code has
+        used = resolve(model, asked)
+        styled, changes = replace(load, style=parameter_style(used)), [*parameter_changes(used)]
     elif asked.lora:
-        yield lora.Lora(asked.lora, asked.adapted)
+        changes = [lora.Lora(asked.lora, asked.adapted)]
     if asked.sp:
-        yield sequence_parallel.split_sequence
-
-
-def _share(asked: Options, root: Module, load: Workload) -> Share:
-    """One GPU's share under the given plan, which the model must support."""
+        changes.append(sequence_parallel.split_sequence)
+    root = model.build(styled, tuple(changes))
     check_plan(root, asked)
     check_sense(root, asked)
     check_sizes(load, asked)
     check_cache((op.output for op in ops_in(root) if op.output.role == "cache"), asked)
-    return Share(root, asked.plan)
+    return load, Share(root, asked.plan)
 
 
 def _work(root: Module, asked: Options, share: Share) -> Work:
@@ -165,15 +155,22 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
         yield Assumption(Topic.ATTENTION, text, asked.causal)
     if len(load.lengths) > 1 and not load.decodes:
         yield Assumption(Topic.COST, "per token: of source and target together")
-    if load.decodes and any(module.region == Region.CORE for module, _ in walk(root)):
-        text = f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
-        yield Assumption(Topic.CONTEXT, text, load.context)
-    elif load.decodes:
+    if load.decodes:
         text = f"{load.context:,} tokens came before: cost per token does not depend on context length"
+        if any(module.region == Region.CORE for module, _ in walk(root)):
+            text = f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
         yield Assumption(Topic.CONTEXT, text, load.context)
     yield from _one_hot(root)
     yield INTENSITY
-    yield from _of_share(share)
+    plan = share.plan
+    if plan.gpus > 1:
+        text = f"FLOPs and bytes of one GPU of {plan.gpus:,}, the one with the most; replicated work counts fully"
+        yield Assumption(Topic.PARALLELISM, text, plan.gpus)
+    if any(param.active is not None for module, _ in walk(root) for param in module.params.values()):
+        yield CHOSEN
+    if plan.cp > 1:
+        text = "context parallelism: queries of one GPU over keys and values of the whole sequence"
+        yield Assumption(Topic.PARALLELISM, text, plan.cp)
     yield from notes_of(root, "notes", "work_notes")
     yield from load.assumptions
 
@@ -186,36 +183,16 @@ def _of_run(used: Run, chosen: Iterable[Choice]) -> Iterator[Assumption]:
         yield NOT_AGAIN
 
 
-def _of_share(share: Share) -> Iterator[Assumption]:
-    """Assumptions about several GPUs, and about the bytes moved."""
-    plan = share.plan
-    if plan.gpus > 1:
-        text = f"FLOPs and bytes of one GPU of {plan.gpus:,}, the one with the most; replicated work counts fully"
-        yield Assumption(Topic.PARALLELISM, text, plan.gpus)
-    if any(param.active is not None for module, _ in walk(share.root) for param in module.params.values()):
-        yield CHOSEN
-    if plan.cp > 1:
-        text = "context parallelism: queries of one GPU over keys and values of the whole sequence"
-        yield Assumption(Topic.PARALLELISM, text, plan.cp)
-
-
 def _one_hot(root: Module) -> Iterator[Assumption]:
-    """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b."""
-    written = [module for module, _ in walk(root) if _is_written_out(module)]
+    """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b: one whose table has
+    a bias, which a look-up alone has none of."""
+    biased = [module for module, _ in walk(root) if "bias" in module.params]
+    written = [module for module in biased if module.params["bias"].weight_role.is_table]
     looked_up = [op for module in written for op in module.ops if op.traits.reads_rows]
     cost = sum(2 * int(op.output.size) * int(dim.size) for op in looked_up for dim in op.select)
     if cost:
         text = f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
         yield Assumption(Topic.COST, text, cost)
-
-
-def _is_written_out(module: Module) -> bool:
-    """Whether a table has a bias, which a look-up alone has none of."""
-    return "bias" in module.params and module.params["bias"].weight_role.is_table
-
-
-def _of_kind(done: Work, kind: str) -> Work:
-    return done.where(lambda piece: kind_of(piece) == kind)
 
 
 def _amounts(done: Work) -> Amounts:
@@ -275,4 +252,4 @@ def _holding(module: Module, share: Work) -> list[Module]:
 
 def _own(share: Work, holding: list[Module]) -> Work:
     below = {id(piece) for child in holding for piece in share.of(child).pieces}
-    return share.where(lambda piece: id(piece) not in below)
+    return Work(tuple(piece for piece in share.pieces if id(piece) not in below))

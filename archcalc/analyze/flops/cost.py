@@ -20,7 +20,7 @@ from functools import cached_property
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
 from archcalc.core.ir import Module, Op, Tensor
-from archcalc.core.op_kind import Wants, backward
+from archcalc.core.op_kind import backward
 from archcalc.core.tree import ancestors
 
 
@@ -63,10 +63,6 @@ class Work:
     def elementwise_backward(self) -> Count:
         return total(piece.backward for piece in self.pieces if not piece.matrix)
 
-    def where(self, wanted: Callable[[Piece], bool]) -> Work:
-        """The pieces that are asked for."""
-        return Work(tuple(piece for piece in self.pieces if wanted(piece)))
-
     def of(self, module: Module) -> Work:
         """The share of a module and of all it holds."""
         return Work(tuple(self._within.get(module, ())))
@@ -98,30 +94,19 @@ def work(
 
 
 def _pieces(run: Run, here: Op, seen_only: bool) -> Iterator[Piece]:
-    whole = dict(zip(here.inputs, run.op.inputs, strict=True))
+    op, times, nothing = run.op, run.times, Count(0)
+    whole = dict(zip(here.inputs, op.inputs, strict=True))
 
     def wants(tensor: Tensor) -> bool:
         return run.wants(whole[tensor])
 
-    yield _piece(run, here, wants, seen_only)
-    products = run.op.traits.products
-    if products:
-        nothing = Count(0)
-        yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(here, wants), nothing)
-
-
-def _piece(run: Run, here: Op, wants: Wants, seen_only: bool) -> Piece:
-    kind = run.op.traits
-    forward, gradients = kind.flops(here), backward(here, wants)
-    if seen_only and run.op.seen is not None:
-        forward, gradients = (_only_seen(flops, run.op) for flops in (forward, gradients))
+    forward, gradients = op.traits.flops(here), backward(here, wants)
+    if seen_only and op.seen is not None:
+        # Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs.
+        seen, pairs = map(int, op.seen)
+        forward, gradients = (Count(int(flops) * seen // pairs) for flops in (forward, gradients))
     gradients = gradients + forward if run.within else gradients
-    again = run.times * forward if run.again else Count(0)
-    return Piece(run.module, run.op, run.times, kind.matrix, run.times * forward, run.times * gradients, again)
-
-
-def _only_seen(flops: Count, op: Op) -> Count:
-    """Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs."""
-    assert op.seen is not None
-    seen, pairs = op.seen
-    return Count(int(flops) * int(seen) // int(pairs))
+    again = times * forward if run.again else nothing
+    yield Piece(run.module, op, times, op.traits.matrix, times * forward, times * gradients, again)
+    if op.traits.products:
+        yield Piece(run.module, op, times, True, nothing, times * op.traits.products(here, wants), nothing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.analyze.flops.cost import Piece
-from archcalc.core.ir import Module, ModuleGroup, Param, Region
+from archcalc.core.ir import ModuleGroup, Param, Region
 from archcalc.core.roles import FEED_FORWARD, Role
 
 CONVOLUTIONS, CELLS, PROJECTIONS, SCORES = "convolutions", "recurrent cells", "projections", "attention scores"
@@ -31,14 +31,10 @@ def kind_of(piece: Piece) -> str:
     group = piece.module.group
     if group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
         return CLASSIFIER if Role.CLASSIFIER in roles else str(group)
-    if not roles:
-        return STATES if _in_kernel(piece.module) else SCORES
+    if not roles:  # states along a sequence (Mamba's, a delta net's, sums of kernel attention) are one kernel's
+        module = piece.module
+        while module.is_section and module.region != Region.KERNEL and module.parent:
+            module = module.parent
+        return STATES if module.region == Region.KERNEL else SCORES
     rest = LINEARS if group is None else PROJECTIONS  # what stands in no block is a layer of its own
     return next((BY_ROLE[role] for role in roles if role in BY_ROLE), rest)
-
-
-def _in_kernel(module: Module) -> bool:
-    """States along a sequence (Mamba's, a delta net's, running sums of kernel attention) are computed in one kernel."""
-    while module.is_section and module.region != Region.KERNEL and module.parent:
-        module = module.parent
-    return module.region == Region.KERNEL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -57,10 +57,6 @@ class Row:
     term: str = ""  # its name in sums
 
     @property
-    def depth(self) -> int:
-        return self.path.count(".")
-
-    @property
     def intensity(self) -> Fraction | None:
         """FLOPs for each byte."""
         return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
@@ -83,9 +79,6 @@ class Traffic:
     weights_largest: int
     kv_cache: int
     state: int
-
-    def record(self) -> dict[str, int]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -208,42 +201,38 @@ class FlopsReport(RunReport):
             Column("", "forward", "count", "amounts.forward"),
             Column("", "backward", "count", "amounts.backward", shown=self.trains, spare=True),
             Column("", "MACs", "count", "amounts.macs", spare=True),
+            Column("", "share", "share", "amounts.total", whole=self.total),
         )
 
     def table(self) -> Table:
         """Kinds of work first: they add up to the total."""
-        first, share = Column[Any]("", "kind of work", "name", "kind"), self._share()
+        first = Column[Any]("", "kind of work", "name", "kind")
         products = (KindOfWork(*each) for each in self.kinds.items() if each[1].total)
-        return table_of((first, *self._amounts(), share), products)
-
-    def _share(self) -> Column[Any]:
-        return Column("", "share", "share", "amounts.total", whole=self.total)
+        return table_of((first, *self._amounts()), products)
 
     def columns(self) -> tuple[Column[Row], ...]:
+        *amounts, share = self._amounts()
         return (
             *keys("path", "repeat"),
             *(Column(name, get=partial(_amount, name)) for name in AMOUNTS),
             Column("bytes"),
             Column("", "layer", "name", "title"),
             Column("", "×", "times", "times"),
-            *self._amounts(),
+            *amounts,
             Column("intensity", "FLOP/B", "ratio", spare=True, about=INTENSITY),
             Column("worked", get=lambda row: row.amounts.forward.worked(names=self.names)),
-            self._share(),
+            share,
         )
 
     def more(self) -> Sequence[Table]:
         """Layers with matrix products, down to the chosen depth."""
         columns = in_tables(self.columns())
-        lines = [
-            Line(cells_of(columns, row), depth, working=self._working(row))
-            for row, depth in outline(self.rows, [row.amounts.total for row in self.rows])
-            if row.amounts.forward and depth < self.depth
-        ]
+        lines: list[Line] = []
+        for row, depth in outline(self.rows, [row.amounts.total for row in self.rows]):
+            if row.amounts.forward and depth < self.depth:
+                working = Working(row.amounts.forward, (row.term,), "F", self.names) if self.explain else None
+                lines.append(Line(cells_of(columns, row), depth, working=working))
         return [Table(columns, tuple(lines))]
-
-    def _working(self, row: Row) -> Working | None:
-        return Working(row.amounts.forward, (row.term,), "F", self.names) if self.explain else None
 
     def working(self) -> Working | None:
         """The forward pass, layer by layer."""
@@ -254,7 +243,7 @@ class FlopsReport(RunReport):
         return {
             **super().facts(),
             **self.amounts.record(),
-            "traffic": self.traffic.record(),
+            "traffic": dict(vars(self.traffic)),
             "tokens": self.tokens,
             "per_token": float(self.per_token),
             "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},

@@ -27,16 +27,12 @@ def shares_read(op: Op, tensor: Tensor, weight: Param) -> ReadShares:
         return WHOLE
     each = Fraction(int(weight.active), int(weight.elements))  # k of E experts, for one token
     choices = prod(int(dim.size) for dim in op.output.dims if dim not in tensor.dims)
-    tokens = choices / (each * _experts(op, tensor))
-    return shares_of(each, int(tokens))
+    # The dims that an op neither gives out nor sums are those it chooses along.
+    experts = prod(int(dim.size) for dim in tensor.dims if dim not in (*op.output.dims, *op.over))
+    return shares_of(each, int(choices / (each * experts)))
 
 
 def shares_of(each: Fraction, tokens: int) -> ReadShares:
     """Where a token reads the share `each`. An expert is chosen by none of T tokens with probability (1 − k/E)^T."""
     missed = (1 - float(each)) ** tokens
     return ReadShares(Fraction(1 - missed), each, min(Fraction(1), tokens * each))
-
-
-def _experts(op: Op, tensor: Tensor) -> int:
-    """The dims that an op neither gives out nor sums are those it chooses along."""
-    return prod(int(dim.size) for dim in tensor.dims if dim not in (*op.output.dims, *op.over))

@@ -25,14 +25,15 @@ class Share:
         """The op with its sizes on one GPU; its inputs keep their order."""
         if self.plan.gpus == self.plan.dp:
             return op
-        whole = _keys(op)
-        inputs = tuple(self._local(tensor, whole) for tensor in op.inputs)
+        whole: tuple[str, ...] = ()
+        if op.traits.attention_kernel:  # reads keys and values of all GPUs that share a sequence
+            whole = (op.inputs[1].dims[2].name,)
         return Op(
             op.kind,
-            inputs,
+            tuple(self._local(tensor, whole) for tensor in op.inputs),
             self._local(op.output, whole),
-            over=tuple(self._part(dim, whole) for dim in op.over),
-            select=tuple(self._part(dim, whole) for dim in op.select),
+            over=tuple(self._dim(dim, self.plan.part(dim), whole) for dim in op.over),
+            select=tuple(self._dim(dim, self.plan.part(dim), whole) for dim in op.select),
         )
 
     def elements(self, tensor: Tensor) -> int:
@@ -44,18 +45,7 @@ class Share:
         axes: Axes = tuple(tuple(self._dim(dim, next(sizes), whole) for dim in axis) for axis in tensor.axes)
         return Tensor(axes, tensor.role)
 
-    def _part(self, dim: Dim, whole: Iterable[str]) -> Dim:
-        return self._dim(dim, self.plan.part(dim), whole)
-
     def _dim(self, dim: Dim, size: int, whole: Iterable[str]) -> Dim:
         if dim.positions is Positions.SEQUENCE and dim.name not in whole:
             size = -(-size // self.plan.cp)
         return Dim.of(dim.name, size, copies=dim.copies, positions=dim.positions)
-
-
-def _keys(op: Op) -> tuple[str, ...]:
-    """The positions of keys and values, which attention reads of all GPUs that share a sequence."""
-    if not op.traits.attention_kernel:
-        return ()
-    _, key, *_ = op.inputs
-    return (key.dims[2].name,)

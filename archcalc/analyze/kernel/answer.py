@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.kernel.measures import Elements, Measures, measured
+from archcalc.analyze.kernel.measures import measured
 from archcalc.analyze.kernel.report import Held, KernelReport, Row
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
-from archcalc.layers.attention import FEATURES, Heads
+from archcalc.layers.attention import FEATURES, SOFTMAX, Heads
 from archcalc.layers.kernel import feature_width
 
 if TYPE_CHECKING:
@@ -91,9 +91,8 @@ def kernel(
         raise InputError("kernel attention is for Transformers", "choose one of that family")
     places = list(_places(model, work, v_dim))
     if not places:
-        raise InputError(
-            "no block has softmax attention that a kernel could replace", "choose a model with plain attention"
-        )
+        fact = "no block has softmax attention that a kernel could replace"
+        raise InputError(fact, "choose a model with plain attention")
     alike: dict[tuple[Any, ...], list[Place]] = {}
     for place in places:
         alike.setdefault(place.sizes, []).append(place)
@@ -135,39 +134,25 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], pre
     yield from without(work.assumptions, Topic.BATCH)
 
 
-def _rows(alike: list[Place], width: int) -> list[Row]:
+def _rows(alike: list[Place], width: int) -> Iterator[Row]:
     layer, length = alike[0].layer, alike[0].length
     found = {feature: measured(layer, feature, length) for feature in FEATURES}
-    softmax, is_cached = found["softmax"], any(place.is_cached for place in alike)
-    return [
-        Row(
+    softmax, is_cached = found[SOFTMAX], any(place.is_cached for place in alike)
+    for feature, one in found.items():
+        row = Row(
             attention=", ".join(place.name for place in alike),
             feature=feature,
             used=feature == layer.feature,
             heads=layer.heads // layer.kv_heads,
-            features=_features(feature, layer),
+            features=None,
             length=length,
             products=one.products,
             normaliser=one.normaliser,
-            limit=_limit(one, softmax),
-            memory=_held(one.memory, softmax.memory, length, width),
-            cache=_held(one.cache, softmax.cache, length, width) if is_cached else None,
+            limit=None,
+            memory=Held(one.memory, length, width, one.memory.less_from(softmax.memory)),
+            cache=Held(one.cache, length, width, one.cache.less_from(softmax.cache)) if is_cached else None,
         )
-        for feature, one in found.items()
-    ]
-
-
-def _limit(one: Measures, softmax: Measures) -> Fraction | None:
-    """The length from which on its products cost less than softmax attention's."""
-    if one is softmax:
-        return None
-    return Fraction(sum(one.products.factors), sum(softmax.products.factors))
-
-
-def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Held:
-    return Held(elements, length, width, elements.less_from(softmax))
-
-
-def _features(feature: str, layer: Heads) -> int | None:
-    """Softmax has no feature map."""
-    return None if feature == "softmax" else feature_width(feature, layer.head_dim)
+        if feature != SOFTMAX:  # the length from which on its products cost less than softmax attention's
+            limit = Fraction(sum(one.products.factors), sum(softmax.products.factors))
+            row = replace(row, features=feature_width(feature, layer.head_dim), limit=limit)
+        yield row

@@ -36,11 +36,9 @@ class Cost:
 
     def worked(self) -> str:
         """`2 × N² × (64 + 64)`."""
-        return f"2 × N{'²' if self.power > 1 else ''} × {self.sum()}"
-
-    def sum(self) -> str:
         terms = " + ".join(factor.worked() for factor in self.factors)
-        return f"({terms})" if len(self.factors) > 1 else terms
+        summed = f"({terms})" if len(self.factors) > 1 else terms
+        return f"2 × N{'²' if self.power > 1 else ''} × {summed}"
 
 
 @dataclass(frozen=True)
@@ -91,14 +89,16 @@ class Measures:
 
 def measured(layer: Heads, feature: str, length: int) -> Measures:
     root = _traced(layer, feature, Workload(1, {"seq": length}))
-    products = _between(root)
+    prefill = _traced(layer, feature, Workload(1, {"seq": length}, mode="prefill"))
+    # Matrix products of activations: those with weights are the same in both kinds.
+    between = [op for op in ops_in(root) if not any(isinstance(tensor, Param) for tensor in op.inputs)]
+    products = [op for op in between if op.traits.matrix]
     normalising = [op for op in products if op.name == NORMALISER]
-    cached = _cached(_traced(layer, feature, Workload(1, {"seq": length}, mode="prefill")))
     return Measures(
         products=_cost([op for op in products if op.name != NORMALISER]),
         normaliser=_cost(normalising) if normalising else None,
         memory=_memory(root, products),
-        cache=Elements.of(cached),
+        cache=Elements.of(op.output for op in ops_in(prefill) if op.output.role == "cache"),
     )
 
 
@@ -114,15 +114,10 @@ def _traced(layer: Heads, feature: str, work: Workload) -> Module:
     return m
 
 
-def _between(root: Module) -> list[Op]:
-    """Matrix products of activations: those with weights are the same in both kinds."""
-    products = [op for op in ops_in(root) if op.traits.matrix]
-    return [op for op in products if not any(isinstance(tensor, Param) for tensor in op.inputs)]
-
-
 def _cost(ops: list[Op]) -> Cost:
-    (power,) = {_power(_met(op)) for op in ops}
-    return Cost(power, tuple(_factor(_met(op)) for op in ops))
+    met = [tuple({dim.name: dim for tensor in op.inputs for dim in tensor.dims}.values()) for op in ops]
+    (power,) = set(map(_power, met))
+    return Cost(power, tuple(map(_factor, met)))
 
 
 def _memory(root: Module, products: list[Op]) -> Elements:
@@ -132,14 +127,6 @@ def _memory(root: Module, products: list[Op]) -> Elements:
     projected = [tensor for tensor in read_from_outside(core) if tensor.storage in computed]
     met = [tensor for op in products for tensor in (*op.inputs, op.output)]
     return Elements.of({tensor.storage: tensor for tensor in (*projected, *met)}.values())
-
-
-def _cached(root: Module) -> list[Tensor]:
-    return [op.output for op in ops_in(root) if op.output.role == "cache"]
-
-
-def _met(op: Op) -> tuple[Dim, ...]:
-    return tuple({dim.name: dim for tensor in op.inputs for dim in tensor.dims}.values())
 
 
 def _power(dims: tuple[Dim, ...]) -> int:

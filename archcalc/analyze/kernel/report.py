@@ -32,10 +32,6 @@ class Held:
     def bytes(self) -> int:
         return self.number * self.width
 
-    @property
-    def worked(self) -> str:
-        return self.elements.worked()
-
 
 @dataclass(frozen=True)
 class Row:
@@ -68,10 +64,6 @@ class Row:
     def normaliser_flops(self) -> int | None:
         return self.normaliser.at(self.length) if self.normaliser else None
 
-    @property
-    def worked(self) -> str:
-        return self.products.worked()
-
 
 @dataclass(frozen=True)
 class KernelReport(Report):
@@ -95,7 +87,7 @@ class KernelReport(Report):
             Column("flops", "FLOPs", "count"),
             Column("normaliser_flops", get=lambda row: row.normaliser_flops or 0),
             Column("", "normaliser", "count", "normaliser_flops"),
-            Column("worked"),
+            Column("worked", get=lambda row: row.products.worked()),
             Column("cheaper_above", get=lambda row: None if row.limit is None else float(row.limit)),
             Column("cheaper_from", "from N", "count", Row.cheaper_from),
             Column("cheaper_from_causal_half", "from N, half", "count", lambda row: row.cheaper_from(causal_half=True)),
@@ -135,12 +127,13 @@ MEMORY: tuple[Column[Row], ...] = (
 
 
 def _costs(row: Row) -> str:
-    return row.worked if row.limit is None else f"{row.worked}, less than softmax for N > {_number(row.limit)}"
+    worked = row.products.worked()
+    return worked if row.limit is None else f"{worked}, less than softmax for N > {_number(row.limit)}"
 
 
 def _elements(row: Row) -> str:
-    kept = f"; cache {row.cache.worked}" if row.cache else ""
-    return row.memory.worked + kept
+    kept = f"; cache {row.cache.elements.worked()}" if row.cache else ""
+    return row.memory.elements.worked() + kept
 
 
 def _number(limit: Fraction | None) -> str:
@@ -150,6 +143,9 @@ def _number(limit: Fraction | None) -> str:
 
 
 def _held(name: str, held: Held | None) -> dict[str, Any]:
-    keys = ("number", "bytes", "worked", "less_from")
-    names = ("elements", *keys[1:])
-    return {f"{name}_{said}": held and getattr(held, key) for said, key in zip(names, keys, strict=True)}
+    return {
+        f"{name}_elements": held and held.number,
+        f"{name}_bytes": held and held.bytes,
+        f"{name}_worked": held and held.elements.worked(),
+        f"{name}_less_from": held and held.less_from,
+    }

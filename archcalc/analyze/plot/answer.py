@@ -71,7 +71,7 @@ def plotted(
     _check_heights(drawn, asked, scales)
     made, met = panels(drawn, limits, scales.wanted("y"))
     report = PlotReport(
-        model=" · ".join(dict.fromkeys(_name(label, models) for label, _ in models)),
+        model=models[0][1].name if len(models) == 1 else " · ".join(label for label, _ in models),
         assumptions=(),
         scope=models[0][1].scope,
         about=described(asked, over, apart, subjects[0]),
@@ -93,11 +93,6 @@ def _check_labels(models: Sequence[tuple[str, Network]]) -> None:
         raise InputError("is named twice", "name it once, or change one of them: MODEL:field=value", field=twice[0])
     if not labels:
         raise InputError("there is no model to draw", "name one", field="models")
-
-
-def _name(label: str, models: Sequence[tuple[str, Network]]) -> str:
-    """One model by its own name, several as they were typed."""
-    return models[0][1].name if len(models) == 1 else label
 
 
 def _limits(gpus: Sequence[str], asked: Sequence[Measure], subject: Subject) -> list[Limit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.plot.usual_values import usual_values
@@ -41,8 +41,8 @@ class Axis:
         if value == self.as_it_is:
             return subject
         if self.option:
-            return subject.with_option(self.option, value)
-        return subject.with_field(f"{self.name}={value}")
+            return replace(subject, given={**subject.given, self.option: value})
+        return replace(subject, model=subject.model.changed(f"{self.name}={value}"))
 
     def told(self, value: Value) -> str:
         """As a label: numbers with what they are numbers of, names alone."""
@@ -55,7 +55,9 @@ def axis(written: Written, flag: str, subjects: Sequence[Subject]) -> Axis:
     """The axis that `--x` or `--by` writes down; `--by weights` needs no values."""
     name, found = _parted(written, flag)
     known = dict(options_of("plot"))
-    option = _as_option(name, known)
+    written_so = name.removeprefix("--").replace("-", "_")
+    option = other_names(known.items()).get(written_so, written_so)
+    option = option if option in known else ""
     if not option and not any(is_field(one.model.spec, name) for one in subjects):
         raise _unknown(name, flag, subjects, known)
     if found is None:
@@ -91,14 +93,6 @@ def _plain(value: Any, where: str) -> Value:
     if not isinstance(value, int | str):
         raise InputError(f"expected whole numbers or names, found a {type(value).__name__}", field=where)
     return value
-
-
-def _as_option(name: str, known: Mapping[str, Option]) -> str:
-    written = name.removeprefix("--").replace("-", "_")
-    found = other_names(known.items()).get(written, written)
-    if found not in known:
-        return ""
-    return found
 
 
 def _checked(value: Value, one: Option, where: str) -> Value:

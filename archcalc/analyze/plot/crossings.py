@@ -38,22 +38,16 @@ def crossings(curve: Height, other: Height, places: Sequence[int], *, is_searche
 
     def above(place: int) -> Number | None:
         here, there = curve(place), other(place)
-        if here is None or there is None:
-            return None
-        return here - there
+        return None if here is None or there is None else here - there
 
     sides = [(place, height) for place in places if (height := above(place))]
     for (left, before), (right, after) in pairwise(sides):
         if (before > 0) != (after > 0):
             rises = after > 0
             last, first = _searched(above, left, right, rises=rises) if is_searched else (left, right)
-            yield Crossing(last, first, rises, *_heights(curve, last, first))
-
-
-def _heights(curve: Height, last: int, first: int) -> tuple[Number, Number]:
-    here, there = curve(last), curve(first)
-    assert here is not None and there is not None
-    return here, there
+            here, there = curve(last), curve(first)
+            assert here is not None and there is not None
+            yield Crossing(last, first, rises, here, there)
 
 
 def _searched(above: Height, left: int, right: int, *, rises: bool) -> tuple[int, int]:
@@ -64,7 +58,7 @@ def _searched(above: Height, left: int, right: int, *, rises: bool) -> tuple[int
         found = above(place)
         if found is None:
             raise InputError("a gap")
-        return sign * _outward(found)
+        return sign * (ceil(found) if found > 0 else floor(found))  # a whole number with the same sign
 
     line = Curve(needed)
     try:
@@ -73,8 +67,3 @@ def _searched(above: Height, left: int, right: int, *, rises: bool) -> tuple[int
     except InputError:
         return left, right
     return last, last + 1
-
-
-def _outward(number: Number) -> int:
-    """A whole number with the same sign."""
-    return ceil(number) if number > 0 else floor(number)

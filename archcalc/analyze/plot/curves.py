@@ -40,9 +40,7 @@ class Family:
 
     def value(self, measure: Measure, value: Value) -> Number | None:
         found = self.at(value)
-        if isinstance(found, InputError):
-            return None
-        return found[measure.name]
+        return None if isinstance(found, InputError) else found[measure.name]
 
     @property
     def drawn(self) -> list[Value]:
@@ -65,24 +63,21 @@ def families(
     refused: list[tuple[str, InputError]] = []
     for one in subjects:
         for value in by.values if by else (None,):
-            family = Family(one, x, measures, value)
+            family, label = Family(one, x, measures, value), one.label
             try:
                 if by and value is not None:
+                    label = f"{label}, {value}"
                     family.subject, family.told = by.changed(one, value), by.told(value)
             except InputError as error:
-                refused.append((_label(one, value), error))
+                refused.append((label, error))
                 continue
             if family.drawn:
                 made.append(family)
             else:
-                refused.append((_label(one, value), next(iter(family.errors.values()))))
+                refused.append((label, next(iter(family.errors.values()))))
     if not made:
         raise refused[0][1]
     if len(made) > MOST:
         hint = "name fewer models or values of --by"
         raise InputError(f"{len(made)} curves are more than the {MOST} that can be told apart", hint)
     return made, refused
-
-
-def _label(subject: Subject, value: Value | None) -> str:
-    return subject.label if value is None else f"{subject.label}, {value}"

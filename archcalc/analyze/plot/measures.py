@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,9 +29,6 @@ class Measure:
     def is_part_of_memory(self) -> bool:
         """Bytes of one kind, as opposed to all that a device has to hold."""
         return self.unit == "bytes" and self.name != MEMORY
-
-    def of(self, answer: Mapping[str, Number]) -> Number:
-        return sum(answer[part] for part in self.parts)
 
 
 OWN = (

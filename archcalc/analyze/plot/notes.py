@@ -10,7 +10,6 @@ from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
-from archcalc.report.base import Report
 from archcalc.run.device import remarks
 
 LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT)
@@ -108,23 +107,15 @@ def _of_points(report: PlotReport) -> Iterator[Assumption]:
     every = dict.fromkeys(one for assumed in found.values() for one in assumed)
     for one in every:
         own = [report.families[index] for index, assumed in found.items() if one in assumed]
-        if len(own) == len(report.families):
-            yield one
-        else:
-            yield replace(one, text=f"{', '.join(_label(each) for each in own)}: {one.text}")
-
-
-def _label(family: Family) -> str:
-    return " · ".join(filter(None, [*family.subject.words, family.told]))
+        labels = (" · ".join(filter(None, [*each.subject.words, each.told])) for each in own)
+        is_of_all = len(own) == len(report.families)
+        yield one if is_of_all else replace(one, text=f"{', '.join(labels)}: {one.text}")
 
 
 def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:
     """By the first point and by the last, and what lengths the last has."""
-    first, last = (_reports(family, place, commands) for place in (family.drawn[0], family.drawn[-1]))
+    ends = (family.x.changed(family.subject, place) for place in (family.drawn[0], family.drawn[-1]))
+    first, last = (subject.reports(commands) for subject in ends)
     both = {one for each in first for one in each.assumptions}
     kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
     return dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT)
-
-
-def _reports(family: Family, place: int | str, commands: Sequence[str]) -> list[Report]:
-    return family.x.changed(family.subject, place).reports(commands)

@@ -81,10 +81,8 @@ class Met:
     @property
     def told(self) -> str:
         """The whole sentence."""
-        place, *_ = self.numbers
-        if place is not None:
-            return f"{self.brief} {self.line.families[0].x.name} {place:,}"
-        return self.brief
+        place = self.numbers[0]
+        return self.brief if place is None else f"{self.brief} {self.line.families[0].x.name} {place:,}"
 
 
 def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:
@@ -111,18 +109,12 @@ def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) ->
         by_heights.setdefault((one.subject.label, heights), []).append(one)
     for same in by_heights.values():
         of_model = [one for one in families if one.subject.label == same[0].subject.label]
-        words = [*same[0].subject.words, *_values(same, everything=len(same) == len(of_model) > 1)]
+        words, named = [*same[0].subject.words], [one.told for one in same if one.by is not None]
+        if named and not len(same) == len(of_model) > 1:  # a label says what makes a difference
+            words.append(", ".join(named))
         if not (alone and words):
             words.append(measure.title)
         yield Drawn(" · ".join(words), measure, tuple(same))
-
-
-def _values(same: Sequence[Family], *, everything: bool) -> list[str]:
-    """No value where all are the same: a label says what makes a difference."""
-    named = [one.told for one in same if one.by is not None]
-    if named and not everything:
-        return [", ".join(named)]
-    return []
 
 
 def panels(
@@ -189,7 +181,9 @@ def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:
     x = line.families[0].x
     found = list(crossings(line.at, lambda place: limit.height, _places(line)))
     for each in found:
-        where = _up_to(each) if each.rises else _from(each)
+        where = _from(each)
+        if each.rises:
+            where = "up to" if each.solved else "up to at least"
         yield Met(line, limit.name, True, each, f"{line.label} fits on {limit.name} {where}")
     if not found:
         fits = max(height for height in line.heights if height is not None) <= limit.height
@@ -199,10 +193,6 @@ def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:
 
 def _from(found: Crossing) -> str:
     return "from" if found.solved else "from at most"
-
-
-def _up_to(found: Crossing) -> str:
-    return "up to" if found.solved else "up to at least"
 
 
 def _places(line: Drawn) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,11 +50,9 @@ class PlotReport(Report):
         (first, low), (last, high) = points[0], points[-1]
         name = "" if isinstance(first, str) else f"{self.x.name} "
         start = f"{line.label}: {amount(low, panel)} at {name}{_plain(first)}"
-        if len(points) == 1:
-            if len(self.x.values) > 1:
-                return f"{start}, the only value that is not refused"
-            return start
-        return f"{start}, {amount(high, panel)} at {_plain(last)}"
+        if len(points) > 1:
+            return f"{start}, {amount(high, panel)} at {_plain(last)}"
+        return f"{start}, the only value that is not refused" if len(self.x.values) > 1 else start
 
     def table(self) -> Table:
         """A line for each place of the axis, a column for each curve."""
@@ -73,40 +71,32 @@ class PlotReport(Report):
         return labels if wide <= WIDTH else [letter(place) for place in range(len(labels))]
 
     def more(self) -> Sequence[Table]:
-        return [*self._letters(), *self._crossings()]
-
-    def _letters(self) -> Iterator[Table]:
-        """What the letters stand for."""
+        """What the letters stand for, and where curves cross."""
+        found: list[Table] = []
         labels = [line.label for panel in self.curves.panels for line in panel.lines]
         if self._heads(labels) != labels:
             lines = (Line((letter(place), label)) for place, label in enumerate(labels))
-            yield Table((Column[Any]("", "", "name"), Column[Any]("", "curve", "text")), tuple(lines))
-
-    def _crossings(self) -> Iterator[Table]:
+            found.append(Table((Column[Any]("", "", "name"), Column[Any]("", "curve", "text")), tuple(lines)))
         if self.met:
             first = Column[Any]("", "where curves cross", "name")
             numbers = (Column[Any]("", label, "count") for label in (self.x.name, "there", "past it"))
-            yield Table((first, *numbers), tuple(Line((one.brief, *one.numbers)) for one in self.met))
+            found.append(Table((first, *numbers), tuple(Line((one.brief, *one.numbers)) for one in self.met)))
+        return found
 
     def facts(self) -> dict[str, Any]:
         limits = [limit for panel in self.curves.panels for limit in panel.limits]
+        kinds = {True: "log", False: "linear"}
+        axes = {"x": kinds[self.curves.log] if self.x.numeric else "names"}
+        axes |= {f"y of {panel.title}": kinds[panel.log] for panel in self.curves.panels}
         return {
             **super().facts(),
             "x": self.x.name,
             "by": self.by.name if self.by else None,
             "y": [one.name for one in self.measures],
-            "axes": self._axes(),
+            "axes": axes,
             "capacities": [{"device": limit.name, "bytes": limit.height} for limit in limits],
             "crossings": [self._crossing(one) for one in self.met],
         }
-
-    def records(self) -> list[dict[str, Any]]:
-        return list(self._points())
-
-    def _axes(self) -> dict[str, str]:
-        panels = {f"y of {panel.title}": "log" if panel.log else "linear" for panel in self.curves.panels}
-        kinds = {True: "log", False: "linear"}
-        return {"x": kinds[self.curves.log] if self.x.numeric else "names", **panels}
 
     def _crossing(self, met: Met) -> dict[str, Any]:
         found = met.crossing
@@ -120,13 +110,15 @@ class PlotReport(Report):
             "text": met.told,
         }
 
-    def _points(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """A line for each point, with what is measured there."""
+        found = []
         for family in self.families:
             for place in self.x.values:
                 by = {self.by.name: family.by} if self.by else {}
                 numbers = {key(one): family.value(one, place) for one in self.measures}
-                yield {"model": family.subject.label, **by, self.x.name: place, **numbers}
+                found.append({"model": family.subject.label, **by, self.x.name: place, **numbers})
+        return found
 
 
 def key(measure: Measure) -> str:

@@ -36,10 +36,7 @@ def check_effects(asked: Sequence[Measure], options: Mapping[str, Any], x: Axis,
         if x.option and x.option not in takes.get(one.command, ()):
             hint = "leave it out, or vary a field of the spec, such as --x d_model=256..4096"
             raise InputError(f"{one.title} do not depend on {x.name}", hint, field=f"--y {one.name}")
-    given = [*options]
-    if by and by.option:
-        given.append(by.option)
-    for name in given:
+    for name in (*options, *([by.option] if by and by.option else ())):
         if options.get(name, 0) is not None and not any(name in taken for taken in takes.values()):
             drawn = " and ".join(dict.fromkeys(one.name for one in asked))
             raise InputError(f"has no effect on {drawn}", "leave it out, or draw memory or flops", field=flag_of(name))

@@ -34,15 +34,7 @@ class Subject:
     @property
     def words(self) -> list[str]:
         """What a label of its curves begins with."""
-        if not self.named:
-            return []
-        return [self.label]
-
-    def with_option(self, name: str, value: Any) -> Subject:
-        return replace(self, given={**self.given, name: value})
-
-    def with_field(self, change: str) -> Subject:
-        return replace(self, model=self.model.changed(change))
+        return [self.label] if self.named else []
 
     def options(self, command: str) -> Options:
         """The options of a command, as if that had been asked."""
@@ -60,9 +52,8 @@ class Subject:
     def answers(self, measures: Iterable[Measure]) -> dict[str, Number]:
         """The numbers of `archcalc params`, `flops` and `memory`, by the name of the measure."""
         asked = list(measures)
-        commands = {one.command for one in asked}
-        found = {command: _BY_COMMAND[command](self, asked) for command in commands}
-        return {one.name: one.of(found[one.command]) for one in asked}
+        found = {command: _BY_COMMAND[command](self, asked) for command in {one.command for one in asked}}
+        return {one.name: sum(found[one.command][part] for part in one.parts) for one in asked}
 
     def reports(self, commands: Iterable[str]) -> list[Report]:
         """Everything that the commands say, for what they assume."""

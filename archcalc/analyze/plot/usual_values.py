@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.analyze.plot.values import Value
-from archcalc.run.ladders import Rung, ladder
+from archcalc.run.ladders import ladder
 from archcalc.run.options import options_of
 
 if TYPE_CHECKING:
@@ -23,27 +22,13 @@ class Usual(NamedTuple):
 
 
 def usual_values(option: str, subject: Subject) -> Usual | None:
-    """None where there is no such list."""
-    choices = dict(options_of("plot"))[option].choices if option else ()
+    """As it is now, and what is narrower by its name; None where there is no such list."""
+    if option not in ("weights", "kv_dtype"):
+        choices = dict(options_of("plot"))[option].choices if option else ()
+        return Usual(choices) if choices else None
+    run, engine = subject.deployment.run, str(subject.given.get("engine") or "").partition("@")[0]
+    rungs = ladder(engine or None)
+    now, formats = run.cache_name, [one.format for one in rungs.kv]
     if option == "weights":
-        now = subject.deployment.run.format.name.lower()
-        return _from(now, [one for one in _rungs(subject, "weights") if one.bits in HALVED])
-    if option == "kv_dtype":
-        kept = subject.deployment.run.cache_name
-        if not kept:
-            return None
-        return _from(kept, _rungs(subject, "kv"))
-    if not choices:
-        return None
-    return Usual(choices)
-
-
-def _rungs(subject: Subject, kind: str) -> Sequence[Rung]:
-    engine = str(subject.given.get("engine") or "").partition("@")[0]
-    found: Sequence[Rung] = getattr(ladder(engine or None), kind)
-    return found
-
-
-def _from(now: str, rungs: Sequence[Rung]) -> Usual:
-    """As it is now, and what is narrower by its name."""
-    return Usual((now, *(one.format for one in rungs if one.format != now)), now)
+        now, formats = run.format.name.lower(), [one.format for one in rungs.weights if one.bits in HALVED]
+    return Usual((now, *(one for one in formats if one != now)), now) if now else None

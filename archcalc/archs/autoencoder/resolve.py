@@ -31,7 +31,7 @@ class Autoencoder:
     @property
     def lengths(self) -> dict[str, Longest]:
         """The size of a tree depends on the sentence length; a linear autoencoder takes one vector at a time."""
-        return {"seq": Longest()} if self.kind == "recursive" else {}
+        return {"seq": Longest(least=2)} if self.kind == "recursive" else {}  # a merge takes two
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def _passes(report: FlopsReport) -> Iterator[Candidate]:
 
 
 def _moved(report: FlopsReport) -> Iterator[Candidate]:
-    for name, number in report.traffic.record().items():
+    for name, number in vars(report.traffic).items():
         if number:
             yield Candidate(f"{name} bytes", number, f"the bytes moved of {name.replace('_', ' ')}", is_bytes=True)
 

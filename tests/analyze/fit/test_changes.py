@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.fit.change import Change, change, joined
+from archcalc.analyze.fit.change import Change, joined
 from archcalc.analyze.fit.changes import axes, in_parts, with_layers
 from archcalc.analyze.fit.facts import Facts
 from archcalc.analyze.fit.request import Request, request_of
@@ -103,9 +103,9 @@ def test_layers_on_the_cpu_cost_more_the_more_they_are() -> None:
 
 
 def test_changes_that_are_joined_set_all_their_options() -> None:
-    lora = change("LoRA", 24, "trains only adapters", {"lora": 16}, cuts=True)
-    shorter = Change("shorter", "--seq 32", "32 tokens", {}, 10, length=32, cuts=True)
-    exact = change("recompute", 4, "time", {"recompute": "full"}, exact=True)
+    lora = Change("LoRA", 24, "trains only adapters", {"lora": 16}, cuts=True)
+    shorter = Change("shorter", 10, "32 tokens", length=32, cuts=True)
+    exact = Change("recompute", 4, "time", {"recompute": "full"}, exact=True)
     both = joined([exact, lora, shorter])
     assert both.option == "--recompute full --lora 16 --seq 32"
     assert (both.options, both.length, both.batch) == ({"recompute": "full", "lora": 16}, 32, None)

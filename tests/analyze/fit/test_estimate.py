@@ -11,7 +11,7 @@ from archcalc.analyze.fit.request import request_of
 from archcalc.run.device import group
 from archcalc.run.options import Options
 
-FEWER, NARROWER = (Change(name, "", "", {}) for name in ("fewer", "narrower"))
+FEWER, NARROWER = (Change(name, 0, "") for name in ("fewer", "narrower"))
 
 
 def estimate(base: dict[str, int], fewer: dict[str, int], narrower: dict[str, int], safe: int) -> Estimate:

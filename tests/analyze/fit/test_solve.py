@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
-from archcalc.analyze.fit.spread import NUMBERS
+from archcalc.analyze.fit.solve import UNBOUNDED, Curve
+from archcalc.analyze.fit.spread import NUMBERS, smallest
 
 coefficients = st.tuples(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(0, 1000))
 pieces = st.lists(coefficients, min_size=1, max_size=4)
