@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -17,6 +16,8 @@ def json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
         return None
     if len(raw) > MAX_JSON:
         raise InputError(f"more than {MAX_JSON:,} bytes is too long for a config", "download it again")
+    import json
+
     try:
         said = json.loads(raw, object_pairs_hook=_unambiguous)
     except json.JSONDecodeError as reason:
