@@ -18,10 +18,9 @@ from archcalc.run.lora import is_adapter
 from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.built import class_named, memory_width
-from archcalc.verify.hf.peak_ours import free_sizes
-from archcalc.verify.hf.setting import Setting
+from archcalc.verify.hf.peak import free_sizes
 from archcalc.verify.hf.traced import trace_training
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 SECOND = 1  # the step that is compared
 RANK = 4

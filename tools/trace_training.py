@@ -15,10 +15,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.sharded_training import trace_sharded
 from archcalc.verify.hf.traced import Trace, trace_training
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 USUAL = {"batch": 2, "seq": 16}
 

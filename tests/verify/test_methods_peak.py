@@ -20,7 +20,7 @@ from archcalc.reference.lifetimes import Phase
 from archcalc.run import tree_changes
 from archcalc.simulate.events import Change
 from archcalc.spec.sizes import Sizes
-from archcalc.verify.hf.setting import Setting
+from archcalc.verify.hf.training import Setting
 
 SEQ, VOCAB = 40, 4000
 SECOND = 1  # step

@@ -14,8 +14,7 @@ from archcalc.run.lora import is_adapter
 from archcalc.styles.ways import WAYS as WAYS_OF_STYLES
 from archcalc.verify.hf import peak
 from archcalc.verify.hf.peak import Asked, asked_ways, verify_peak
-from archcalc.verify.hf.setting import Setting
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,8 @@ from support.autocast_training import AutocastTraining, trace
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
-from archcalc.verify.hf.peak import OPTIMIZERS, SECOND, Asked, _kept, _targets
-from archcalc.verify.hf.peak_ours import played
-from archcalc.verify.hf.setting import Setting
+from archcalc.verify.hf.peak import OPTIMIZERS, SECOND, Asked, _kept, _targets, played
+from archcalc.verify.hf.training import Setting
 
 BATCH, SEQ = 2, 64
 SIZES: dict[str, Any] = {"hidden_size": 256, "num_attention_heads": 4, "num_hidden_layers": 3, "vocab_size": 1000}

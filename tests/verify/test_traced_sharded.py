@@ -12,10 +12,9 @@ from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker
 from archcalc.reference.lifetimes import Birth, Phase, Storage
 from archcalc.reference.sharded import faked
 from archcalc.verify.hf.as_on_a_gpu import as_on_a_gpu
-from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.sharded_training import sharded, trace_sharded
 from archcalc.verify.hf.traced import Trace
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 CONFIG = small("llama", "LlamaForCausalLM")
 GPUS = 8

@@ -12,9 +12,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker
 
 from archcalc.verify.hf.as_on_a_gpu import as_on_a_gpu
-from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.traced import Trace, trace_training
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 CLASSES = {
     "llama": "LlamaForCausalLM",

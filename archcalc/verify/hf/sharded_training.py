@@ -9,10 +9,9 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 from archcalc.reference.sharded import ShardedLifetimes, faked
-from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.theirs import block_names
 from archcalc.verify.hf.traced import Recorder, Trace, recorded
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 
 class ShardedRecorder(Recorder, ShardedLifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped

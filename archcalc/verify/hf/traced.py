@@ -11,8 +11,7 @@ from archcalc.importers.meta.contained import contained
 from archcalc.reference.lifetimes import Birth, Death, Event, Lifetimes, Peak, Phase, Storage, peaks
 from archcalc.reference.module_paths import ModulePaths
 from archcalc.verify.hf.as_on_a_gpu import as_on_a_gpu
-from archcalc.verify.hf.setting import Setting
-from archcalc.verify.hf.training import Training
+from archcalc.verify.hf.training import Setting, Training
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.verify.hf.as_on_a_gpu import FUSED, as_on_a_gpu
 from archcalc.verify.hf.built import PLAIN, class_named, main_input, needed, sizes_read, untie
-from archcalc.verify.hf.setting import TYPES, Setting
 
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "adamw": (torch.optim.AdamW, {}),
     "adam": (torch.optim.Adam, {}),
@@ -38,6 +38,24 @@ FOR_THE_WHOLE = ("sequence", "image", "audio")
 FOR_EACH_TARGET = ("seq2seq", "speech")
 WITHOUT_LABELS = ("base", "encoder", "projection")  # classes whose output a loss of one's own reads
 EVERY_LINEAR = "all-linear"  # peft's word for all but the head
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a class is trained."""
+
+    batch: int
+    seq: int
+    target_seq: int = 0  # of a decoder behind an encoder; as long as `seq` if it is not said
+    precision: str = "bf16"
+    attention: str = "eager"  # or a fused kernel: flash; or the class's own choice: default
+    optimizer: str = "adamw-foreach"
+    recompute: bool = False
+    lora: int = 0  # the rank of peft's adapters
+    targets: tuple[str, ...] = ()  # the layers that get them, or peft's choice for the model type
+    keep_outputs: bool = False  # a loop with a name for all that the model gives out, not for the loss alone
+    memory: int = 0  # the width of encoder states, for a decoder without an encoder
+    shape: tuple[int, ...] = ()  # of one input that is no sequence of tokens, where the config does not say it
 
 
 @dataclass(frozen=True)
