@@ -11,7 +11,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.mesh import Plan
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def band(run: Run) -> Band | None:
     were measured."""
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
-    runner, sharding = runner_of(run), sharding_of(run.plan)
+    runner, sharding = class_of(run)
     dated = run.trains and bool(run.code.version)
     quantised = run.trains and run.format.is_quantised
     classes = [each for each in measured(run.trains) if (each.dated, each.quantised) == (dated, quantised)]
@@ -87,25 +86,23 @@ def band(run: Run) -> Band | None:
 
 def not_compared(run: Run) -> Assumption:
     """What stands in the place of a band."""
+    runner, sharding = class_of(run)
     where = f" on {run.devices} devices" if run.devices else ""
-    text = f"not compared with measurements: fewer than {FEWEST} runs of {runner_of(run)}{where}"
-    return Assumption(Topic.ESTIMATE, f"{text} {SHARDING[sharding_of(run.plan)]} are known")
+    text = f"not compared with measurements: fewer than {FEWEST} runs of {runner}{where}"
+    return Assumption(Topic.ESTIMATE, f"{text} {SHARDING[sharding]} are known")
 
 
-def runner_of(run: Run) -> str:
-    """Whose memory it is: of a training code, or of an engine."""
-    return run.code.name if run.trains else run.engine.rules.name.lower()
-
-
-def sharding_of(plan: Plan) -> str:
-    """What of a plan decides how a GPU's share is worked out, the most intricate first."""
+def class_of(run: Run) -> tuple[str, str]:
+    """Whose memory it is, of a training code or of an engine, and what of a plan decides how a GPU's share is worked
+    out, the most intricate first."""
+    runner, plan = run.code.name if run.trains else run.engine.rules.name.lower(), run.plan
     if plan.pp > 1 or plan.ep > 1:
-        return "pipeline"
+        return runner, "pipeline"
     if plan.tp > 1 or plan.cp > 1:
-        return "tensor"
+        return runner, "tensor"
     if plan.zero and plan.shards > 1:
-        return "fsdp" if plan.zero == 3 else "zero"
-    return "one"
+        return runner, "fsdp" if plan.zero == 3 else "zero"
+    return runner, "one"
 
 
 @cache

@@ -35,10 +35,6 @@ class CacheTypes(NamedTuple):
     keys: Part
     values: Part
 
-    @property
-    def are_asked(self) -> bool:
-        return bool(self.keys.format or self.values.format)
-
     def named(self, usual: str) -> str:
         """`q8_0`, or `q8_0,q4_0`: as --kv-dtype takes it."""
         return ",".join(dict.fromkeys(one.format or usual for one in self))

@@ -6,7 +6,7 @@ ladder(None, kind="unified").kv     of the engine that such devices mostly run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from archcalc.spec import paths
@@ -42,16 +42,12 @@ def ladder(engine: str | None, kind: str | None = None) -> Ladder:
     if engine:
         return next((one for one in known.values() if engine in one.engines), known[USUAL])
     found = next((one for one in known.values() if kind in one.kinds), known[USUAL])
-    return _lengthened(found, known[USUAL])
+    below = known[USUAL]
+    return replace(found, weights=_with(found.weights, below.weights), kv=_with(found.kv, below.kv))
 
 
-def _lengthened(first: Ladder, then: Ladder) -> Ladder:
-    """With the narrower formats of the second."""
-    weights, kv = (_below(ours, theirs) for ours, theirs in ((first.weights, then.weights), (first.kv, then.kv)))
-    return Ladder(first.name, first.engines, first.kinds, weights, kv)
-
-
-def _below(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]:
+def _with(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]:
+    """And the narrower ones of the others."""
     least = min(one.bits for one in rungs)
     return (*rungs, *(one for one in others if one.bits < least))
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
@@ -47,17 +46,13 @@ class Method:
 SFT = Method()
 
 
-@cache
-def _known(name: str) -> Method:
-    from archcalc.spec.yaml_reader import read
-
-    data: dict[str, Any] = read(paths.shipped("methods")[name].read_bytes(), f"method {name}").data
-    return Method(**data)
-
-
 def method(asked: Options) -> Method:
     """With what was asked for in the place of the usual."""
-    found = _known(asked.method) if asked.method else SFT
+    found = SFT
+    if asked.method:
+        from archcalc.spec.yaml_reader import read
+
+        found = Method(**read(paths.shipped("methods")[asked.method].read_bytes(), f"method {asked.method}").data)
     return replace(found, reference=asked.reference or found.reference, rollout=asked.rollout or found.rollout)
 
 
@@ -78,21 +73,21 @@ def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption
     logits = "fp32" if returns_fp32(recipe) else recipe.activations
     text = f"logits of every position in {logits}; their log-probabilities are taken one sequence at a time"
     yield Assumption(Topic.METHOD, text, logits)
-    yield from _of_reference(asked, used)
-    yield from _of_rollout(asked, used)
+    yield _of_reference(asked, used)
+    if used.rollout in ROLLOUT:
+        yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, "" if asked.rollout else "--rollout")
 
 
-def _of_reference(asked: Options, used: Method) -> Iterator[Assumption]:
+def _of_reference(asked: Options, used: Method) -> Assumption:
     option = "" if asked.reference else "--reference"
     if used.reference == "none":
         why = "beta 0, TRL's default" if used.rollout != "none" else "its log-probabilities are computed beforehand"
-        yield Assumption(Topic.METHOD, f"no reference model: {why}", "none", option)
-    elif asked.lora:
+        return Assumption(Topic.METHOD, f"no reference model: {why}", "none", option)
+    if asked.lora:
         text = "the reference is the policy without its adapters: a forward pass, and no second copy of the weights"
-        yield Assumption(Topic.METHOD, text, "adapters off", option)
-    else:
-        text = "a frozen reference model beside the policy, its weights in the same number format"
-        yield Assumption(Topic.METHOD, text, "same", option)
+        return Assumption(Topic.METHOD, text, "adapters off", option)
+    text = "a frozen reference model beside the policy, its weights in the same number format"
+    return Assumption(Topic.METHOD, text, "same", option)
 
 
 ROLLOUT = {
@@ -101,9 +96,3 @@ ROLLOUT = {
     "sleep": "an inference engine on the same GPUs generates; while training it sleeps, and takes nothing",
     "other": "an inference engine on other GPUs generates",
 }
-
-
-def _of_rollout(asked: Options, used: Method) -> Iterator[Assumption]:
-    if used.rollout in ROLLOUT:
-        option = "" if asked.rollout else "--rollout"
-        yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, option)

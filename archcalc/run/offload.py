@@ -45,36 +45,30 @@ class Offload:
         return self.optimizer or self.params
 
 
+INSTEAD = {
+    "params": "use --ngl N, which keeps the last N layers on the GPU, or leave params out",
+    "experts": "use --offload params, or leave experts out",
+}
+
+
 def check_offload(asked: AllOptions) -> None:
     """Refuse parts that have no effect in this mode, and options that contradict each other."""
+    offload = Offload.of(asked)
     for part in asked.offload or ():
         if asked.mode not in OFFLOADED[part]:
-            raise InputError(f"{part} has no effect with --mode {asked.mode}", _instead(part), field="--offload")
-    if asked.n_cpu_moe is not None and Offload.of(asked).experts == EVERY:
+            hint = INSTEAD.get(part, f"add --mode train, or leave {part} out")
+            raise InputError(f"{part} has no effect with --mode {asked.mode}", hint, field="--offload")
+    if asked.n_cpu_moe is not None and offload.experts == EVERY:
         fact = "the experts of all layers are in host RAM already"
         raise InputError(fact, "leave --n-cpu-moe out, or --cpu-moe", field="--n-cpu-moe")
     if asked.ngl is not None and asked.kv_rule == "vllm":
         fact = "vLLM deals out no layers between GPU and host RAM"
         raise InputError(fact, "leave --ngl out, or --kv-rule", field="--ngl")
-    if asked.host is not None and not Offload.of(asked):
+    if asked.host is not None and not offload:
         raise InputError("nothing is offloaded", "add --offload or --ngl, or leave --host out", field="--host")
-    _check_shards(asked)
-
-
-def _check_shards(asked: AllOptions) -> None:
-    """Parameters are offloaded in shards, and tables are gathered with the other weights of ZeRO-3."""
-    offload = Offload.of(asked)
-    if offload.params and asked.zero in (1, 2):
+    if offload.params and asked.zero in (1, 2):  # parameters are offloaded in shards
         fact = f"ZeRO stage {asked.zero} keeps all parameters on every GPU"
         raise InputError(fact, "use --zero 3 with --offload params", field="--offload")
     if offload.embedding and (offload.params or asked.zero == 3):
         fact = "ZeRO-3 gathers the input tables like all other weights"
         raise InputError(fact, "leave embedding out: --offload params has the tables among them", field="--offload")
-
-
-def _instead(part: str) -> str:
-    if part == "params":
-        return "use --ngl N, which keeps the last N layers on the GPU, or leave params out"
-    if part == "experts":
-        return "use --offload params, or leave experts out"
-    return f"add --mode train, or leave {part} out"

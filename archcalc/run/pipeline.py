@@ -33,10 +33,10 @@ class Cut:
     is_last: bool
 
     def __call__(self, root: Module) -> None:
-        stack = next(item for item in root.body if isinstance(item, Module) and _has_blocks(item))
-        place, blocks = root.body.index(stack), [item for item in stack.body if _has_blocks(item)]
-        (entering, _), (_, leaving) = _carried(blocks[0]), _carried(blocks[-1])
-        _check_alike(stack)
+        stack = _with_blocks(root)[0]
+        place, blocks = root.body.index(stack), _with_blocks(stack)
+        (entering, _), (_, leaving) = blocks[0].carries[0], blocks[-1].carries[0]
+        _check_alike(stack, blocks[0])
         if not self.is_last:
             behind = stack.body.index(blocks[-1]) + 1
             _take_away([*stack.body[behind:], *root.body[place + 1 :]])
@@ -91,24 +91,22 @@ def stages(family: str, resolved: Resolved, number: int) -> list[Stage]:
     return [Stage(place, number, *ends, module.between(resolved, *ends)) for place, ends in enumerate(bounds)]
 
 
-def _has_blocks(item: Op | Module) -> bool:
-    return isinstance(item, Module) and any(module.region == Region.BLOCK for module, _ in walk(item))
+def _with_blocks(above: Module) -> list[Module]:
+    """The modules in its body that are blocks or have some."""
+    modules = (item for item in above.body if isinstance(item, Module))
+    return [module for module in modules if any(inner.region == Region.BLOCK for inner, _ in walk(module))]
 
 
-def _carried(block: Op | Module) -> tuple[Tensor, Tensor]:
-    """What a block reads, and what it hands to the next."""
-    assert isinstance(block, Module)
-    return block.carries[0]
-
-
-def _check_alike(stack: Module) -> None:
+def _check_alike(stack: Module, first: Module) -> None:
     """Weights that all layers share would be on every stage."""
-    first = next(place for place, item in enumerate(stack.body) if _has_blocks(item))
-    ops = (op for item in stack.body[:first] for op in ([item] if isinstance(item, Op) else ops_in(item)))
+    ops = (
+        op
+        for item in stack.body[: stack.body.index(first)]
+        for op in ([item] if isinstance(item, Op) else ops_in(item))
+    )
     if any(isinstance(tensor.storage, Param) for op in ops for tensor in op.inputs):
-        fact = (
-            f"weights that all layers of the {stack.name} share would be on every pipeline stage: archcalc has no rule"
-        )
+        where = "would be on every pipeline stage: archcalc has no rule"
+        fact = f"weights that all layers of the {stack.name} share {where}"
         raise InputError(fact, "leave --pp out", field="--pp")
 
 

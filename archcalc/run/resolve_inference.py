@@ -13,7 +13,7 @@ from archcalc.network import Network
 from archcalc.run.cache_types import cache_types
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
-from archcalc.run.code import code, usual_code
+from archcalc.run.code import OWN, code
 from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.instead import replacement
 from archcalc.run.engine.on_device import UNKNOWN
@@ -39,7 +39,7 @@ def inference_run(model: Network, asked: Options) -> Run:
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
     if used.rules.torch_attention or used.rules.name == PLAIN:  # PyTorch's kernels, or the engine's own
-        by = code(PLAIN) if used.rules.name == PLAIN else usual_code(model.model_type, model.config)
+        by = OWN if used.rules.name == PLAIN else code(None, model.model_type, model.config)
         attention = torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations, by)
     else:
         attention = engine_kernel(asked.attention, used.rules)
@@ -61,7 +61,11 @@ def inference_run(model: Network, asked: Options) -> Run:
         assumptions=tuple(_notes(asked, stored, used, weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    of_cache = [Choice("kv_dtype", kept.named(usual), kept.words(usual), Reason.ASKED)] if kept.are_asked else []
+    of_cache = (
+        [Choice("kv_dtype", kept.named(usual), kept.words(usual), Reason.ASKED)]
+        if any(one.format for one in kept)
+        else []
+    )
     return replace(made, choices=(shown, *of_weights, *of_cache, attention, of_engine))
 
 
@@ -96,9 +100,10 @@ def _weights(
     """As asked for, as the model's files store them, or unquantised; kernels may want a layout of their own."""
     if stored is None:
         found = named_formats.weight_format(asked.weights or computed)
+        if not asked.weights:
+            return found, ()
         text = f"weights: {asked.typed.written} is {found.name}: {asked.typed.why}" if asked.typed else ""
-        asked_for = Choice("weights", found.name, f"weights in {asked.weights_words}", Reason.ASKED, text)
-        return found, (asked_for,) if asked.weights else ()
+        return found, (Choice("weights", found.name, f"weights in {asked.weights_words}", Reason.ASKED, text),)
     if stored.unknown:
         hint = "choose the format to count, such as --weights int4 or --weights bf16"
         raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")

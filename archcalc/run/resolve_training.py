@@ -9,7 +9,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.network import Network
 from archcalc.run import methods
-from archcalc.run.code import Code, code, support, usual_code
+from archcalc.run.code import Code, code, support
 from archcalc.run.code.recipes import Default, meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
 from archcalc.run.device.training import training_refusal
@@ -27,8 +27,7 @@ from archcalc.storage import named_formats
 def training_run(model: Network, asked: Options) -> Run:
     """The options of a training step, with defaults filled in: those of the code that was asked for, or of the one that
     people train such a model with."""
-    named = code(asked.code, model.model_type, model.config) if asked.code else None
-    used = (named or usual_code(model.model_type, model.config)).with_habits(asked.habit or ())
+    used = code(asked.code, model.model_type, model.config).with_habits(asked.habit or ())
     support.check(asked, used, model.spec.family)
     usual, habits = recipe_defaults(used, asked), used.habits
     kept = _recipe(model, asked, used, usual)
@@ -84,7 +83,11 @@ def _recipe(model: Network, asked: Options, used: Code, usual: Defaults) -> Reci
 
 def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
     assert made.recipe
-    yield from support.assumed(asked, made.code)
+    given, known = {one.partition("=")[0] for one in asked.habit or ()}, support.said(asked, made.code)
+    for rule in made.code.assumed:  # the habits that people choose differently, unless they were given
+        if rule.first not in given and rule.holds(known):
+            text = f"{made.code.name}: {rule.first}={known[rule.first]}, {rule.about}"
+            yield Assumption(Topic.CODE, text, known[rule.first], "--habit")
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
     if made.method.reads_tokens:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption
 from archcalc.core.mesh import Plan
 from archcalc.run.choice import Choice
-from archcalc.run.code import PLAIN, Code, code
+from archcalc.run.code import OWN, Code
 from archcalc.run.engine.running import PLAIN_RUNNING, Running
 from archcalc.run.methods import SFT, Method
 from archcalc.run.offload import Offload
@@ -37,7 +37,7 @@ class Run:
     loss_chunks: int = 1
     compile: str = "none"
     reshard: str = "always"  # after the forward pass: always, but the last block, never
-    code: Code = field(default_factory=lambda: code(PLAIN))
+    code: Code = OWN
     allocator: str = "plain"
     method: Method = SFT
     stage: Stage | None = None  # of a pipeline

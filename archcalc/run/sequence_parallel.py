@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
+from archcalc.core.ir import Module, Op, Param, Tensor, walk
 from archcalc.core.mesh import is_split
 from archcalc.core.positions import Positions
 from archcalc.core.tensors import whole
@@ -35,21 +35,16 @@ def check_sequence(root: Module, *, replicated: bool = False) -> None:
     give them its own part of the sequence: libraries differ in whether their input is gathered."""
     for module, _ in walk(root):
         if any(dim.positions is Positions.SEGMENT for op in module.ops for dim in op.output.dims):
-            fact = (
-                f"archcalc does not know sequence parallelism for {module.path}, which has a memory of earlier segments"
-            )
+            why = "which has a memory of earlier segments"
+            fact = f"archcalc does not know sequence parallelism for {module.path}, {why}"
             raise InputError(fact, "leave --sp out", field="--sp")
         for param in module.params.values():
-            if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param, replicated):
+            splits = [dim.split for dim in param.dims if dim.split]
+            is_known = (splits or replicated) and all(split.sequence_parallel for split in splits)
+            if len(param.axes) > 1 and not param.weight_role.is_table and not is_known:
                 why = "has a recurrent state" if is_split(param.dims) else "tensor parallelism does not split"
                 fact = f"archcalc does not know sequence parallelism for {module.path}, which {why}"
                 raise InputError(fact, "leave --sp out", field="--sp")
-
-
-def _is_known(param: Param, replicated: bool) -> bool:
-    """Whether libraries use sequence parallelism around a layer split in this way."""
-    splits = [dim.split for dim in param.dims if dim.split]
-    return (bool(splits) or replicated) and all(split.sequence_parallel for split in splits)
 
 
 def one_part(work: Workload, gpus: int) -> Workload:
@@ -75,41 +70,27 @@ def check_context(root: Module) -> None:
         fact = f"context parallelism needs plain flash attention in every layer: {path} has {what}"
         raise InputError(fact, "leave --cp out" if others else "add --attention flash, or leave --cp out", field="--cp")
     if not any(op.traits.attention_kernel for module, _ in walk(root) for op in module.ops):
-        raise InputError(
-            "context parallelism splits sequences, and this model has no attention over one",
-            "leave --cp out",
-            field="--cp",
-        )
+        fact = "context parallelism splits sequences, and this model has no attention over one"
+        raise InputError(fact, "leave --cp out", field="--cp")
 
 
 def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:
     if isinstance(item, Module) or not any(isinstance(tensor.storage, Param) for tensor in item.inputs):
         return [item]
-    if item.traits.contraction and _is_cut(item.inputs[0]) and is_split(item.output.dims):
-        return _gathering(item, (module.parent, item.inputs[0]), gathered)
-    sums = is_split(_summed_over_gpus(item))
-    return _cutting(item) if sums and _is_cut(item.output) else [item]
-
-
-def _summed_over_gpus(op: Op) -> tuple[Dim, ...]:
-    """The dims over which GPUs have partial results: sums of a matrix product, rows of a split table."""
-    if op.traits.reads_rows:
-        return op.inputs[-1].dims
-    return op.over if op.traits.contraction else ()
-
-
-def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) -> list[Op | Module]:
-    """All linear layers of a module read the same gathered tensor."""
-    x, *rest = op.inputs
-    first = key not in gathered
-    every = gathered.setdefault(key, whole(x))
-    reading = replace(op, inputs=(every, *rest))
-    return [Op("all_gather", (x,), every), reading] if first else [reading]
-
-
-def _cutting(op: Op) -> list[Op | Module]:
-    partial = whole(op.output)
-    return [replace(op, output=partial, name="", note=""), Op("reduce_scatter", (partial,), op.output)]
+    x, *rest = item.inputs
+    if item.traits.contraction and _is_cut(x) and is_split(item.output.dims):
+        key = (module.parent, x)  # all linear layers of a module read the same gathered tensor
+        first, every = key not in gathered, gathered.setdefault(key, whole(x))
+        reading = replace(item, inputs=(every, *rest))
+        return [Op("all_gather", (x,), every), reading] if first else [reading]
+    # GPUs have partial results over the sums of a matrix product, and over the rows of a split table
+    summed = item.over if item.traits.contraction else ()
+    if item.traits.reads_rows:
+        summed = item.inputs[-1].dims
+    if not (is_split(summed) and _is_cut(item.output)):
+        return [item]
+    partial = whole(item.output)
+    return [replace(item, output=partial, name="", note=""), Op("reduce_scatter", (partial,), item.output)]
 
 
 def is_gathered(tensor: Tensor) -> bool:

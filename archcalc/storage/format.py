@@ -65,7 +65,7 @@ class Format:
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes on one GPU of all copies of a parameter stored in this format."""
-        role, param = place.role, place.param
+        param, role = place.param, place.param.weight_role
         parts: tuple[Part, ...] = ((param.axes, "head" if role.gives_scores else role.plain.value),)
         if self.is_blocked and role in SPLIT:
             parts = SPLIT[role](param)

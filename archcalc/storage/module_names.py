@@ -17,18 +17,14 @@ from archcalc.storage.safe_regex import Expression, compiled
 
 FIELD = "quantization_config"
 MOST_STEPS = 20_000  # of all expressions that are asked about every layer; real lists have some thousand
-MOST_VISITS = (
-    3_000_000  # of states of one list's expressions, steps that are made again left out; real lists need some 10,000
-)
+# of states of one list's expressions, steps that are made again left out; real lists need some 10,000
+MOST_VISITS = 3_000_000
 _LISTED = re.compile(r"[\w.-]+")  # a name; anything else is an expression
 _TOWER = r"(?:model|language_model|text_model|transformer|gpt_neox|decoder|backbone)"
 _ABOVE = re.compile(rf"^(?:{_TOWER}\.)*(?:layers|h|blocks)\.")
 _OUTSIDE = re.compile(rf"^(?:{_TOWER}\.)+(?=[^.]+$)")  # of a module in no layer: `language_model.lm_head`
 _ESCAPED = re.compile(rf"^\^?(?:{_TOWER}\\\.)*(?:layers|h|blocks)\\\.([0-9]{{1,9}})\\\.(?![*+?{{])")
-_TOWERS = (
-    "model.language_model.layers",
-    "language_model.model.layers",
-)  # in a larger model
+_TOWERS = ("model.language_model.layers", "language_model.model.layers")  # in a larger model
 _EVERYWHERE = frozenset({"model", "layers", "model.layers"})  # what every module of a layer is called
 _FUSED = re.compile(r"(qkv|gate_up)_proj")  # `.*v_proj.*` is not meant for these
 _NUMBERED = re.compile(r"(?:model\.layers\.)?([0-9]{1,9})(?:\.(.*))?")
@@ -160,12 +156,8 @@ def _is_row(raw: str) -> bool:
 
 
 def _held(rules: Rules, modules: tuple[str, ...]) -> bool:
-    named = any(_is_within(module, word) for word in rules.words for module in modules)
+    named = any(not word or f"{module}.".startswith(f"{word}.") for word in rules.words for module in modules)
     return named or any(_matched(rules.expressions, module, [""]) for module in modules)
-
-
-def _is_within(module: str, word: str) -> bool:
-    return not word or module == word or module.startswith(f"{word}.")
 
 
 def _above(layer: int) -> list[str]:

@@ -206,7 +206,9 @@ def _plain(name: str, stored: Stored, quantised: set[str]) -> Use:
     if stored.weights is not None:  # whoever wrote it down knew
         return Use(PARAMETER, stored.weights)
     leaf = name.rpartition(".")[2]
-    if _ALWAYS.fullmatch(leaf) or _belongs(name, quantised):
+    last = name.rfind(".") + 1  # the name of a matrix may end at the last dot, else at every dot and underscore
+    ends = [last] if name[:last] in quantised else [match.end() for match in re.finditer(r"[._]", name)]
+    if _ALWAYS.fullmatch(leaf) or any(name[:end] in quantised and _is_beside(name[:end], name[end:]) for end in ends):
         return Use(SCALE)
     square = len(stored.shape) == 4 and stored.shape[:2] == (1, 1) and stored.shape[2] == stored.shape[3]
     if _BUFFERS.fullmatch(leaf) or _INTEGERS.fullmatch(stored.format) or (leaf == "bias" and square):
@@ -215,18 +217,8 @@ def _plain(name: str, stored: Stored, quantised: set[str]) -> Use:
     return Use(role, stored.elements)
 
 
-def _belongs(name: str, quantised: set[str]) -> bool:
+def _is_beside(owner: str, rest: str) -> bool:
     """Whether it belongs to a quantised matrix: scales, zeros or indices under the names of a known layout."""
-    return any(name[:end] in quantised and _beside_name(name[:end], name[end:]) for end in _ends(name, quantised))
-
-
-def _ends(name: str, quantised: set[str]) -> list[int]:
-    """Where the name of a matrix may end: at the last dot, else at every dot and underscore."""
-    last = name.rfind(".") + 1
-    return [last] if name[:last] in quantised else [match.end() for match in re.finditer(r"[._]", name)]
-
-
-def _beside_name(owner: str, rest: str) -> bool:
     if owner.endswith("weight."):  # everything under a matrix of bitsandbytes is its state
         return True
     return bool(_OF_QUANTISED.fullmatch(rest) or _OF_QUANTISED.fullmatch(f"weight_{rest}"))

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
@@ -54,7 +53,9 @@ def meant(written: str, known: Iterable[str], engine: str = "", *, of: str = "we
     found = next((meaning for word, meaning in own.items() if _letters(word) == letters), None)
     if found:
         return Meant(found, f"what {engine} calls so")
-    return _listed(letters, habits[of]) or (_average_or_refused(written, letters) if of == "weights" else None)
+    hits = (one for one in habits[of] if letters in map(_letters, one["names"]))
+    listed = next((Meant(one["means"], one["why"]) for one in hits), None)
+    return listed or (_average_or_refused(written, letters) if of == "weights" else None)
 
 
 def average(name: str) -> Average | None:
@@ -64,8 +65,12 @@ def average(name: str) -> Average | None:
         return None
     words = _letters(name[: found.start()] + name[found.end() :]) or "bpw"
     for called, rule in _habits()["averages"].items():
+        bits = Fraction(found[1])
+        if words in rule["words"] and not rule["least"] <= bits <= rule["most"]:
+            fact = f"{name} is out of range: {rule['title']} has {rule['least']} to {rule['most']} bits per weight"
+            raise InputError(fact, f"write {called}-4.0bpw", field="--weights")
         if words in rule["words"]:
-            return _within(called, Fraction(found[1]), rule, name)
+            return Average(called, bits)
     return None
 
 
@@ -73,31 +78,16 @@ def average_rule(format: str) -> dict[str, Any]:
     return dict(_habits()["averages"][format])
 
 
-def _within(format: str, bits: Fraction, rule: dict[str, Any], name: str) -> Average:
-    if not rule["least"] <= bits <= rule["most"]:
-        fact = f"{name} is out of range: {rule['title']} has {rule['least']} to {rule['most']} bits per weight"
-        raise InputError(fact, f"write {format}-4.0bpw", field="--weights")
-    return Average(format, bits)
-
-
 def _average_or_refused(written: str, letters: str) -> Meant | None:
     found = average(written)
     if found:
         return Meant(found.name, average_rule(found.format)["why"])
     for one in _habits()["refused"]:
-        if any(letters == _letters(name) for name in one.get("names", ())) or _begins(letters, one):
+        begins = any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in one.get("begins", ()))
+        if begins or any(letters == _letters(name) for name in one.get("names", ())):
             near = _habits()["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
             raise InputError(f"{written} {one['fact']}", one["hint"].format(nearest=near), field="--weights")
     return None
-
-
-def _begins(letters: str, rule: dict[str, Any]) -> bool:
-    return any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in rule.get("begins", ()))
-
-
-def _listed(letters: str, entries: Iterable[dict[str, Any]]) -> Meant | None:
-    hits = (one for one in entries if letters in map(_letters, one["names"]))
-    return next((Meant(one["means"], one["why"]) for one in hits), None)
 
 
 def _letters(name: str) -> str:
@@ -111,10 +101,7 @@ def typed_names() -> Iterator[str]:
     yield from (name for one in _habits()["weights"] for name in one["names"])
 
 
-def _habits() -> dict[str, Any]:
-    return _read(paths.shipped("typed")["formats"])
-
-
 @cache
-def _read(file: Path) -> dict[str, Any]:
+def _habits() -> dict[str, Any]:
+    file = paths.shipped("typed")["formats"]
     return dict(read(file.read_bytes(), str(file)).data)

@@ -39,12 +39,8 @@ def kinds_of_config(config: Fields | None) -> tuple[str, ...]:
     method = method_of(config)
     if method in OWN:
         return (method,)
-    found = READERS.get(method, _none)(config)
-    return tuple(dict.fromkeys(kind for kind in found if kind))
-
-
-def _none(config: Fields) -> Iterator[str]:
-    yield from ()
+    reader = READERS.get(method)
+    return tuple(dict.fromkeys(kind for kind in reader(config) if kind)) if reader else ()
 
 
 def _integers(config: Fields) -> Iterator[str]:
@@ -71,14 +67,13 @@ def _modelopt(config: Fields) -> Iterator[str]:
 def _compressed(config: Fields) -> Iterator[str]:
     for group in (config.get("config_groups") or {}).values():
         asked, packing = group.get("weights"), str(group.get("format") or config.get("format") or "")
-        if asked:
-            yield _number(str(asked.get("type", "int")), asked.get("num_bits", 8), packing)
-
-
-def _number(kind: str, bits: int, packing: str) -> str:
-    if kind == "int":
-        return f"int{bits}"
-    return "fp8" if bits == 8 else next((one for one in ("nvfp4", "mxfp4") if packing.startswith(one)), "")
+        if not asked:
+            continue
+        bits = asked.get("num_bits", 8)
+        if str(asked.get("type", "int")) == "int":
+            yield f"int{bits}"
+        else:
+            yield "fp8" if bits == 8 else next((one for one in ("nvfp4", "mxfp4") if packing.startswith(one)), "")
 
 
 def _quark(config: Fields) -> Iterator[str]:

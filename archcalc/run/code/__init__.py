@@ -10,6 +10,6 @@ versions. `plain` is archcalc's own reference, which `archcalc verify` compares 
 from __future__ import annotations
 
 from archcalc.run.code.habits import Habits
-from archcalc.run.code.library import PLAIN, Code, code, usual_code
+from archcalc.run.code.library import OWN, PLAIN, Code, code
 
-__all__ = ["PLAIN", "Code", "Habits", "code", "usual_code"]
+__all__ = ["OWN", "PLAIN", "Code", "Habits", "code"]

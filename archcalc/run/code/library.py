@@ -92,17 +92,23 @@ class Code:
         return f"{self.name} of {self.version}" if self.version else f"{self.name} {self.release}".strip()
 
 
-def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
-    """A library by its name, perhaps of a month: `torchtitan@2024-12`. `model_type` is a family of transformers, and
-    `config` what its config.json says."""
-    name, _, version = written.lower().partition("@")
-    data, about = _library(name), described(model_type)
+OWN = Code(PLAIN, "its own modules, as its documentation uses them", Habits())  # of a run that trains nothing
+
+
+def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
+    """A library by its name, perhaps of a month: `torchtitan@2024-12`. Without a name it is transformers for a model
+    that it has, else PyTorch's own modules. `model_type` is a family of transformers, `config` its config.json."""
+    about = described(model_type)
+    usual = TRANSFORMERS if about else PLAIN
+    name, _, version = (written or usual).lower().partition("@")
+    data, day = _library(name), ""
     like = data.get(LIKE, name)
     if like == TRANSFORMERS and not about:
         fact = "the spec names no family of transformers, such as `transformers: llama`"
         fact = f"archcalc does not know how transformers computes {model_type}" if model_type else fact
         raise InputError(fact, "leave --code out, or name another", field="--code")
-    day = _day(name, version, data)
+    if version:
+        day = _day(name, version, data)
     of_type = about.get(CODE, {}).get(like, {})
     said = {**data.get("layers", {}), **data.get("habits", {}), **_before(data, day)}
     if like == TRANSFORMERS:  # whether a class calls a kernel for attention, and how it computes its loss
@@ -120,10 +126,10 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
 
 def _day(name: str, version: str, data: dict[str, Any]) -> str:
     """The day of a version, or the last one of its month."""
-    if version and not DATE.fullmatch(version):
+    if not DATE.fullmatch(version):
         raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
-    day = f"{version}-31"[:10] if version else ""
-    if version and day < str(data.get("since", "")):
+    day = f"{version}-31"[:10]
+    if day < str(data.get("since", "")):
         since = f"archcalc knows {name} of {data['since']} and later, not of {version}"
         raise InputError(since, f"leave @{version} out", field="--code")
     return day
@@ -147,11 +153,6 @@ def _of_file(name: str, data: dict[str, Any]) -> Code:
         measured_kinds=tuple(data.get("measured_kinds", ())),
         release=str(data.get("release", "")),
     )
-
-
-def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code:
-    """transformers for a model that it has, else PyTorch's own modules."""
-    return code(TRANSFORMERS, model_type, config) if described(model_type) else code(PLAIN)
 
 
 def known() -> tuple[str, ...]:

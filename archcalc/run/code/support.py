@@ -39,15 +39,6 @@ def check(asked: Options, used: Code, family: str) -> None:
             raise InputError(rule.about, rule.hint or f"leave {flag_of(rule.first)} out", field=flag_of(rule.first))
 
 
-def assumed(asked: Options, used: Code) -> Iterator[Assumption]:
-    """The habits that people choose differently, unless they were given."""
-    given, known = {one.partition("=")[0] for one in asked.habit or ()}, said(asked, used)
-    for rule in used.assumed:
-        if rule.first not in given and rule.holds(known):
-            choice = known[rule.first]
-            yield Assumption(Topic.CODE, f"{used.name}: {rule.first}={choice}, {rule.about}", choice, "--habit")
-
-
 def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
     """What of the model no run has that the library was compared with."""
     kinds = dict.fromkeys(op.kind for op in ops_in(root) if op.traits.allocates)

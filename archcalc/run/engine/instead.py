@@ -27,10 +27,10 @@ def replacement(rules: EngineRules, device: DeviceFacts, precision: str, model_t
     """The number format that the engine takes on the device where it is not told one: fp32 checkpoints in 16 bits,
     fp16 on devices without bf16, and fp32 where that is not stable."""
     wanted = rules.narrows if precision == "fp32" and rules.narrows else precision
-    lack = f"{device.words} has no bf16"
     if wanted != "bf16" or not lacks(rules, device, "bf16"):
         loaded = Replacement(wanted, f"{wanted}: {rules.name} loads fp32 checkpoints in 16 bits")
         return None if wanted == precision else loaded
+    lack = f"{device.words} has no bf16"
     if lacks(rules, device, "fp16"):
         return Replacement("fp32", f"fp32 in place of bf16: {lack}, and no fp16 either")
     if model_type in rules.no_fp16:

@@ -32,7 +32,10 @@ def _weights(asked: Fields, packing: str) -> tuple[str, tuple[Stored, ...]]:
     bits, kind = number(asked, "num_bits", 8), str(asked.get("type", "int"))
     strategy, group = str(asked.get("strategy") or "tensor"), number(asked, "group_size", 0)
     if kind == "float" and bits == 4:
-        return _float4(packing)
+        for name, size in (("nvfp4", 16), ("mxfp4", 32)):
+            if packing.startswith(name):
+                return f"{name}, group {size}", weight_format(name).stores
+        return "fp4", ()
     if kind == "float" and bits == 8 and strategy in ("tensor", "channel", "block"):
         stores, told = float8(strategy, 16, asked.get("block_structure"))
         return f"fp8, {told}", stores
@@ -50,14 +53,6 @@ def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str,
     told = {"tensor": "one scale per matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
     stores = (Stored(bits, what="the weight"), Stored(beside, what="scale and zero", tile=tile), *shape, *index)
     return f"int{bits}, {told}", stores
-
-
-def _float4(packing: str) -> tuple[str, tuple[Stored, ...]]:
-    if packing.startswith("nvfp4"):
-        return "nvfp4, group 16", weight_format("nvfp4").stores
-    if packing.startswith("mxfp4"):
-        return "mxfp4, group 32", weight_format("mxfp4").stores
-    return "fp4", ()
 
 
 def _inputs(group: Fields) -> tuple[Stored, ...]:

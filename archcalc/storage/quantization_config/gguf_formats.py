@@ -44,16 +44,12 @@ class ByParameter(Checkpoint):
         return True
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
-        shares = self._shares(place)
+        """With another number of layers than in the file, formats have copies in the same proportions as there."""
+        path = f"{place.param.owner.path}.{place.param.name}"
+        shares = list(_divided(place.copies, self.formats.get(path) or self._by_tail.get(_tail(path)) or {}))
         if not shares:
             return plain(self.rest).total(place, model, plan)
         return sum(ggml(name).total(Place(place.param, copies), model, plan) for name, copies in shares)
-
-    def _shares(self, place: Place) -> list[tuple[str, int]]:
-        """How many copies have which format; with another number of layers, in the same proportions as in the file."""
-        path = f"{place.param.owner.path}.{place.param.name}"
-        config = self.formats.get(path) or self._by_tail.get(_tail(path)) or {}
-        return list(_divided(place.copies, config))
 
     @cached_property
     def _by_tail(self) -> dict[str, Shares]:
@@ -123,8 +119,5 @@ def _read(path: str, entry: Any) -> Shares:
 
 def written(formats: Mapping[str, Shares]) -> dict[str, Any]:
     """The field of a spec."""
-    return {"quant_method": METHOD, "formats": {path: _entry(shares) for path, shares in formats.items()}}
-
-
-def _entry(shares: Shares) -> Any:
-    return next(iter(shares)) if len(shares) == 1 else dict(shares)
+    entries = {path: next(iter(shares)) if len(shares) == 1 else dict(shares) for path, shares in formats.items()}
+    return {"quant_method": METHOD, "formats": entries}

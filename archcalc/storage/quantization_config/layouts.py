@@ -15,14 +15,13 @@ PACKED = 8  # bits of the widest integers that are packed
 GROUP = 8  # numbers: every group of a checkpoint is some of them, 16 to 1,024 in GPTQModel, 8 and more in HQQ
 
 
-def made(name: str, *stores: Stored | tuple[Stored, ...]) -> Checkpoint:
-    """Every linear layer stored in the same format."""
-    return Checkpoint(name, (Group(layout(*stores)),))
+def made(name: str, stores: tuple[Stored, ...], config: Fields, **more: Any) -> Checkpoint:
+    """Every linear layer stored in the same format, but for those that the config excludes."""
+    return Checkpoint(name, (Group(layout(*stores)),), **{"skipped": skipped(config), **more})
 
 
-def layout(*stores: Stored | tuple[Stored, ...]) -> Format:
-    flat = [one for several in stores for one in (several if isinstance(several, tuple) else (several,))]
-    return Format("stored", tuple(flat), "linear")
+def layout(*stores: Stored) -> Format:
+    return Format("stored", stores, "linear")
 
 
 def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -59,13 +60,11 @@ def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | N
 
 def method_of(config: Mapping[str, Any]) -> str:
     """The method's name, spelled one way."""
-    return str(config.get("quant_method") or _unnamed(config)).lower().replace("_", "-")
-
-
-def _unnamed(config: Mapping[str, Any]) -> str:
-    """The method by its fields: old files and files beside config.json name none, and MLX never does."""
-    named = next((method for method, fields in _FIELDS.items() if fields & config.keys()), "an unnamed method")
-    return "mlx" if is_mlx(config) else named
+    named = config.get("quant_method")
+    if not named:  # by its fields: old files and files beside config.json name none, and MLX never does
+        named = next((method for method, fields in _FIELDS.items() if fields & config.keys()), "an unnamed method")
+        named = "mlx" if is_mlx(config) else named
+    return str(named).lower().replace("_", "-")
 
 
 _FIELDS: dict[str, set[str]] = {  # of one method alone, asked in this order
@@ -112,14 +111,13 @@ def _awq(config: Fields) -> Checkpoint:
     group = number(config, "group_size", group)
     if not bits:
         return without_bits("awq")
-    found = made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits))
-    return replace(found, skipped=skipped(config))
+    return made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits), config)
 
 
 def _bitsandbytes(config: Fields) -> Checkpoint | None:
     """Neither in 8 bits nor in 4 is not quantised."""
     if config.get("load_in_8bit") or config.get("_load_in_8bit"):
-        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=skipped(config))
+        return made("bitsandbytes int8", weight_format("int8").stores, config)
     if not (config.get("load_in_4bit") or config.get("_load_in_4bit")):
         return None
     kind = str(config.get("bnb_4bit_quant_type", "fp4")).lower()
@@ -128,52 +126,37 @@ def _bitsandbytes(config: Fields) -> Checkpoint | None:
     double = bool(config.get("bnb_4bit_use_double_quant"))
     kept = weight_format("nf4_dq" if double else "nf4")
     name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
-    return replace(made(name, *kept.stores), skipped=skipped(config), dequantised_copies=kept.dequantised_copies)
+    return made(name, kept.stores, config, dequantised_copies=kept.dequantised_copies)
 
 
 def _fp8(config: Fields) -> Checkpoint:
     """Blocks with an fp32 scale each, or one per matrix, and one input scale if activation scaling is static."""
     if config.get("quantized_layers"):
-        return _over(modelopt(config), _fp8({**config, "quantized_layers": None}))
+        # layers that another method lists, and one for all others: DeepSeek's fp8 with experts in NVFP4
+        listed, usual = modelopt(config), _fp8({**config, "quantized_layers": None})
+        name, groups = f"{listed.name}, else {usual.name}", (*listed.groups, *usual.groups)
+        return listed if listed.unknown else replace(usual, name=name, groups=groups, skipped=Names(()))
     block = config.get("weight_block_size")
     layout, scales = float8("block" if block else "tensor", 32, block)
     fixed = (
         (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if config.get("activation_scheme") == "static" else ()
     )
-    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(config))
-
-
-def _over(listed: Checkpoint, usual: Checkpoint) -> Checkpoint:
-    """Layers that another method lists, and one for all others: DeepSeek's fp8 with experts in NVFP4."""
-    if listed.unknown:
-        return listed
-    groups = (*listed.groups, *usual.groups)
-    return replace(usual, name=f"{listed.name}, else {usual.name}", groups=groups, skipped=Names(()))
+    return made(f"fp8, {scales}", (*layout, *fixed), config)
 
 
 def _fbgemm(config: Fields) -> Checkpoint:
     layout, scales = float8("channel", 32)
-    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=skipped(config))
-
-
-def _eetq(config: Fields) -> Checkpoint:
-    layout = (Stored(8, what="the weight"), Stored(16, what="an fp16 scale of the row", tile=(1, 0)))
-    return replace(made("eetq int8, one scale per row", *layout), skipped=skipped(config))
+    return made(f"fbgemm fp8, {scales}", layout, config)
 
 
 def _mxfp4(config: Fields) -> Checkpoint:
     """gpt-oss: experts alone."""
-    found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
-    return replace(found, quantises="experts", skipped=skipped(config), layout="mxfp4_moe")
-
-
-def _mxfp8(config: Fields) -> Checkpoint:
-    layout = (Stored(8, what="the weight"), Stored(8, what="a shared exponent", tile=(1, 32)))
-    return replace(made("mxfp8, group 32", *layout), skipped=skipped(config))
+    stores = weight_format("mxfp4").stores
+    return made("mxfp4 of experts, group 32", stores, config, quantises="experts", layout="mxfp4_moe")
 
 
 def _nvfp4(config: Fields) -> Checkpoint:
-    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=skipped(config))
+    return made("nvfp4, group 16", weight_format("nvfp4").stores, config)
 
 
 def _hqq(config: Fields) -> Checkpoint:
@@ -190,15 +173,11 @@ def _hqq(config: Fields) -> Checkpoint:
 def _quanto(config: Fields) -> Checkpoint:
     """Rows of int8 and float8 have a scale; groups of 128 of int4 and int2 a scale and a shift."""
     kind = str(config.get("weights", "int8")).removeprefix("q")
-    layouts = {
-        "int8": (Stored(8, what="the weight"), Stored(16, what="a scale of the row", tile=(1, 0))),
-        "float8": (Stored(8, what="the weight"), Stored(16, what="a scale of the row", tile=(1, 0))),
-        "int4": tiled(4, 128, 32),
-        "int2": tiled(2, 128, 32),
-    }
+    by_row = (Stored(8, what="the weight"), Stored(16, what="a scale of the row", tile=(1, 0)))
+    layouts = {"int8": by_row, "float8": by_row, "int4": tiled(4, 128, 32), "int2": tiled(2, 128, 32)}
     if kind not in layouts:
         return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weight format {kind}")
-    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(config))
+    return made(f"quanto {kind}", layouts[kind], config)
 
 
 def _torchao(config: Fields) -> Checkpoint:
@@ -208,13 +187,12 @@ def _torchao(config: Fields) -> Checkpoint:
     kind = str(inner.get("_type", "")).lower().replace("_", "")
     data: Fields = inner.get("_data") or config.get("quant_type_kwargs") or {}
     group = number(data, "group_size", 128)
-    left = skipped(config)
     if "int4" in kind:
-        return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=left)
+        return made(f"torchao int4, {grouped(group)}", tiled(4, group, 32), config)
     if "int8" in kind or "float8" in kind:
         name = "int8" if "int8" in kind else "float8"
         layout = (Stored(8, what="the weight"), Stored(32, what="a scale of the row", tile=(1, 0)))
-        return replace(made(f"torchao {name}, one scale per row", *layout), skipped=left)
+        return made(f"torchao {name}, one scale per row", layout, config)
     return Checkpoint(f"torchao {asked}", unknown=f"archcalc does not know how torchao stores {kind or 'them'}")
 
 
@@ -228,13 +206,13 @@ def _aqlm(config: Fields) -> Checkpoint:
         Stored(16 * books * 2**bits * into * out, what="the books", tile=(0, 0)),
         Stored(16, what="an fp16 scale", tile=(out, 0)),
     )
-    found = made(f"aqlm, {books} × {bits} bits for {into * out} weights", *layout)
-    return replace(found, skipped=Names(words(config.get("linear_weights_not_to_quantize"))))
+    left = Names(words(config.get("linear_weights_not_to_quantize")))
+    return made(f"aqlm, {books} × {bits} bits for {into * out} weights", layout, config, skipped=left)
 
 
-def _bitnet(config: Fields) -> Checkpoint:
-    layout = (Stored(2, what="a ternary weight"), Stored(16, what="a scale of the matrix", tile=(0, 0)))
-    return replace(made("bitnet, 2 bits", *layout), skipped=skipped(config))
+EETQ = (Stored(8, what="the weight"), Stored(16, what="an fp16 scale of the row", tile=(1, 0)))
+MXFP8 = (Stored(8, what="the weight"), Stored(8, what="a shared exponent", tile=(1, 32)))
+BITNET = (Stored(2, what="a ternary weight"), Stored(16, what="a scale of the matrix", tile=(0, 0)))
 
 
 def _gguf(config: Fields) -> Checkpoint:
@@ -252,9 +230,9 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "bitsandbytes": _bitsandbytes,
     "fp8": _fp8,
     "fbgemm-fp8": _fbgemm,
-    "eetq": _eetq,
+    "eetq": partial(made, "eetq int8, one scale per row", EETQ),
     "mxfp4": _mxfp4,
-    "mxfp8": _mxfp8,
+    "mxfp8": partial(made, "mxfp8, group 32", MXFP8),
     "nvfp4": _nvfp4,
     "modelopt": modelopt,
     "modelopt-fp4": modelopt,
@@ -266,6 +244,6 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "quanto": _quanto,
     "torchao": _torchao,
     "aqlm": _aqlm,
-    "bitnet": _bitnet,
+    "bitnet": partial(made, "bitnet, 2 bits", BITNET),
     "gguf": _gguf,
 }

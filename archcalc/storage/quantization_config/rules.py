@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Format, Stored
@@ -16,7 +15,7 @@ UNQUANTISED = 16  # bits of a width that is none
 
 def packed(bits: int, group: int, beside: int, *more: Stored) -> Format:
     """Packed integers with a number of extra bits per group, named by their width."""
-    return replace(layout(tiled(bits, group, beside), *more), name=f"int{bits}, {grouped(group)}")
+    return replace(layout(*tiled(bits, group, beside), *more), name=f"int{bits}, {grouped(group)}")
 
 
 def told(*groups: Group) -> str:
@@ -30,14 +29,15 @@ def gptq_layout(bits: int, group: int) -> Format:
 
 def gptq_rules(dynamic: Fields, bits: int, group: int) -> tuple[Group, ...]:
     """GPTQModel's `dynamic`: expressions, the first that matches counts; a minus leaves modules as they are."""
-    return tuple(_gptq_rule(rule, other, bits, group) for rule, other in dynamic.items())
-
-
-def _gptq_rule(rule: str, other: Any, bits: int, group: int) -> Group:
-    targets = Names((f"re:{rule.removeprefix('-:').removeprefix('+:')}",))
-    if rule.startswith("-:"):
-        return Group(None, targets)
-    return Group(gptq_layout(number(other, "bits", bits), number(other, "group_size", group)), targets)
+    found = []
+    for rule, other in dynamic.items():
+        targets = Names((f"re:{rule.removeprefix('-:').removeprefix('+:')}",))
+        if rule.startswith("-:"):
+            found.append(Group(None, targets))
+        else:
+            kept = gptq_layout(number(other, "bits", bits), number(other, "group_size", group))
+            found.append(Group(kept, targets))
+    return tuple(found)
 
 
 def auto_round_rules(extra: Fields, bits: int, group: int) -> tuple[tuple[Group, ...], tuple[str, ...]]:
