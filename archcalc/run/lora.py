@@ -48,23 +48,30 @@ class _Linear(NamedTuple):
     weight: Param
 
 
-def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
-    """Put x·A·B, scaled, beside x·W of every linear layer that a target names, as the module's style computes it."""
-    found = [one for module, _ in walk(root) for op in module.ops for one in _linears(module, op)]
-    if not found:
-        raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
-    wanted = targets or USUAL_TARGETS
-    names = {name for one in found for path in _paths(one.weight.owner) for name in path.split(".")}
-    for target in wanted:
-        if target != EVERY_LINEAR and not any(_is_named(one.weight.owner, target) for one in found):
-            hint = f"{did_you_mean(target, names)} (or all)"
-            raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-    adapted = [one for one in found if any(_is_meant(one.weight, target) for target in wanted)]
-    if not adapted:
-        hint = f"name it: --lora-targets {found[0].weight.owner.name}"
-        raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
-    _check_rank(rank, adapted, every=EVERY_LINEAR in wanted)
-    _adapt(adapted, Dim.of("lora_rank", rank))
+@dataclass(frozen=True)
+class Lora:
+    """A change to a traced model: x·A·B, scaled, beside x·W of every linear layer that a target names, as the module's
+    style computes it."""
+
+    rank: int
+    targets: tuple[str, ...] = ()
+
+    def __call__(self, root: Module) -> None:
+        found = [one for module, _ in walk(root) for op in module.ops for one in _linears(module, op)]
+        if not found:
+            raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
+        wanted = self.targets or USUAL_TARGETS
+        names = {name for one in found for path in _paths(one.weight.owner) for name in path.split(".")}
+        for target in wanted:
+            if target != EVERY_LINEAR and not any(_is_named(one.weight.owner, target) for one in found):
+                hint = f"{did_you_mean(target, names)} (or all)"
+                raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
+        adapted = [one for one in found if any(_is_meant(one.weight, target) for target in wanted)]
+        if not adapted:
+            hint = f"name it: --lora-targets {found[0].weight.owner.name}"
+            raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
+        _check_rank(self.rank, adapted, every=EVERY_LINEAR in wanted)
+        _adapt(adapted, Dim.of("lora_rank", self.rank))
 
 
 def _linears(module: Module, op: Op) -> list[_Linear]:
@@ -104,17 +111,6 @@ def _check_rank(rank: int, adapted: list[_Linear], *, every: bool) -> None:
         raise InputError(fact, f"use a rank of at most {sides[name]:,}, such as --lora 16", field="--lora")
 
 
-@dataclass(frozen=True)
-class Lora:
-    """The same as a change that `Model.build` takes."""
-
-    rank: int
-    targets: tuple[str, ...] = ()
-
-    def __call__(self, root: Module) -> None:
-        add_lora(root, self.rank, self.targets)
-
-
 def _adapt(linears: list[_Linear], rank: Dim) -> None:
     """In a module of its own; a weight that is used again is adapted by the same two matrices."""
     matrices: dict[Param, tuple[Param, Param]] = {}
@@ -123,7 +119,9 @@ def _adapt(linears: list[_Linear], rank: Dim) -> None:
     for _, op, weight in linears:
         lora = weight.owner.child(_free_name(weight.owner, weight))
         if weight.owner.words.stands_for:
-            lora.words.work_notes.append(_as_a_whole(weight.owner))
+            parts = ", ".join(weight.owner.words.stands_for)
+            text = f"LoRA: {parts} are one matrix in this code, which is adapted as a whole"
+            lora.words.work_notes.append(Assumption(Topic.CODE, text))
         if weight not in matrices:
             elements = product(dim.size for dim in op.over) * rank.size
             down = lora.param("a", rank, op.over, elements=elements, role=Role.ADAPTER)
@@ -137,11 +135,6 @@ def _adapt(linears: list[_Linear], rank: Dim) -> None:
                 one.weight.owner.body.remove(one.lora)
         place = module.body.index(op)
         module.body[place : place + 1] = items
-
-
-def _as_a_whole(module: Module) -> Assumption:
-    text = f"LoRA: {', '.join(module.words.stands_for)} are one matrix in this code, which is adapted as a whole"
-    return Assumption(Topic.CODE, text)
 
 
 def _free_name(module: Module, weight: Tensor) -> str:

@@ -36,15 +36,12 @@ class NumberFormats:
         while len(self.wide) > known:
             known = len(self.wide)
             for op in ops:
-                self._follow(op)
+                gives_wide = self._gives_wide(op)
+                if gives_wide and op.output.role in FLOATS:
+                    self.wide.add(op.output.storage)
+                roles = FLOATS if gives_wide else (WIDE,)  # statistics beside the output are fp32 always
+                self.wide.update(one.storage for one in op.beside.values() if one.role in roles)
             self.wide.update(into.storage for into, out in carries if self.is_wide(out))
-
-    def _follow(self, op: Op) -> None:
-        """Statistics beside the output are fp32 always."""
-        roles = FLOATS if self._gives_wide(op) else (WIDE,)
-        self.wide.update(one.storage for one in op.beside.values() if one.role in roles)
-        if roles == FLOATS and op.output.role in FLOATS:
-            self.wide.add(op.output.storage)
 
     def is_wide(self, tensor: Tensor) -> bool:
         """What nobody made enters as the weights are kept."""

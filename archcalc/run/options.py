@@ -42,7 +42,11 @@ class Options(AllOptions):
         mode = values.pop("mode", None) or asked.mode or "train"
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
         if "weights" in values:
-            values |= _format(values["weights"], values.get("engine") or "")
+            from archcalc.storage.named_formats import typed_weights
+
+            written = values["weights"]
+            if found := typed_weights(written, values.get("engine") or ""):  # another name of a format
+                values |= {"weights": found.format, "typed_weights": Typed(written, *found)}
         made = cls(mode=mode, sizes=sizes, **values)
         made.check()
         return made
@@ -98,11 +102,11 @@ class Options(AllOptions):
         holder: type = type(self)
         for name, one in (*declared(holder), *declared(Sizes)):
             if one.modes and self.mode not in one.modes and self.given.get(name, 0) not in NOTHING:
-                raise _without_effect(name, one, self.mode)
+                hint = f"add --mode {one.modes[0]}, or leave {flag_of(name)} out"
+                raise InputError(f"has no effect with --mode {self.mode}", hint, field=flag_of(name))
         if self.lora and self.freeze:
-            raise InputError(
-                "with --lora everything but the adapters is frozen already", "leave --freeze out", field="--freeze"
-            )
+            fact = "with --lora everything but the adapters is frozen already"
+            raise InputError(fact, "leave --freeze out", field="--freeze")
         check_offload(self)
         if self.reshard_after_forward and self.plan.zero != 3:
             hint = "add --zero 3, or leave --reshard-after-forward out"
@@ -122,14 +126,6 @@ class Typed(NamedTuple):
     written: str
     format: str
     why: str
-
-
-def _format(written: str, engine: str) -> dict[str, Any]:
-    """Another name of a weight format becomes its own."""
-    from archcalc.storage.named_formats import typed_weights
-
-    found = typed_weights(written, engine)
-    return {"weights": found.format, "typed_weights": Typed(written, *found)} if found else {}
 
 
 @cache
@@ -156,9 +152,3 @@ def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iter
         found = known[name].read(value, flag_of(name))
         if found is not None:
             yield name, found
-
-
-def _without_effect(name: str, one: Option, mode: str) -> InputError:
-    option = flag_of(name)
-    hint = f"add --mode {one.modes[0]}, or leave {option} out"
-    return InputError(f"has no effect with --mode {mode}", hint, field=option)

@@ -15,7 +15,7 @@ from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.errors import InputError
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
-from archcalc.run.lora import add_lora, is_adapter
+from archcalc.run.lora import Lora, is_adapter
 from archcalc.verify.plain import plain
 
 RANK = 8
@@ -52,7 +52,7 @@ def test_pytorch_computes_and_keeps_the_same(name: str, targets: tuple[str, ...]
         ids, goal = torch.zeros(2, 16, dtype=torch.long), torch.zeros(32, dtype=torch.long)
     truth = training_step(net, lambda: cross_entropy(net(ids).flatten(0, 1), goal))
     root = model.build(model.workload(batch=2, seq=16))
-    add_lora(root, RANK, targets)
+    Lora(RANK, targets)(root)
     done, kept = work(root, trainable=is_adapter), saved_activations(root, "fp32", trainable=is_adapter)
     assert (done.forward, done.backward, kept.bytes) == (truth.forward, truth.backward, truth.saved)
 

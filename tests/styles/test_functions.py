@@ -263,11 +263,11 @@ def test_tokens_travel_to_their_experts(gpus: Gpus, travels: int) -> None:
 
 
 def adapted(style: Style) -> tuple[Module, Module]:
-    from archcalc.run.lora import add_lora
+    from archcalc.run.lora import Lora
 
     root = Module("model", style=style)
     linear.linear(root["q"], hidden(), Dim.of("out", 32), bias=False, role=Role.ATTENTION_Q)
-    add_lora(root, 4, ("q",))
+    Lora(4, ("q",))(root)
     return root, root["q"]
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.code.code_file import EARLIER, CodeFile
+from archcalc.run.code.code_file import EARLIER, CodeFile, Rule
 from archcalc.run.code.habits import NAMES, Habits
 from archcalc.run.code.model_types import CODE, NOTHING_SAID, Facts, described, facts, task_of
-from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
 from archcalc.spec.data_files import document, node
 from archcalc.styles.ways import WAYS, way

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from archcalc.core.errors import InputError, close_guess
@@ -11,7 +10,6 @@ from archcalc.run.device import files, finding
 from archcalc.run.device.host import CPU, host_device
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device, Memory
-from archcalc.spec.units import Rated
 
 MOST = 100_000  # devices of one group; the largest cluster of a training report has 100,000
 _LEADING = re.compile(r"(\d[\d,_]*)\s*[x\u00d7*]\s*(\S.*)", re.IGNORECASE)  # 2x3090
@@ -125,8 +123,10 @@ def _number(text: str) -> int:
 def _one(text: str, field: str) -> tuple[str, Device] | None:
     """A single device by its name or its memory size; None if nothing is called so."""
     size = rated(text, field)
+    if size and not size.bytes:
+        raise InputError("the memory must be more than 0 bytes", "write a size such as 24GB", field=field)
     if size:
-        return text.strip(), _of_size(text.strip(), size, field)
+        return text.strip(), Device(name=text.strip(), memory=Memory(bytes=size.bytes))
     host = host_device(text, field)
     if host:
         return host
@@ -134,19 +134,10 @@ def _one(text: str, field: str) -> tuple[str, Device] | None:
     if hits.only:
         return hits.only, files.named(hits.only)
     if hits.names and counted(text)[1] == 1 and "+" not in text:
-        raise _which(text, hits.names, field)
+        shown = ", ".join(hits.names[:_SHOWN]) + (", …" if len(hits.names) > _SHOWN else "")
+        fact = f"{text.strip()} may be one of {len(hits.names)} devices"
+        raise InputError(fact, f"which one? {shown}", field=field)
     return None
-
-
-def _of_size(name: str, size: Rated, field: str) -> Device:
-    if not size.bytes:
-        raise InputError("the memory must be more than 0 bytes", "write a size such as 24GB", field=field)
-    return Device(name=name, memory=Memory(bytes=size.bytes))
-
-
-def _which(text: str, choices: Sequence[str], field: str) -> InputError:
-    shown = ", ".join(choices[:_SHOWN]) + (", …" if len(choices) > _SHOWN else "")
-    return InputError(f"{text.strip()} may be one of {len(choices)} devices", f"which one? {shown}", field=field)
 
 
 def _unknown(text: str, field: str) -> InputError:
