@@ -33,7 +33,7 @@ def on_named_device(model: Network, options: Options) -> Options:
 
 def placed(model: Network, options: Options, devices: DeviceGroup) -> Options | None:
     """On these devices; None where their layers have to be split by memory."""
-    on_card = replace(options, device=DeviceFacts.of_group(devices))
+    on_card = replace(options, device=DeviceFacts.of(devices.first, devices))
     if devices.count == 1:
         return on_card
     given = [name for name in PLANS if name in options.given]

@@ -164,7 +164,7 @@ def _facts(name: str, each: Device) -> list[Line]:
         "rated": Quantity(memory.nameplate, "text"),
         "nameplate memory": Quantity(memory.bytes, "memory"),
         "reported memory": Quantity(memory.reported, "memory"),
-        "usable memory": Quantity(memory.working_set and memory.usable, "memory"),
+        "usable memory": Quantity(memory.working_set and each.capacity, "memory"),
         "bandwidth": Quantity(each.bandwidth, "bandwidth"),
         **{f"dense {dtype}": Quantity(peak, "speed") for dtype, peak in each.peak.model_dump().items()},
         "link": Quantity(link and link.kind, "text"),

@@ -14,7 +14,6 @@ from archcalc.storage.named_formats import spelled, uniform_format
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
-    from archcalc.storage.format import Format
 
 BOTH, OF_KEYS, OF_VALUES = "kv_dtype", "cache_type_k", "cache_type_v"
 
@@ -24,9 +23,6 @@ class Part(NamedTuple):
 
     format: str
     option: str
-
-    def read(self, usual: str) -> Format:
-        return uniform_format(self.format or usual, flag_of(self.option))
 
 
 class CacheTypes(NamedTuple):

@@ -37,22 +37,22 @@ def chosen_engine(model: Network, asked: Options, stored: StoredWeights | None) 
         return running(asked, model.spec.family, kinds), made
     reason, why, named = Reason.ASKED, "", asked.engine
     if not named:
-        named, because = _usual(model, asked, kinds)
+        named, because = usual.usual_engine(_question(model, asked, kinds))
         reason, why = Reason.ARCHCALC, f": {because}"
     used = running(replace(asked, engine=named), model.spec.family, kinds)
     words = "plain PyTorch" if used.rules.name == PLAIN else used.rules.title
     return used, Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
 
 
-def _usual(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.Usual:
-    """The one that people run there; a list of tensors does not say whether it generates tokens one by one."""
+def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:
+    """What the choice depends on; a list of tensors does not say whether it generates tokens one by one."""
     assert asked.device
     named = kind_of_format(asked.weights) if asked.weights else ""
     is_generating = not (model.is_computed or model.resolved.lengths)
     if model.resolved.lengths:
         with suppress(InputError):
             is_generating = generates(model)
-    question = usual.Choice(
+    return usual.Choice(
         device=asked.device,
         family=model.spec.family,
         model_type=model.model_type,
@@ -62,4 +62,3 @@ def _usual(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.Usua
         given=frozenset(asked.given),
         unequal=asked.device.group is not None and not asked.device.group.is_uniform,
     )
-    return usual.usual_engine(question)

@@ -6,7 +6,6 @@ from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import Code
-from archcalc.run.device.attention import kernel_on
 from archcalc.run.device.capabilities import Capabilities
 from archcalc.run.engine.rules import EngineRules
 
@@ -21,22 +20,24 @@ KERNELS = {  # PyTorch's choice: torch.nn.functional.scaled_dot_product_attentio
 
 def torch_kernel(asked: str | None, device: Capabilities, activations: str, by: Code) -> Choice:
     """What PyTorch's scaled_dot_product_attention takes on the device, unless scores are to be stored, or the model's
-    class does not call it."""
+    class does not call it: FlashAttention where it runs, else another fused kernel, else scores in memory. A device of
+    which nothing is known is taken to have them."""
     if asked == "eager":
         return Choice("attention", "eager", EAGER, Reason.ASKED)
     if not asked and by.habits.attention == "eager":
         return Choice(
             "attention", "eager", EAGER, Reason.CODE, f"{KERNELS[EAGER]}, as this model's class in {by.words}"
         )
-    found = kernel_on(device, activations)
-    if asked and found.name != asked:
-        raise InputError(found.why, "choose --attention eager, or leave it out", field="--attention")
-    words = EAGER if found.name == "eager" else EFFICIENT
-    if words == EFFICIENT and BYTES[activations] == 2 and device.flash != 0:
-        words = FLASH  # FlashAttention computes in 16 bits alone, and not on every device
-    reason = Reason.ASKED if asked else Reason.CODE
-    why = f", since {found.why}" if found.why else ""
-    return Choice("attention", found.name, words, reason, f"{KERNELS[words]}{why}")
+    is_narrow, name, words, why = BYTES[activations] == BYTES["fp16"], "flash", FLASH, ""
+    if not is_narrow or device.flash == 0:  # FlashAttention computes in 16 bits alone, and not on every device
+        words, why = EFFICIENT, f"FlashAttention takes no {activations}"
+        why = f"no FlashAttention runs on {device.words}" if is_narrow else why
+    if words == EFFICIENT and device.fused_attention is False:
+        name, words, why = "eager", EAGER, f"no fused attention kernel runs on {device.words}"
+    if asked and name != asked:
+        raise InputError(why, "choose --attention eager, or leave it out", field="--attention")
+    since = f", since {why}" if why else ""
+    return Choice("attention", name, words, Reason.ASKED if asked else Reason.CODE, f"{KERNELS[words]}{since}")
 
 
 def engine_kernel(asked: str | None, rules: EngineRules) -> Choice:

@@ -21,6 +21,7 @@ from archcalc.run.engine.running import Running
 from archcalc.run.kernels import engine_kernel, torch_kernel
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
+from archcalc.spec.option import flag_of
 from archcalc.storage import named_formats
 from archcalc.storage.format import Format, plain
 
@@ -44,14 +45,15 @@ def inference_run(model: Network, asked: Options) -> Run:
     else:
         attention = engine_kernel(asked.attention, used.rules)
     kept, usual = cache_types(asked), used.rules.cache.usual if used.rules.cache else activations
+    keys, values = (named_formats.uniform_format(one.format or usual, flag_of(one.option)) for one in kept)
     made = Run(
         mode=asked.mode,
         plan=asked.plan,
         format=weights,
         activations=used.rules.activations or activations,
         attention=str(attention.value),
-        kv_format=kept.keys.read(usual),
-        value_format=kept.values.read(usual),
+        kv_format=keys,
+        value_format=values,
         kv_rule=asked.kv_rule or used.rules.kv_rule,
         state_format=_states(asked, used, activations),
         prefill=asked.prefill or used.tokens,

@@ -27,7 +27,9 @@ from archcalc.storage import named_formats
 def training_run(model: Network, asked: Options) -> Run:
     """The options of a training step, with defaults filled in: those of the code that was asked for, or of the one that
     people train such a model with."""
-    used = code(asked.code, model.model_type, model.config).with_habits(asked.habit or ())
+    used = code(asked.code, model.model_type, model.config)
+    if asked.habit:
+        used = used.with_habits(asked.habit)
     support.check(asked, used, model.spec.family)
     usual, habits = recipe_defaults(used, asked), used.habits
     kept = _recipe(model, asked, used, usual)

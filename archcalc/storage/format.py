@@ -19,6 +19,8 @@ from archcalc.storage.gguf_mixtures import Rule, alike
 from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts, Place, Shape
 
+BLOCKED = "matrices"  # what GGUF's formats quantise, of which a row is made of whole blocks
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -31,14 +33,6 @@ class Stored:
     per: int = 1
     what: str = ""
     tile: tuple[int, int] | None = None
-
-    def total(self, shape: Shape) -> int:
-        """Size in bits; a partial group counts as a whole one."""
-        if self.tile is None:
-            return -(-shape.stack * shape.rows * shape.columns // self.per) * self.bits
-        sides = zip((shape.rows, shape.columns), self.tile, strict=True)
-        rows, columns = (-(-size // step) if step else 1 for size, step in sides)
-        return shape.stack * rows * columns * self.bits
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class Format:
         """Bytes on one GPU of all copies of a parameter stored in this format."""
         param, role = place.param, place.param.weight_role
         parts: tuple[Part, ...] = ((param.axes, "head" if role.gives_scores else role.plain.value),)
-        if self.is_blocked and role in SPLIT:
+        if self.quantises == BLOCKED and role in SPLIT:
             parts = SPLIT[role](param)
         return sum(self._copies(axes, called, place, model, plan) for axes, called in parts)
 
@@ -92,12 +86,21 @@ class Format:
 
     def _fitting(self, columns: int) -> Format:
         """If rows are not whole blocks, a fallback format; llama.cpp's last resort is fp16."""
-        if not self.is_blocked or columns % self.block == 0:
+        if self.quantises != BLOCKED or columns % self.block == 0:
             return self
         return self.instead._fitting(columns) if self.instead else plain("fp16")
 
     def bytes(self, shape: Shape) -> int:
-        return -(-sum(stored.total(shape) for stored in self.stores) // 8)
+        """A partial group counts as a whole one."""
+        bits = 0
+        for stored in self.stores:
+            if stored.tile is None:
+                bits += -(-shape.stack * shape.rows * shape.columns // stored.per) * stored.bits
+            else:
+                sides = zip((shape.rows, shape.columns), stored.tile, strict=True)
+                rows, columns = (-(-size // step) if step else 1 for size, step in sides)
+                bits += shape.stack * rows * columns * stored.bits
+        return -(-bits // 8)
 
     def bytes_of(self, elements: int) -> int:
         """Those of that many weights in a row; a partial group counts as a whole one."""
@@ -107,11 +110,6 @@ class Format:
     def block(self) -> int:
         """How many weights are stored together."""
         return max((stored.per for stored in self.stores), default=1)
-
-    @property
-    def is_blocked(self) -> bool:
-        """GGUF's formats: a row is made of whole blocks."""
-        return self.quantises == "matrices"
 
     @property
     def bits_per_weight(self) -> Fraction:
@@ -126,19 +124,18 @@ class Format:
 
     def holds(self, place: Place) -> bool:
         """Whether a parameter is stored in this format; one-dimensional ones never are."""
+        role = place.param.weight_role
         if self.quantises == "everything":
             return True
         if self.quantises == "experts":
-            return place.role.is_expert
-        if self.quantises == "linear and tables":
-            return place.role.is_linear or place.role is Role.TOKEN_TABLE
-        if place.role is Role.ROUTER:
-            return False
-        if self.quantises == "matrices":
-            return place.role.is_linear or place.role is Role.TOKEN_TABLE
-        if place.role.gives_scores:
+            return role.is_expert
+        if role is Role.ROUTER:
+            return self.quantises == "linear and tables"
+        if self.quantises in ("linear and tables", BLOCKED):
+            return role.is_linear or role is Role.TOKEN_TABLE
+        if role.gives_scores:
             return self.quantises == "linear and head"
-        return place.role.is_linear
+        return role.is_linear
 
 
 def _bits(stored: Stored) -> Fraction:

@@ -39,7 +39,7 @@ def placed_on(
         chosen = placed(network, options, group)
         split: tuple[int, ...] = ()
         if chosen is None:
-            chosen = replace(options, device=DeviceFacts.of_group(group))
+            chosen = replace(options, device=DeviceFacts.of(group.first, group))
             split = tuple(device.capacity for _, device in group.each)
         request = request_of(network, chosen if are_named else replace(chosen, device=None), split)
         alike = [each.request for each in found if each.request.split == split and each.request.run == request.run]

@@ -1,16 +1,16 @@
 """What a device computes in and which attention kernels run on it: presets/capabilities, by generation and target.
 
-    capabilities(device("t4")[1]).has("bf16")      False; None where nothing is known
+    capabilities(device("t4")[1]).bf16      False; None where nothing is known
 
 A device of which neither generation nor target is known has unknown capabilities, so that nothing is refused for it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -21,7 +21,6 @@ from archcalc.spec.node import Node
 
 KIND = "capabilities"
 FORMATS = ("fp16", "bf16", "fp8", "fp4", "int8")
-Format = Literal["fp16", "bf16", "fp8", "fp4", "int8"]
 
 
 class Generation(Node):
@@ -61,18 +60,6 @@ class Capabilities:
     int8: bool | None = None
     flash: int | None = None  # the newest version of FlashAttention that runs there; 0: none does
     fused_attention: bool | None = None  # whether some kernel stores no scores
-    kernel: str = ""  # the one that does so without FlashAttention
-    sources: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
-
-    def has(self, name: Format) -> bool | None:
-        """Whether the device computes in a number format."""
-        found: bool | None = getattr(self, name)
-        return found
-
-    def why(self, name: str) -> str:
-        """The fact about a number format, `flash` or `fused_attention`, as a sentence with its source."""
-        source = dict(self.sources).get(name)
-        return f"{self._fact(name)} ({source})" if source else self._fact(name)
 
     @property
     def target(self) -> str:
@@ -86,15 +73,6 @@ class Capabilities:
         """The device with its target."""
         return f"{self.device} ({self.target})" if self.target else self.device
 
-    def _fact(self, name: str) -> str:
-        value, shown = getattr(self, name), self.words
-        if value is None:
-            return f"of {shown}, {name} is not known"
-        if name == "flash":
-            return f"FlashAttention {value} runs on {shown}" if value else f"no FlashAttention runs on {shown}"
-        what = "attention that stores no scores" if name == "fused_attention" else name
-        return f"{shown} has {what}" if value else f"{shown} has no {what}"
-
 
 NOTHING_KNOWN = Capabilities()
 
@@ -105,17 +83,15 @@ COLUMNS = [one.name for one in fields(Capabilities) if one.name in Generation.mo
 def capabilities(device: Device) -> Capabilities:
     """What is known of the device's generation, narrowed by its target where its file names one; a format of which its
     file has a peak is one that it computes in. Nothing where its file names neither generation nor target."""
-    found: list[tuple[Maker, Generation]] = []
+    found: list[Generation] = []
     for maker in map(_read, paths.presets(KIND).values()):
         if (device.maker or maker.maker) == maker.maker and (device.generation or device.compute):
             wanted = [one for one in maker.generations if one.name == (device.generation or one.name)]
-            found += ((maker, one) for one in wanted if one.compute == (device.compute or one.compute))
-    shared = {name: _agreed([getattr(one, name) for _, one in found]) for name in COLUMNS}
+            found += (one for one in wanted if one.compute == (device.compute or one.compute))
+    shared = {name: _agreed([getattr(one, name) for one in found]) for name in COLUMNS}
     shared |= {name: True for name in FORMATS if shared[name] is None and getattr(device.peak, name)}
     shared["compute"] = device.compute or shared["compute"]
-    first = found[0][0] if found else Maker(maker="", sources={}, generations=[])
-    own: dict[str, Any] = {"kernel": first.kernel, "sources": tuple(first.sources.items())}
-    return Capabilities(device.name, device.generation or _agreed([one.name for _, one in found]), **shared, **own)
+    return Capabilities(device.name, device.generation or _agreed([one.name for one in found]), **shared)
 
 
 def _agreed(values: list[Any]) -> Any:

@@ -27,13 +27,6 @@ class Memory(Node):
     working_set: str | None = None  # a file of presets/working_sets
     source: str | None = None  # of the reported figure
 
-    @property
-    def usable(self) -> int:
-        """As the driver reports it if a source gives that figure, else by the rule, else the nameplate."""
-        if self.reported or not self.working_set:
-            return self.reported or self.bytes
-        return rule(self.working_set).usable(self.bytes)
-
 
 class Link(Node):
     """The interconnect between devices of one machine."""
@@ -76,8 +69,12 @@ class Device(Node):
 
     @property
     def capacity(self) -> int:
-        """Memory that a model can use."""
-        return self.memory.usable
+        """Memory that a model can use: as the driver reports it if a source gives that figure, else by the rule, else
+        the nameplate."""
+        memory = self.memory
+        if memory.reported or not memory.working_set:
+            return memory.reported or memory.bytes
+        return rule(memory.working_set).usable(memory.bytes)
 
     @property
     def half_peak(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from archcalc.run.device import NOTHING_KNOWN, Capabilities, Device, DeviceGroup, capabilities
 from archcalc.run.engine.rules import EngineRules, Step
@@ -23,20 +23,17 @@ class DeviceFacts:
     capabilities: Capabilities = NOTHING_KNOWN
 
     @classmethod
-    def of(cls, device: Device) -> DeviceFacts:
+    def of(cls, device: Device, group: DeviceGroup | None = None) -> DeviceFacts:
+        """Of a device, the first of a group where it is one of several."""
         return cls(
             name=device.name,
             memory=device.capacity,
             generation=device.generation or "",
             maker=device.maker or "",
             kind=device.kind or "",
+            group=group,
             capabilities=capabilities(device),
         )
-
-    @classmethod
-    def of_group(cls, devices: DeviceGroup) -> DeviceFacts:
-        """Of the first one, with how many there are."""
-        return replace(cls.of(devices.first), group=devices)
 
     def cards(self, gpus: int) -> str:
         """How many of it run a plan of so many, by the name that people give it: `2 × h100`."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from archcalc.run.engine import catalog
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.supports import refusal
-from archcalc.run.engine.usual_rules import UsualRule, usual_engines
+from archcalc.run.engine.usual_rules import usual_engines
 from archcalc.spec.option import flag_of
 
 
@@ -38,29 +38,27 @@ class Choice:
 
 def usual_engine(choice: Choice) -> Usual:
     """By the first rule that holds; the last one holds for all."""
-    found = next(rule for rule in usual_engines().rules if _holds(rule, choice))
-    option = next((name for name in found.options if name in choice.given), "")
-    return Usual(found.engine, found.why.replace("{option}", flag_of(option)))
-
-
-def _holds(rule: UsualRule, choice: Choice) -> bool:
     device = choice.device
-    listed = (
-        (rule.options, choice.given),
-        (rule.weights, choice.weights),
-        (rule.makers, [device.maker]),
-        (rule.kinds, [device.kind]),
-    )
-    facts = (
-        (rule.named, bool(choice.model_type)),
-        (rule.generates, choice.generates),
-        (rule.encodes, choice.encodes),
-        (rule.unequal, choice.unequal),
-        (rule.unknown, not device.maker),
-    )
-    return (
-        all(not wanted or set(wanted) & set(there) for wanted, there in listed)
-        and all(wanted is None or wanted == there for wanted, there in facts)
-        and choice.family not in rule.families_without
-        and (not rule.runs or refusal(catalog.engine(rule.engine), device, weights=choice.weights) is None)
-    )
+    for rule in usual_engines().rules:
+        listed = (
+            (rule.options, choice.given),
+            (rule.weights, choice.weights),
+            (rule.makers, [device.maker]),
+            (rule.kinds, [device.kind]),
+        )
+        facts = (
+            (rule.named, bool(choice.model_type)),
+            (rule.generates, choice.generates),
+            (rule.encodes, choice.encodes),
+            (rule.unequal, choice.unequal),
+            (rule.unknown, not device.maker),
+        )
+        holds = (
+            all(not wanted or set(wanted) & set(there) for wanted, there in listed)
+            and all(wanted is None or wanted == there for wanted, there in facts)
+            and choice.family not in rule.families_without
+        )
+        if holds and not (rule.runs and refusal(catalog.engine(rule.engine), device, weights=choice.weights)):
+            option = next((name for name in rule.options if name in choice.given), "")
+            return Usual(rule.engine, rule.why.replace("{option}", flag_of(option)))
+    raise AssertionError("the last rule holds for all")

@@ -13,6 +13,7 @@ from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.core.errors import InputError
 from archcalc.storage import ggml_types
+from archcalc.storage.format import BLOCKED
 from archcalc.storage.named_formats import names, uniform_format, weight_format
 from archcalc.storage.places import Shape
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 BLOCKS = {kind["name"].lower(): kind for kind in ggml_types.types().values()}
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name in BLOCKS and uniform_format(name).is_blocked])
+@pytest.mark.parametrize(
+    "name", [name for name in names() if name in BLOCKS and uniform_format(name).quantises == BLOCKED]
+)
 def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
     """Scales counted: the bytes of a block in ggml-common.h over its weights, and those that each row has besides."""
     block = BLOCKS[name]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc.run.code import OWN
 from archcalc.run.device import capabilities, catalog, device
-from archcalc.run.device.attention import kernel_on
 from archcalc.run.device.capabilities import FORMATS
 from archcalc.run.device.training import training_refusal, training_replacement
+from archcalc.run.kernels import EAGER, EFFICIENT, FLASH, torch_kernel
 from archcalc.run.precision_recipes import recipe
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ TARGETED = ("NVIDIA", "AMD")  # makers whose kernels are built for targets
 )
 def test_what_a_device_has(name: str, compute: str | None, bf16: bool, fp8: bool, fp4: bool, flash: int) -> None:
     found = capabilities(device(name)[1])
-    assert (found.compute, found.has("bf16"), found.has("fp8"), found.has("fp4")) == (compute, bf16, fp8, fp4)
+    assert (found.compute, found.bf16, found.fp8, found.fp4) == (compute, bf16, fp8, fp4)
     assert found.flash == flash
 
 
@@ -67,11 +68,11 @@ def test_every_card_with_targets_has_exactly_one() -> None:
 
 def test_a_memory_size_and_a_bare_file_are_not_known(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = capabilities(device("24GB")[1])
-    assert (size.compute, size.has("bf16"), size.flash, size.fused_attention) == (None, None, None, None)
+    assert (size.compute, size.bf16, size.flash, size.fused_attention) == (None, None, None, None)
     (tmp_path / "gpus").mkdir()
     (tmp_path / "gpus" / "mine.yaml").write_text("name: Mine\nmaker: NVIDIA\nmemory: 24GB\n", encoding="utf-8")
     monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
-    assert capabilities(device("mine")[1]).has("bf16") is None
+    assert capabilities(device("mine")[1]).bf16 is None
     assert run("fit", "llama-3-8b", "--gpu", "mine", "--engine", "vllm", "--weights", "nvfp4").code == 0
 
 
@@ -83,7 +84,7 @@ def test_a_file_of_ones_own_may_name_the_target(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "gpus" / "mine-b.yaml").write_text(text + "generation: ampere\n", encoding="utf-8")
     monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
     old, new = capabilities(device("mine-a")[1]), capabilities(device("mine-b")[1])
-    assert (old.generation, old.has("bf16"), new.compute, new.has("bf16")) == ("turing", False, None, True)
+    assert (old.generation, old.bf16, new.compute, new.bf16) == ("turing", False, None, True)
 
 
 def test_a_target_that_is_none_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,28 +95,27 @@ def test_a_target_that_is_none_is_refused(run: Run, tmp_path: Path, monkeypatch:
     assert found.code == 2 and "mine.yaml:3" in found.err
 
 
-def test_a_fact_is_told_with_its_source() -> None:
-    told = capabilities(device("t4")[1]).why("bf16")
-    assert told.startswith("NVIDIA T4 16GB (compute capability 7.5) has no bf16 (PyTorch 2.13")
+def test_a_device_is_named_with_its_target() -> None:
+    assert capabilities(device("t4")[1]).words == "NVIDIA T4 16GB (compute capability 7.5)"
 
 
 @pytest.mark.parametrize(
-    ("name", "activations", "kernel", "title"),
+    ("name", "activations", "kernel", "words"),
     [
-        ("h100", "bf16", "flash", "FlashAttention 3"),
-        ("rtx-3090", "bf16", "flash", "FlashAttention 2"),
-        ("rtx-3090", "fp32", "flash", "PyTorch's memory-efficient attention"),
-        ("t4", "fp16", "flash", "PyTorch's memory-efficient attention"),
-        ("gtx-1080-ti", "fp16", "flash", "PyTorch's memory-efficient attention"),
-        ("m4-max-36gb", "bf16", "flash", "Metal's own fused attention"),
-        ("rx-6800", "fp16", "eager", "attention scores in memory"),
-        ("k80", "fp32", "eager", "attention scores in memory"),
-        ("24GB", "bf16", "flash", "FlashAttention"),
+        ("h100", "bf16", "flash", FLASH),
+        ("rtx-3090", "bf16", "flash", FLASH),
+        ("rtx-3090", "fp32", "flash", EFFICIENT),
+        ("t4", "fp16", "flash", EFFICIENT),
+        ("gtx-1080-ti", "fp16", "flash", EFFICIENT),
+        ("m4-max-36gb", "bf16", "flash", EFFICIENT),
+        ("rx-6800", "fp16", "eager", EAGER),
+        ("k80", "fp32", "eager", EAGER),
+        ("24GB", "bf16", "flash", FLASH),
     ],
 )
-def test_the_attention_kernel_of_a_device(name: str, activations: str, kernel: str, title: str) -> None:
-    found = kernel_on(capabilities(device(name)[1]), activations)
-    assert (found.name, found.title) == (kernel, title)
+def test_the_attention_kernel_of_a_device(name: str, activations: str, kernel: str, words: str) -> None:
+    found = torch_kernel(None, capabilities(device(name)[1]), activations, OWN)
+    assert (found.value, found.words) == (kernel, words)
 
 
 @pytest.mark.parametrize(
