@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_STEPS = 5_000  # of a program, repeats written out; the longest real expression has some hundred
@@ -153,7 +153,8 @@ class _Reader:
         if sign == "[":
             return self.several()
         if sign == "\\":
-            return self.escaped()
+            sign = self.take()
+            return f"\\{sign}" if sign in "AZbB" else self.character(sign)
         if sign in "^$":
             return sign
         return ANY if sign == "." else One(sign)
@@ -168,27 +169,19 @@ class _Reader:
         if opening == "?:":
             self.take(2)
         elif named:
-            self.name(self.take(named.end() - 1))
+            name = self.take(named.end() - 1)
+            if name in self.names:
+                raise NotRegular("two groups of one name")
+            self.names.add(name)
         elif opening.startswith("?"):
             raise Unsupported("it uses flags, a lookbehind or a backreference")
         return self.closed(depth)
-
-    def name(self, opening: str) -> None:
-        if opening in self.names:
-            raise NotRegular("two groups of one name")
-        self.names.add(opening)
 
     def closed(self, depth: int) -> Node:
         found = self.alternatives(depth + 1)
         if self.take() != ")":
             raise NotRegular("a bracket is not closed")
         return found
-
-    def escaped(self) -> Tree:
-        sign = self.take()
-        if sign in "AZbB":
-            return f"\\{sign}"
-        return self.character(sign)
 
     def character(self, sign: str) -> One | Several:
         """Behind a backslash, within a set or outside."""
@@ -264,11 +257,11 @@ def written(tree: Node) -> Program:
     return tuple(writer.steps)
 
 
+@dataclass
 class _Writer:
     """Writes steps one behind the other, each going on behind itself unless it forks."""
 
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
+    steps: list[Step] = field(default_factory=list)
 
     def add(self, what: One | Several | Look | str | None, *then: int) -> int:
         if len(self.steps) >= MOST_STEPS:
@@ -285,7 +278,10 @@ class _Writer:
         elif tree.kind == "any":
             self.either(tree.inner)
         elif tree.kind == "look":
-            self.look(tree)
+            inner = written(Node("all", tree.inner))
+            if len(self.steps) + len(inner) > MOST_STEPS:
+                raise Unsupported("it is too long once its repeats are written out")
+            self.add(Look(inner, tree.negated))
         else:
             self.repeat(tree)
 
@@ -317,10 +313,3 @@ class _Writer:
             self.write(inner)
         for fork in forks:
             self.steps[fork] = Step(None, (fork + 1, len(self.steps)))
-
-    def look(self, tree: Node) -> None:
-        inner = _Writer()
-        inner.write(Node("all", tree.inner))
-        if len(self.steps) + len(inner.steps) > MOST_STEPS:
-            raise Unsupported("it is too long once its repeats are written out")
-        self.add(Look(tuple(inner.steps), tree.negated))

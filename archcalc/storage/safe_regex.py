@@ -32,7 +32,10 @@ class Expression:
     def match(self, name: str) -> bool:
         """Whether a name begins with what is described, as `re.match` asks it."""
         if self._looks or "\n" in name:
-            return self._ahead(name)
+            matching = Matching(name)
+            found = matching.begins(self.program)
+            self.visited += matching.steps
+            return found
         states = self._read(name)
         return self._step(states, name[-1:], "") == MATCHED
 
@@ -65,29 +68,18 @@ class Expression:
             self.visited += matching.steps
         return self.known[key]
 
-    def _ahead(self, name: str) -> bool:
-        matching = Matching(name)
-        found = matching.begins(self.program)
-        self.visited += matching.steps
-        return found
-
 
 @lru_cache(4096)
 def compiled(raw: str) -> Expression:
     """An invalid expression is matched literally."""
     try:
-        return Expression(raw, written(_tree(raw)))
+        return Expression(raw, written(parsed(raw)))
+    except NotRegular:
+        return Expression(raw, written(Node("all", tuple(One(sign) for sign in raw))))
     except Unsupported as reason:
         fact = f"the expression {raw[:60]} is not matched: {reason}"
         hint = "use only characters, sets, alternatives, repeats and (?!…), or list the modules by name"
         raise InputError(fact, hint, field="quantization_config") from None
-
-
-def _tree(raw: str) -> Node:
-    try:
-        return parsed(raw)
-    except NotRegular:
-        return Node("all", tuple(One(sign) for sign in raw))
 
 
 @dataclass
@@ -113,11 +105,10 @@ class Matching:
         reached = self._reached(program, set(states), place)
         if len(program) in reached:
             return MATCHED
-        return frozenset(self._read(program, reached, place)) if place < len(self.name) else frozenset()
-
-    def _read(self, program: Program, states: set[int], place: int) -> set[int]:
+        if place >= len(self.name):
+            return frozenset()
         sign = self.name[place]
-        return {program[state].then[0] for state in states if program[state].reads(sign)}
+        return frozenset(program[state].then[0] for state in reached if program[state].reads(sign))
 
     def _reached(self, program: Program, states: set[int], place: int) -> set[int]:
         """These, and all that follow from them without reading."""
