@@ -19,7 +19,7 @@ class TokenLogProbabilities:
     cast: bool
 
     def __call__(self, root: Module) -> None:
-        section, head = _loss_of(root), _head_of(root)
+        section, head = _loss_of(root), next(one for one in root.children if one.group == ModuleGroup.HEAD)
         (loss,) = section.ops
         logits = loss.inputs[0]
         if self.cast:
@@ -52,10 +52,6 @@ def _loss_of(root: Module) -> Module:
         fact = "only a language model with one loss over its vocabulary is trained so"
         raise InputError(fact, "use --method sft, or leave it out", field="--method")
     return found[0]
-
-
-def _head_of(root: Module) -> Module:
-    return next(module for module in root.children if module.group == ModuleGroup.HEAD)
 
 
 def logits_of(root: Module) -> tuple[Tensor, Tensor]:

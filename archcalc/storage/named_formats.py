@@ -15,7 +15,7 @@ from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 from archcalc.storage.format import Format, Other, Stored, plain
-from archcalc.storage.format_file import FormatFile, OtherForm, StoredForm
+from archcalc.storage.format_file import FormatFile
 from archcalc.storage.ggml_types import types
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
@@ -86,11 +86,17 @@ def _read(file: Path) -> Format:
     said = node(file, FormatFile)
     own = {name: getattr(said, name) for name in FIELDS if getattr(said, name) is not None}
     if said.like:
-        return replace(_another(said.like, file), **own, others=tuple(_other(each, file) for each in said.others or ()))
+        others = []
+        for one in said.others or ():
+            words = tuple(word.strip() for word in one.when.split(",")) if one.when else ()
+            others.append(Other(tuple(one.layers), one.where or "", words, format=_another(one.format, file)))
+        return replace(_another(said.like, file), **own, others=tuple(others))
     if not said.stores:
         raise InputError("a format says what it `stores`, or which other it is `like`", field=str(file))
     instead = _another(said.instead, file) if said.instead else None
-    return Format(stores=tuple(map(_stored, said.stores)), **own, instead=instead)
+    tiles = [(one.tile[0], one.tile[1]) if one.tile else None for one in said.stores]
+    stores = (Stored(one.bits, one.per, one.what, tile) for one, tile in zip(said.stores, tiles, strict=True))
+    return Format(stores=tuple(stores), **own, instead=instead)
 
 
 def _another(name: str, file: Path) -> Format:
@@ -99,15 +105,6 @@ def _another(name: str, file: Path) -> Format:
         return uniform_format(name)
     except RecursionError:
         raise InputError(f"the format {name} is like itself", "say what it `stores`", field=str(file)) from None
-
-
-def _stored(said: StoredForm) -> Stored:
-    return Stored(said.bits, said.per, said.what, (said.tile[0], said.tile[1]) if said.tile else None)
-
-
-def _other(said: OtherForm, file: Path) -> Other:
-    words = tuple(word.strip() for word in said.when.split(",")) if said.when else ()
-    return Other(tuple(said.layers), said.where or "", words, format=_another(said.format, file))
 
 
 def names() -> tuple[str, ...]:

@@ -37,14 +37,11 @@ def _folded(item: Op | Module, sources: Sources, scattered: Sources, made: set[T
     if item.output in sources or (item.traits.scatters and item.inputs[0] in made):
         return []
     if _is_plain(item) and item.inputs[0] in sources:
-        kind = "buffered_linear" if _gives_scores(item) else "gathering_linear"
+        # the head's matrix, or the table of tokens if both are one
+        roles = [tensor.weight_role for tensor in item.inputs if isinstance(tensor, Param)]
+        is_head = any(role.gives_scores or role.is_table for role in roles)
+        kind = "buffered_linear" if is_head else "gathering_linear"
         return [replace(item, kind=kind, inputs=(sources[item.inputs[0]], *item.inputs[1:]))]
     if _is_plain(item) and item.output in scattered:
         return [replace(item, kind="scattering_linear", output=scattered[item.output])]
     return [item]
-
-
-def _gives_scores(op: Op) -> bool:
-    """By the head's matrix, or by the table of tokens if both are one."""
-    roles = [tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)]
-    return any(role.gives_scores or role.is_table for role in roles)

@@ -30,7 +30,8 @@ class Typed:
 
     def fits(self, each: Device) -> bool:
         """Every size in the name is the nameplate's, or about what the driver reports."""
-        return all(_is_size(each, gibibytes * 2**30) for gibibytes in self.gibibytes)
+        sizes = (gibibytes * 2**30 for gibibytes in self.gibibytes)
+        return all(size == each.memory.bytes or abs(each.capacity - size) <= _NEAR * size for size in sizes)
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,10 @@ class Habits:
         return cls(tuple(map(_phrase, optional)), tuple(_phrase([form]) for form in data["forms"]))
 
     def typed(self, text: str) -> Typed:
-        words = self.words(text)
+        """Without sizes and without what may be left out."""
+        words = _without(self.optional, _WORD.findall(_plain(text)))
         sizes = tuple(float(size) for size in _SIZE.findall(text.lower()))
         return Typed("".join(words), "".join(_without(self.forms, words)), sizes)
-
-    def words(self, text: str) -> list[str]:
-        """Without sizes and without what may be left out."""
-        return _without(self.optional, _WORD.findall(_plain(text)))
 
     def whole_words(self, text: str) -> set[str]:
         """The same words, not split between letters and digits."""
@@ -83,7 +81,3 @@ def _without(phrases: Iterable[Phrase], words: list[str]) -> list[str]:
         for at in reversed(starts):
             del left[at : at + len(phrase)]
     return left or words
-
-
-def _is_size(each: Device, size: float) -> bool:
-    return size == each.memory.bytes or abs(each.capacity - size) <= _NEAR * size

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, words
+from archcalc.storage.quantization_config.layouts import INPUTS, Fields, float8, layout, number, words
 
 
 def compressed(config: Fields) -> Checkpoint:
@@ -22,7 +20,10 @@ def compressed(config: Fields) -> Checkpoint:
         told.append(name)
         if not stores:
             return Checkpoint(f"compressed-tensors {name}", unknown=f"archcalc does not know how it stores {name}")
-        groups.append(Group(layout(*stores, *_inputs(group)), Names(words(group.get("targets")) or ("Linear",))))
+        inputs = group.get("input_activations")
+        is_static = isinstance(inputs, dict) and inputs.get("dynamic") is not True
+        made = layout(*stores, *((INPUTS,) if is_static else ()))
+        groups.append(Group(made, Names(words(group.get("targets")) or ("Linear",))))
     name = f"compressed-tensors {' and '.join(dict.fromkeys(told)) or 'without quantised weights'}"
     return Checkpoint(name, tuple(groups), Names(words(config.get("ignore"))), head=True)
 
@@ -53,10 +54,3 @@ def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str,
     told = {"tensor": "one scale per matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
     stores = (Stored(bits, what="the weight"), Stored(beside, what="scale and zero", tile=tile), *shape, *index)
     return f"int{bits}, {told}", stores
-
-
-def _inputs(group: Fields) -> tuple[Stored, ...]:
-    """The input (activation) scale, if static quantisation stores one."""
-    asked: Any = group.get("input_activations")
-    fixed = isinstance(asked, dict) and asked.get("dynamic") is not True
-    return (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if fixed else ()

@@ -9,7 +9,7 @@ from archcalc.storage.format import Format, Stored
 from archcalc.storage.module_names import Names
 
 Fields = dict[str, Any]
-
+INPUTS = Stored(32, what="a scale of the inputs", tile=(0, 0))  # of activations, if static quantisation stores one
 
 PACKED = 8  # bits of the widest integers that are packed
 GROUP = 8  # numbers: every group of a checkpoint is some of them, 16 to 1,024 in GPTQModel, 8 and more in HQQ

@@ -18,6 +18,7 @@ from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
 from archcalc.storage.quantization_config.compressed import compressed
 from archcalc.storage.quantization_config.layouts import (
+    INPUTS,
     Fields,
     float8,
     grouped,
@@ -138,9 +139,7 @@ def _fp8(config: Fields) -> Checkpoint:
         return listed if listed.unknown else replace(usual, name=name, groups=groups, skipped=Names(()))
     block = config.get("weight_block_size")
     layout, scales = float8("block" if block else "tensor", 32, block)
-    fixed = (
-        (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if config.get("activation_scheme") == "static" else ()
-    )
+    fixed = (INPUTS,) if config.get("activation_scheme") == "static" else ()
     return made(f"fp8, {scales}", (*layout, *fixed), config)
 
 

@@ -10,10 +10,9 @@ from archcalc.storage.checkpoint import HEAD, Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped
+from archcalc.storage.quantization_config.layouts import INPUTS, Fields, float8, layout, number, skipped
 
 MIXED = "MIXED_PRECISION"
-_INPUTS = Stored(32, what="a scale of the inputs", tile=(0, 0))
 _SMOOTHING = Stored(16, what="a factor of each input", tile=(0, 1))  # AWQ's pre_quant_scale
 _FP8 = {"FP8": "tensor", "FP8_PER_CHANNEL_PER_TOKEN": "channel", "FP8_PB_WO": "block", "FP8_PB_REAL": "block"}
 Layout = tuple[str, tuple[Stored, ...]]
@@ -60,7 +59,7 @@ def _unknown(algorithm: str) -> Checkpoint:
 def _layout(asked: Fields, algorithm: str) -> Layout:
     """Its name for users, and the layout of a matrix; none if the layout is unknown."""
     if "NVFP4" in algorithm:  # without a scale of inputs that are not quantised; with AWQ's factors of smoothed ones
-        inputs = () if "A16" in algorithm else (_INPUTS,)
+        inputs = () if "A16" in algorithm else (INPUTS,)
         smoothing = (_SMOOTHING,) if "AWQ" in algorithm else ()
         return "nvfp4, group 16", (*weight_format("nvfp4").stores, *inputs, *smoothing)
     if "MXFP4" in algorithm:
@@ -70,13 +69,13 @@ def _layout(asked: Fields, algorithm: str) -> Layout:
     if algorithm in _FP8:
         block = number(asked, "group_size", 128, least=1)
         stores, told = float8(_FP8[algorithm], 32, [block, block] if _FP8[algorithm] == "block" else None)
-        return f"fp8, {told}", (*stores, _INPUTS) if algorithm == "FP8" else stores
+        return f"fp8, {told}", (*stores, INPUTS) if algorithm == "FP8" else stores
     if algorithm in ("W4A16_AWQ", "W4A8_AWQ"):
         group = number(asked, "group_size", 128, least=1)
         packed = (Stored(4, what="the weight"), Stored(16, what="a scale", tile=(1, group)), _SMOOTHING)
-        more = (_INPUTS, Stored(32, what="a scale of the scales", tile=(0, 0))) if algorithm == "W4A8_AWQ" else ()
+        more = (INPUTS, Stored(32, what="a scale of the scales", tile=(0, 0))) if algorithm == "W4A8_AWQ" else ()
         return f"int4, group {group}", (*packed, *more)
     if algorithm in ("W8A16", "W8A8_SQ_PER_CHANNEL"):
         by_row = (Stored(8, what="the weight"), Stored(32, what="a scale of the row", tile=(1, 0)))
-        return "int8, one scale per row", (*by_row, *((_SMOOTHING, _INPUTS) if "SQ" in algorithm else ()))
+        return "int8, one scale per row", (*by_row, *((_SMOOTHING, INPUTS) if "SQ" in algorithm else ()))
     return algorithm, ()

@@ -8,7 +8,7 @@ from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped, tiled
+from archcalc.storage.quantization_config.layouts import INPUTS, Fields, float8, layout, number, skipped, tiled
 
 _STRATEGIES = {"per_tensor": "tensor", "per_channel": "channel"}
 _INTEGERS = {"int4": 4, "uint4": 4, "int8": 8, "uint8": 8}
@@ -24,7 +24,9 @@ def quark(config: Fields) -> Checkpoint:
         name, stores = _weights(scheme.get("weight"))
         if not stores:
             return Checkpoint(f"quark {name}", unknown=f"archcalc does not know how Quark stores {name}")
-        made = layout(*stores, *_inputs(scheme.get("input_tensors")))
+        inputs = scheme.get("input_tensors")
+        is_static = isinstance(inputs, dict) and inputs.get("is_dynamic") is False
+        made = layout(*stores, *((INPUTS,) if is_static else ()))
         groups.append(Group(made, targets) if targets else Group(made))
         told.append(name)
     left = skipped(config)
@@ -49,9 +51,3 @@ def _weights(asked: Any) -> tuple[str, tuple[Stored, ...]]:
         tile = (0, 0) if scheme == "per_tensor" else (1, 0)
         return f"{kind}, {scheme}", (Stored(_INTEGERS[kind], what="the weight"), Stored(32, what="a scale", tile=tile))
     return f"{kind} {scheme}", ()
-
-
-def _inputs(asked: Any) -> tuple[Stored, ...]:
-    """The input (activation) scale, if static quantisation stores one."""
-    fixed = isinstance(asked, dict) and asked.get("is_dynamic") is False
-    return (Stored(32, what="a scale of the inputs", tile=(0, 0)),) if fixed else ()
