@@ -63,12 +63,10 @@ def inference_run(model: Network, asked: Options) -> Run:
         assumptions=tuple(_notes(asked, stored, used, weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    of_cache = (
-        [Choice("kv_dtype", kept.named(usual), kept.words(usual), Reason.ASKED)]
-        if any(one.format for one in kept)
-        else []
-    )
-    return replace(made, choices=(shown, *of_weights, *of_cache, attention, of_engine))
+    choices = [shown, *of_weights]
+    if any(one.format for one in kept):
+        choices.append(Choice("kv_dtype", kept.named(usual), kept.words(usual), Reason.ASKED))
+    return replace(made, choices=(*choices, attention, of_engine))
 
 
 # Number formats

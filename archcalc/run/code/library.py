@@ -14,7 +14,8 @@ from archcalc.run.code.code_file import EARLIER, CodeFile, Rule
 from archcalc.run.code.habits import NAMES, Habits
 from archcalc.run.code.model_types import CODE, NOTHING_SAID, Facts, described, facts, task_of
 from archcalc.spec import paths
-from archcalc.spec.data_files import document, node
+from archcalc.spec.data_files import document
+from archcalc.spec.reading import read_node
 from archcalc.styles.ways import WAYS, way
 
 PLAIN, TRANSFORMERS = "plain", "transformers"
@@ -71,10 +72,6 @@ class Code:
             habits |= {name: choice} if name in NAMES else {}
         return replace(self, habits=replace(self.habits, **habits), layers=tuple(layers.items()))
 
-    def layer(self, name: str) -> str:
-        """The name of its function for a layer."""
-        return dict(self.layers).get(name) or next(iter(WAYS[name]))
-
     @property
     def overwrites_logits(self) -> bool:
         return dict(self.layers).get("loss") in ("in_place", "in_place_fp32")
@@ -98,8 +95,7 @@ def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | 
     """A library by its name, perhaps of a month: `torchtitan@2024-12`. Without a name it is transformers for a model
     that it has, else PyTorch's own modules. `model_type` is a family of transformers, `config` its config.json."""
     about = described(model_type)
-    usual = TRANSFORMERS if about else PLAIN
-    name, _, version = (written or usual).lower().partition("@")
+    name, _, version = (written or (TRANSFORMERS if about else PLAIN)).lower().partition("@")
     data, day = _library(name), ""
     like = data.get(LIKE, name)
     if like == TRANSFORMERS and not about:
@@ -177,8 +173,10 @@ def _library(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
 @cache
 def _read(file: Path) -> dict[str, Any]:
     """The file itself, checked by its fields."""
-    node(file, CodeFile)
-    return document(file).data
+    found = document(file)
+    with found.locating():
+        read_node(CodeFile, found.data)
+    return found.data
 
 
 def _before(data: dict[str, Any], day: str) -> dict[str, Any]:

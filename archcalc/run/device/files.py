@@ -31,11 +31,6 @@ def names() -> list[str]:
     return list(files())
 
 
-def named(name: str) -> Device:
-    """The device of that file."""
-    return _read(paths.presets("gpus")[name])
-
-
 def makers() -> list[str]:
     """Every maker that a device file names."""
     return sorted({each.maker for each in catalog().values() if each.maker})
@@ -61,12 +56,13 @@ def _tried() -> dict[str, Device | InputError]:
     found: dict[str, Device | InputError] = {}
     for name, file in files().items():
         try:
-            found[name] = _read(file)
+            found[name] = read(file)
         except InputError as error:
             found[name] = error
     return found
 
 
 @cache
-def _read(file: Path) -> Device:
+def read(file: Path) -> Device:
+    """The device of a file."""
     return node(file, Device)

@@ -10,6 +10,7 @@ from archcalc.run.device import files, finding
 from archcalc.run.device.host import CPU, host_device
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device, Memory
+from archcalc.spec import paths
 
 MOST = 100_000  # devices of one group; the largest cluster of a training report has 100,000
 _LEADING = re.compile(r"(\d[\d,_]*)\s*[x\u00d7*]\s*(\S.*)", re.IGNORECASE)  # 2x3090
@@ -132,7 +133,7 @@ def _one(text: str, field: str) -> tuple[str, Device] | None:
         return host
     hits = finding.found(text)
     if hits.only:
-        return hits.only, files.named(hits.only)
+        return hits.only, files.read(paths.presets("gpus")[hits.only])
     if hits.names and counted(text)[1] == 1 and "+" not in text:
         shown = ", ".join(hits.names[:_SHOWN]) + (", …" if len(hits.names) > _SHOWN else "")
         fact = f"{text.strip()} may be one of {len(hits.names)} devices"

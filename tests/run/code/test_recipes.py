@@ -218,4 +218,4 @@ def test_a_code_that_trains_another_s_layers_has_its_own_recipe() -> None:
     table_head_and_norms = 2 * 1000 * 256 + 5 * 256
     found = [memory.at(1, 16).states["weights"] for memory in (here, there)]
     assert found[0] - found[1] == (4 - 2) * table_head_and_norms
-    assert there.deployment.run.code.layer("core") == "pytorch" and there.deployment.run.recompute == "block"
+    assert dict(there.deployment.run.code.layers)["core"] == "pytorch" and there.deployment.run.recompute == "block"

@@ -136,6 +136,6 @@ def test_the_loss_is_compiled_at_times(decoder: Model, version: str, compiled: s
 
 def test_a_family_has_dates_of_its_own() -> None:
     """Qwen3's rotation, which was in 16 bits before it was one of all models."""
-    found = [code(f"torchtitan@{version}", "qwen3").layer("rotary") for version in ("2025-09", "2026-03")]
+    found = [dict(code(f"torchtitan@{version}", "qwen3").layers)["rotary"] for version in ("2025-09", "2026-03")]
     assert found == ["rotate_half", "fp32"]
-    assert code("torchtitan@2025-09", "llama").layer("rotary") == "complex"
+    assert dict(code("torchtitan@2025-09", "llama").layers)["rotary"] == "complex"
