@@ -1,5 +1,5 @@
 """Precision recipes of training, read from presets/recipes: the number formats of weights, gradients, optimizer states
-and activations.
+and activations; and which of them a device cannot train in, or computes in fp16 in place of bf16.
 
     recipe("autocast").weights
 
@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from archcalc.core.errors import InputError
+from archcalc.run.device.capabilities import Capabilities
 from archcalc.spec import paths
 
 CHECKPOINT = "checkpoint"  # frozen weights are in what the files have
@@ -63,3 +65,26 @@ def recipe(name: str) -> Recipe:
     data: dict[str, Any] = read(paths.shipped("recipes")[name].read_bytes(), f"recipe {name}").data
     like = data.pop("like", None)
     return replace(recipe(like), **data) if like else Recipe(**data)
+
+
+def training_refusal(device: Capabilities, recipe: Recipe) -> InputError | None:
+    """Products in fp8 need its arithmetic; a step that is in bf16 throughout has no counterpart in fp16, whose range is
+    too small for optimizer states."""
+    if recipe.products == "fp8" and device.fp8 is False:
+        return _lacks(device, "fp8", "choose --precision mixed")
+    if recipe.states == "bf16" and device.bf16 is False:
+        return _lacks(device, "bf16", "choose --precision mixed, in fp16 there, or fp32")
+    if "bf16" in (recipe.weights, recipe.activations) and device.bf16 is False and device.fp16 is False:
+        return _lacks(device, "bf16 and no fp16", "choose --precision fp32")
+    return None
+
+
+def training_replacement(device: Capabilities, recipe: Recipe) -> str:
+    """The sentence where fp16 with a scaled loss, which takes the same memory, stands for bf16; else nothing."""
+    if "bf16" not in (recipe.weights, recipe.activations) or device.bf16 is not False:
+        return ""
+    return f"fp16 with a scaled loss in place of bf16, which takes the same: {device.words} has no bf16"
+
+
+def _lacks(device: Capabilities, what: str, hint: str) -> InputError:
+    return InputError(f"{device.words} has no {what}", hint, field="--precision")

@@ -12,13 +12,12 @@ from archcalc.run import methods
 from archcalc.run.code import Code, code, support
 from archcalc.run.code.recipes import Default, meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
-from archcalc.run.device.training import training_refusal
 from archcalc.run.kernels import torch_kernel
 from archcalc.run.offload import Offload
 from archcalc.run.optimizers import optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import CHECKPOINT, WIDE_FILES, Recipe
+from archcalc.run.precision_recipes import CHECKPOINT, WIDE_FILES, Recipe, training_refusal
 from archcalc.run.resolved import Run
 from archcalc.run.training_choices import NO_DEFAULT, Defaults, training_choices
 from archcalc.storage import named_formats

@@ -10,8 +10,8 @@ from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import PLAIN
 from archcalc.run.code.recipes import Default
 from archcalc.run.device.capabilities import Capabilities
-from archcalc.run.device.training import training_replacement
 from archcalc.run.options import Options
+from archcalc.run.precision_recipes import training_replacement
 from archcalc.run.resolved import Run
 
 Defaults = dict[str, Default]

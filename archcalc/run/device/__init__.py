@@ -8,10 +8,10 @@ of which nothing else is known.
 
 from archcalc.run.device.capabilities import NOTHING_KNOWN, Capabilities, capabilities
 from archcalc.run.device.files import catalog, makers, names, unreadable, usual
-from archcalc.run.device.groups import DeviceGroup, Member, device, group
+from archcalc.run.device.groups import DeviceGroup, device, group
 from archcalc.run.device.remarks import remarks
 from archcalc.run.device.sizes import rated
-from archcalc.run.device.spec import KINDS, Device, Link, Memory, Peak
+from archcalc.run.device.spec import KINDS, Device, Memory
 
 __all__ = [
     "KINDS",
@@ -19,10 +19,7 @@ __all__ = [
     "Capabilities",
     "Device",
     "DeviceGroup",
-    "Link",
-    "Member",
     "Memory",
-    "Peak",
     "capabilities",
     "catalog",
     "device",

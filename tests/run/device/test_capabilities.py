@@ -10,9 +10,8 @@ import pytest
 from archcalc.run.code import OWN
 from archcalc.run.device import capabilities, catalog, device
 from archcalc.run.device.capabilities import FORMATS
-from archcalc.run.device.training import training_refusal, training_replacement
 from archcalc.run.kernels import EAGER, EFFICIENT, FLASH, torch_kernel
-from archcalc.run.precision_recipes import recipe
+from archcalc.run.precision_recipes import recipe, training_refusal, training_replacement
 
 if TYPE_CHECKING:
     from conftest import Run
