@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
@@ -108,8 +109,5 @@ def class_of(run: Run) -> tuple[str, str]:
 @cache
 def measured(trains: bool) -> tuple[Measured, ...]:
     """Every class, as its file has it."""
-    from archcalc.spec.yaml_reader import read
-
-    name = "training" if trains else "inference"
-    data = read(paths.shipped("accuracy")[name].read_bytes(), f"accuracy {name}").data
-    return tuple(Measured(**each) for each in data["classes"])
+    file = paths.shipped("accuracy")["training" if trains else "inference"]
+    return tuple(Measured(**each) for each in document(file).data["classes"])

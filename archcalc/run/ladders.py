@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,9 @@ def _with(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]
 @cache
 def ladders() -> dict[str, Ladder]:
     """Every ladder, by the name of its file."""
-    from archcalc.spec.yaml_reader import read
-
     found = {}
     for name, file in sorted(paths.shipped("ladders").items()):
-        data = read(file.read_bytes(), f"ladder {name}").data
+        data = document(file).data
         rungs = {key: tuple(Rung(**rung) for rung in data[key]) for key in ("weights", "kv")}
         found[name] = Ladder(data["name"], tuple(data["engines"]), tuple(data["kinds"]), **rungs)
     return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
@@ -48,11 +49,7 @@ SFT = Method()
 
 def method(asked: Options) -> Method:
     """With what was asked for in the place of the usual."""
-    found = SFT
-    if asked.method:
-        from archcalc.spec.yaml_reader import read
-
-        found = Method(**read(paths.shipped("methods")[asked.method].read_bytes(), f"method {asked.method}").data)
+    found = Method(**document(paths.shipped("methods")[asked.method]).data) if asked.method else SFT
     return replace(found, reference=asked.reference or found.reference, rollout=asked.rollout or found.rollout)
 
 

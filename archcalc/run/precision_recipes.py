@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.run.device.capabilities import Capabilities
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 CHECKPOINT = "checkpoint"  # frozen weights are in what the files have
 WIDE_FILES = (None, "fp32", "fp64")  # a model whose files name no number format is fp32
@@ -60,9 +60,7 @@ class Recipe:
 @cache
 def recipe(name: str) -> Recipe:
     """A recipe by its name; one that is `like` another has what it does not say from there."""
-    from archcalc.spec.yaml_reader import read
-
-    data: dict[str, Any] = read(paths.shipped("recipes")[name].read_bytes(), f"recipe {name}").data
+    data = dict(document(paths.shipped("recipes")[name]).data)
     like = data.pop("like", None)
     return replace(recipe(like), **data) if like else Recipe(**data)
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import document
 
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _AVERAGE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s*-?_?(?:bpw|bits? per weight)")
@@ -103,5 +103,4 @@ def typed_names() -> Iterator[str]:
 
 @cache
 def _habits() -> dict[str, Any]:
-    file = paths.shipped("typed")["formats"]
-    return dict(read(file.read_bytes(), str(file)).data)
+    return dict(document(paths.shipped("typed")["formats"]).data)

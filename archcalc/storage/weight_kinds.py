@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import document
 from archcalc.storage.named_formats import format_file, of_gguf
 from archcalc.storage.quantization_config.methods import method_of
 from archcalc.storage.typed_formats import average
@@ -28,7 +28,7 @@ def kind_of_format(name: str) -> str:
     file, bits = format_file(name), average(name)
     if bits:
         return bits.format
-    own = read(file.read_bytes(), f"format {file.stem}").data.get("kind", "") if file else ""
+    own = document(file).data.get("kind", "") if file else ""
     return own or (GGUF if of_gguf(name) else "")
 
 

@@ -1,7 +1,7 @@
 """The training code that people run: which tensors a library's implementation of a layer makes and keeps.
 
     used = code("torchtitan@2024-12", model_type="llama")
-    used.habits.rms_norm, used.lowering(narrow=True)        a change to the traced model (`archcalc.spec.traces`)
+    used.habits.logits_held, dict(used.layers)["rms_norm"]
 
 A library is a file in presets/code: its habits with their source, those of single families, and those of earlier
 versions. `plain` is archcalc's own reference, which `archcalc verify` compares with PyTorch.

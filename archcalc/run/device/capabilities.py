@@ -7,7 +7,6 @@ A device of which neither generation nor target is known has unknown capabilitie
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,18 +22,23 @@ KIND = "capabilities"
 FORMATS = ("fp16", "bf16", "fp8", "fp4", "int8")
 
 
-class Generation(Node):
-    """One generation of devices, or one target of it; what is left out is not known."""
+class Arithmetic(Node):
+    """None: not known."""
 
-    name: str
-    compute: str | None = None
+    compute: str | None = None  # CUDA's compute capability, or the target that ROCm compiles for
     fp16: bool | None = None
     bf16: bool | None = None
     fp8: bool | None = None
     fp4: bool | None = None
     int8: bool | None = None
-    flash: Annotated[int, Field(ge=0)] | None = None
-    fused_attention: bool | None = None
+    flash: Annotated[int, Field(ge=0)] | None = None  # the newest FlashAttention that runs there; 0: none does
+    fused_attention: bool | None = None  # whether some kernel stores no scores
+
+
+class Generation(Arithmetic):
+    """One generation of devices, or one target of it; what is left out is not known."""
+
+    name: str
 
 
 class Maker(Node):
@@ -46,20 +50,11 @@ class Maker(Node):
     generations: list[Generation]
 
 
-@dataclass(frozen=True)
-class Capabilities:
-    """None: not known."""
+class Capabilities(Arithmetic):
+    """Of one device."""
 
     device: str = ""  # as sentences name it
     generation: str | None = None
-    compute: str | None = None  # CUDA's compute capability, or the target that ROCm compiles for
-    fp16: bool | None = None
-    bf16: bool | None = None
-    fp8: bool | None = None
-    fp4: bool | None = None
-    int8: bool | None = None
-    flash: int | None = None  # the newest version of FlashAttention that runs there; 0: none does
-    fused_attention: bool | None = None  # whether some kernel stores no scores
 
     @property
     def target(self) -> str:
@@ -77,9 +72,6 @@ class Capabilities:
 NOTHING_KNOWN = Capabilities()
 
 
-COLUMNS = [one.name for one in fields(Capabilities) if one.name in Generation.model_fields]
-
-
 def capabilities(device: Device) -> Capabilities:
     """What is known of the device's generation, narrowed by its target where its file names one; a format of which its
     file has a peak is one that it computes in. Nothing where its file names neither generation nor target."""
@@ -88,10 +80,11 @@ def capabilities(device: Device) -> Capabilities:
         if (device.maker or maker.maker) == maker.maker and (device.generation or device.compute):
             wanted = [one for one in maker.generations if one.name == (device.generation or one.name)]
             found += (one for one in wanted if one.compute == (device.compute or one.compute))
-    shared = {name: _agreed([getattr(one, name) for one in found]) for name in COLUMNS}
+    shared = {name: _agreed([getattr(one, name) for one in found]) for name in Arithmetic.model_fields}
     shared |= {name: True for name in FORMATS if shared[name] is None and getattr(device.peak, name)}
     shared["compute"] = device.compute or shared["compute"]
-    return Capabilities(device.name, device.generation or _agreed([one.name for one in found]), **shared)
+    shared["generation"] = device.generation or _agreed([one.name for one in found])
+    return Capabilities(device=device.name, **{name: fact for name, fact in shared.items() if fact is not None})
 
 
 def _agreed(values: list[Any]) -> Any:
