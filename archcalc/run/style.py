@@ -26,10 +26,9 @@ def style_of(run: Run) -> Style:
     is_capped = run.code.facts.caps_logits and run.compile == "none"
     own_logits = ends.capped if is_capped else plain.as_they_are
     adapters = dict(run.code.layers).get("adapters", "plain")
+    # in fp32 only where they are kept so; peft's are elementwise code, which a compiler fuses
     if adapters == "fp32" and (BYTES[run.recipe.weights] != BYTES["fp32"] or run.compile != "none"):
-        adapters = (
-            "plain"  # fp32 adapters only where they are kept so; peft's are elementwise code, which a compiler fuses
-        )
+        adapters = "plain"
     chosen |= {
         "logits": ends.returned_in_fp32 if returns_fp32 else own_logits,
         "loss": _loss(run, chosen),

@@ -30,10 +30,6 @@ class Found:
     usual: str | None = None
     is_open: bool = False
 
-    @property
-    def only(self) -> str | None:
-        return self.names[0] if len(self.names) == 1 else self.usual
-
 
 @dataclass(frozen=True)
 class Index:

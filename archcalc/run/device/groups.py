@@ -132,8 +132,9 @@ def _one(text: str, field: str) -> tuple[str, Device] | None:
     if host:
         return host
     hits = finding.found(text)
-    if hits.only:
-        return hits.only, files.read(paths.presets("gpus")[hits.only])
+    only = hits.names[0] if len(hits.names) == 1 else hits.usual
+    if only:
+        return only, files.read(paths.presets("gpus")[only])
     if hits.names and counted(text)[1] == 1 and "+" not in text:
         shown = ", ".join(hits.names[:_SHOWN]) + (", …" if len(hits.names) > _SHOWN else "")
         fact = f"{text.strip()} may be one of {len(hits.names)} devices"
