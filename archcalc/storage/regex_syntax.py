@@ -278,10 +278,10 @@ class _Writer:
         elif tree.kind == "any":
             self.either(tree.inner)
         elif tree.kind == "look":
-            inner = written(Node("all", tree.inner))
-            if len(self.steps) + len(inner) > MOST_STEPS:
+            program = written(Node("all", tree.inner))
+            if len(self.steps) + len(program) > MOST_STEPS:
                 raise Unsupported("it is too long once its repeats are written out")
-            self.add(Look(inner, tree.negated))
+            self.add(Look(program, tree.negated))
         else:
             self.repeat(tree)
 
