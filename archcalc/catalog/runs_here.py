@@ -7,6 +7,7 @@ context can be then. A step is simulated only where the weights alone fit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -94,14 +95,14 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
         raise InputError("is about inference", "leave --mode out", field="--models")
     devices = group(name)
     length = options.sizes.seq or options.sizes.context or USUAL
-    names, found = [name for name in paths.presets() if pattern.lower() in name], list[tuple[str, Runs]]()
+    names, found = [name for name in paths.presets() if pattern.lower() in name], list[Runs]()
     if not names:
         raise InputError(f"no preset's name has {pattern}", "`archcalc presets` lists all", field="MODEL")
     for place, stem in enumerate(names, 1):
         doing(f"{place} of {len(names)} presets: {stem}")
-        model = _read(stem)
-        found += [(model.name, run) for run in _runs(stem, model, devices, options, length)] if model else []
-    rows = sorted((run for _, run in found if run.weights), key=lambda run: -run.parameters)
+        with suppress(InputError):  # a file of a user's own that cannot be read, a model that takes other options
+            found += _runs(stem, from_file(paths.presets()[stem]), devices, options, length)
+    rows = sorted((run for run in found if run.weights), key=lambda run: -run.parameters)
     return RunsReport(
         model=devices.words,
         assumptions=tuple(_notes(length)),
@@ -109,34 +110,22 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
         capacity=devices.first.capacity,
         length=length,
         rows=tuple(rows),
-        too_large=tuple(sorted(run.model for _, run in found if not run.weights)),
+        too_large=tuple(sorted(run.model for run in found if not run.weights)),
     )
 
 
-def _read(name: str) -> Model | None:
-    """A file of a user's own that cannot be read is no model."""
-    try:
-        return from_file(paths.presets()[name])
-    except InputError:
-        return None
-
-
 def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, length: int) -> Iterator[Runs]:
-    """Nothing for what is no language model or does not take these options."""
+    """Nothing for what is no language model."""
     if list(model.resolved.lengths) != ["seq"]:
         return
-    try:
-        # With the context asked for, or all that the model has.
-        most = model.resolved.lengths["seq"].length
-        sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-        placed = placed_on(model, replace(options, sizes=sizes), [devices])[0]
-        known = facts(placed.request, devices.kinds)
-        if not known.decodes:
-            return
+    # With the context asked for, or all that the model has.
+    most = model.resolved.lengths["seq"].length
+    sizes = replace(options.sizes, seq=min(length, most or length), context=None)
+    placed = placed_on(model, replace(options, sizes=sizes), [devices])[0]
+    known = facts(placed.request, devices.kinds)
+    if known.decodes:
         formats = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]
         yield _widest(name, placed, formats)
-    except InputError:
-        return
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:

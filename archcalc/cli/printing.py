@@ -88,7 +88,8 @@ def out(text: str, kept: str = "") -> None:
     """Print an answer; `kept` are signs without a form that its language needs."""
     if sys.stdout is None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
-    progress.erase()
+    for line in progress.running:
+        line.erase()
     styled = visible(text, _LAYOUT + MARKS + kept)  # names from files were escaped before
     print(on_terminal(styled) if is_coloured() else unstyled(styled), flush=True)
 

@@ -45,7 +45,7 @@ class Line:
             self.next = float("inf")
 
 
-_shown: list[Line] = []
+running: list[Line] = []  # which an answer erases before it is printed
 
 
 @contextmanager
@@ -55,16 +55,10 @@ def shown() -> Iterator[None]:
         yield
         return
     line = Line()
-    _shown.append(line)
+    running.append(line)
     try:
         with listening(line.show):
             yield
     finally:
-        _shown.remove(line)
-        line.erase()
-
-
-def erase() -> None:
-    """Before an answer is printed."""
-    for line in _shown:
+        running.remove(line)
         line.erase()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -17,12 +16,16 @@ def json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
         return None
     if len(raw) > MAX_JSON:
         raise InputError(f"more than {MAX_JSON:,} bytes is too long for a config", "download it again")
+    import json
+
     try:
         said = json.loads(raw, object_pairs_hook=_unambiguous)
     except json.JSONDecodeError as reason:
-        if shown.endswith(".json"):
-            raise _not_json(reason) from None
-        return None
+        if not shown.endswith(".json"):
+            return None
+        error = InputError(f"not valid JSON: {reason.msg}", "check commas, brackets and quotes; or download it again")
+        error.line, error.excerpt = reason.lineno, reason.doc.split("\n")[reason.lineno - 1][:100]
+        raise error from None
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
@@ -35,10 +38,3 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if twice:
         raise InputError("given twice, with two values", "keep one of the two", fields=[(twice[0],)])
     return found
-
-
-def _not_json(reason: json.JSONDecodeError) -> InputError:
-    error = InputError(f"not valid JSON: {reason.msg}", "check commas, brackets and quotes; or download it again")
-    error.line = reason.lineno
-    error.excerpt = reason.doc.split("\n")[reason.lineno - 1][:100]
-    return error

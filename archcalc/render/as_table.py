@@ -115,7 +115,11 @@ class _Layout:
             styled = bold(text)
         elif line.tone:
             styled = _toned(text, row[self.kept[-1]], line)
-        if self.bar and (bar := _bar(line.cells[self.units.index("share")], self.bar)):
+        if self.bar:
+            share = line.cells[self.units.index("share")] or 0
+            full, rest = divmod(round(min(share, 1) * self.bar * 8), 8)
+            bar = "█" * full + _EIGHTHS[rest]
+        if bar:
             styled += f" {coloured(bar)}"
         indent = "  " * (line.depth + 1)
         notes = [dim(text) for note in line.notes for text in _noted(note, self.width, indent)]
@@ -152,8 +156,3 @@ def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:
     hanging = len(number + dot) if number.isdigit() else 0
     whole = _JOINING.sub(lambda found: found[0].replace(" ", "\xa0"), note)
     return [text.replace("\xa0", " ") for text in _hung(whole, width, indent, indent + " " * hanging)]
-
-
-def _bar(share: float | None, width: int) -> str:
-    full, rest = divmod(round(min(share or 0, 1) * width * 8), 8)
-    return "█" * full + _EIGHTHS[rest]

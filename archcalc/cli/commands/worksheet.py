@@ -93,8 +93,8 @@ def _write(sheet: Sheet, where: Path, format: str, lang: str, *, force: bool) ->
     from archcalc.render.worksheet import rendered
 
     page, key, answers = _paths(where, format)
-    pages = {page: rendered(sheet, format, lang=lang), key: rendered(sheet, format, key=True, lang=lang)}
-    texts = {**pages, answers: written(sheet)}
+    texts = {page: rendered(sheet, format, lang=lang), key: rendered(sheet, format, key=True, lang=lang)}
+    texts[answers] = written(sheet)
     for path in texts:
         check_free(path, replace=force)
     for path, text in texts.items():
