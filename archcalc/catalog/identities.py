@@ -1,4 +1,5 @@
-"""Claims about architectures as a table: each with how far its two sides are apart, and whether it therefore holds."""
+"""Claims about architectures as a table: each with how far its two sides are apart, and whether it therefore holds; and
+a list of them with their derivations."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.words import counted
-from archcalc.identities import Finding, Outcome, Standing, about, names, run, sections
+from archcalc.identities import Finding, Outcome, Standing, about, names, run, section, sections
 from archcalc.identities.search import NothingFoundError, found, related
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
@@ -98,8 +99,8 @@ class IdentitiesReport(Report):
     def table(self) -> Table:
         """Under each section its identities, by the names that the command takes."""
         columns, lines = in_tables(self.columns()), list[Line]()
-        for section, in_section in groupby(self.findings, key=lambda finding: finding.section):
-            lines.append(heading(section, columns))
+        for title, in_section in groupby(self.findings, key=lambda finding: finding.section):
+            lines.append(heading(title, columns))
             for identity, claims in groupby(in_section, key=lambda finding: finding.identity):
                 lines += self._identity(identity, tuple(claims), columns)
         return Table(columns, tuple(lines))
@@ -159,7 +160,57 @@ def chosen(typed: Sequence[str]) -> list[str]:
     try:
         return found(typed) if typed else names()
     except NothingFoundError as error:
-        guess = f"topics: {', '.join(section.title for section in sections())}"
+        guess = f"topics: {', '.join(each.title for each in sections())}"
         if error.nearest:
             guess = f"did you mean {' or '.join(error.nearest)}?"
         raise InputError(f"no identity is about {error.word}", f"{guess} (--list shows all)") from None
+
+
+@dataclass(frozen=True)
+class IdentityListReport(Report):
+    """Names under their sections."""
+
+    command: ClassVar[str] = "identities"
+    names: tuple[str, ...]
+    explain: bool = False
+
+    def answer(self) -> str:
+        return counted(len(self.names), "identity", "identities")
+
+    def columns(self) -> tuple[Column[str], ...]:
+        return LISTED
+
+    def table(self) -> Table:
+        columns, lines = in_tables(LISTED), []
+        for title, inside in groupby(self.names, key=section):
+            lines.append(heading(title, columns))
+            for name in inside:
+                notes = words.derivation(about(name)) if self.explain else ()
+                lines.append(Line(cells_of(columns, name), 1, notes=notes))
+        return Table(columns, tuple(lines))
+
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(LISTED, self.names)
+
+    def flat(self) -> list[dict[str, Any]]:
+        return [row | {key: "; ".join(row[key]) for key in LISTS} for row in self.records()]
+
+
+LISTS = ("derivation", "sources", "words")
+LISTED: tuple[Column[str], ...] = (
+    Column("identity", "name", "name", str),
+    Column("section", get=section),
+    Column("title", "what it is about", "text", lambda name: about(name).title),
+    Column("derivation", get=lambda name: list(about(name).steps)),
+    Column("sources", get=lambda name: list(about(name).sources)),
+    Column("words", get=lambda name: list(about(name).words)),
+)
+
+
+def identity_list(typed: Iterable[str] = (), *, explain: bool = False) -> IdentityListReport:
+    """Those of these names or about these words, or all: a list that needs no PyTorch."""
+    wanted = tuple(chosen(tuple(typed)))
+    return IdentityListReport(model="identities", assumptions=(), names=wanted, explain=explain)

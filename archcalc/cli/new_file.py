@@ -82,6 +82,7 @@ def _mode_there(path: Path, replace: bool) -> int | None:
 
 
 def _moved(path: Path, content: bytes, mode: int | None) -> None:
+    """A new file, without a mode, never replaces one that was made meanwhile: linking fails where moving overwrites."""
     handle, name = tempfile.mkstemp(prefix=".archcalc-", dir=path.parent)
     beside = Path(name)
     try:
@@ -89,29 +90,20 @@ def _moved(path: Path, content: bytes, mode: int | None) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        beside.chmod(_usual_mode() if mode is None else mode)
-        _put(beside, path, new=mode is None)
+        if mode is not None:
+            beside.chmod(mode)
+            beside.replace(path)
+            return
+        mask = os.umask(0)  # which `mkstemp` ignores
+        os.umask(mask)
+        beside.chmod(0o666 & ~mask)
+        try:
+            path.hardlink_to(beside)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if path.exists():
+                raise FileExistsError from None
+            beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _put(beside: Path, path: Path, *, new: bool) -> None:
-    """A new file never replaces one that was created meanwhile: linking fails where moving would overwrite."""
-    if not new:
-        beside.replace(path)
-        return
-    try:
-        path.hardlink_to(beside)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if path.exists():
-            raise FileExistsError from None
-        beside.replace(path)
-
-
-def _usual_mode() -> int:
-    """The permissions that the user's umask gives new files; `mkstemp` ignores the umask."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -41,13 +41,11 @@ def identities(
 
     Needs the verify extra: pip install 'archcalc[verify]'. Exit code 1 if a claim does not turn out as expected.
     """
-    typed = words or ()
-    if list_names:
-        from archcalc.catalog.identity_list import identity_list
-
-        show(identity_list(typed, explain=explain), format)
-        return
     from archcalc.catalog.identities import identities as measured
+    from archcalc.catalog.identities import identity_list
 
-    report = measured(typed, explain=explain)
+    if list_names:
+        show(identity_list(words or (), explain=explain), format)
+        return
+    report = measured(words or (), explain=explain)
     show(report, format, failed=not report.as_expected)
