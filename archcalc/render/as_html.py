@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
-from archcalc.render.page import Amount, Page, page
+from archcalc.render.page import Page, page
 from archcalc.report.base import Report
 
 
@@ -24,7 +24,10 @@ def render(report: Report, *, width: int) -> str:
 
 def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
     yield f'<header>\n<p class="kind">archcalc {report.command}</p>\n<h1>{escape(shown.title)}</h1>'
-    answer, figures = _answer(shown)
+    answer, figures = shown.answer, shown.figures
+    if figures and not answer:  # then the first figure is the answer
+        first, *figures = figures
+        answer = [f"{first.exact} {first.label} {first.about}".strip()]
     yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in answer)
     yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in shown.expected)
     yield f'<p class="warning">{escape(shown.scope)}</p>' if shown.scope else ""
@@ -35,11 +38,3 @@ def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
     yield from map(tables.table, shown.tables)
     if shown.notes:
         yield f"<section>\n<h2>Assumptions and notes</h2>\n{tables.notes(shown.notes)}\n</section>"
-
-
-def _answer(shown: Page) -> tuple[Sequence[str], Sequence[Amount]]:
-    """Its lines, or the first figure, and the other figures."""
-    if shown.answer or not shown.figures:
-        return shown.answer, shown.figures
-    first, *others = shown.figures
-    return [f"{first.exact} {first.label} {first.about}".strip()], others

@@ -58,22 +58,18 @@ class Lane:
 
     async def _asked(self, question: bytes) -> bytes:
         """Whatever goes wrong, the process is not asked again: its next words would be the answer to this."""
-        process = await self._running()
+        if self.is_closed:
+            raise Busy
+        if self.process is None or self.process.returncode is not None:
+            self.process = await _started()
         try:
-            return await asyncio.wait_for(_answer(process, question), PATIENCE)
+            return await asyncio.wait_for(_answer(self.process, question), PATIENCE)
         except TimeoutError:
             await self.end()
             raise TooLong from None
         except BaseException:
             await self.end()
             raise
-
-    async def _running(self) -> Process:
-        if self.is_closed:
-            raise Busy
-        if self.process is None or self.process.returncode is not None:
-            self.process = await _started()
-        return self.process
 
     async def close(self) -> None:
         """Answer nothing any more."""

@@ -101,10 +101,6 @@ async def _answered(request: Request, lanes: Lanes, question: dict[str, Any], wr
         asked.cancel()
         await asyncio.wait((asked,))
         return Response(status_code=GONE)
-    return _response(asked)
-
-
-def _response(asked: asyncio.Task[bytes]) -> Response:
     try:
         return Response(asked.result(), media_type="application/json")
     except Busy:

@@ -44,10 +44,6 @@ class _Layout:
         verdicts = max(width(_verdict(row), SIZE) for row in report.rows)
         return cls(wide, min(names, 200.0) + 14, wide - verdicts - 18, 32.0, 16.0)
 
-    @property
-    def is_narrow(self) -> bool:
-        return self.left == 0
-
 
 def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     layout = _Layout.of(report, wide)
@@ -55,7 +51,9 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, max(most, 1), layout.left, layout.right, unit=GIB)
     ground = 10 + layout.row * len(report.rows)
     keys = legend.placed(_entries(report), 0, ground + 46, wide)
-    drawing = Drawing(wide, ground + 36 + legend.height(keys), f"{report.title()}: devices", _described(report))
+    told = (f"{row.gpu} has {binary_bytes(row.capacity_bytes)}: {_verdict(row)}" for row in report.rows)
+    described = f"What is needed on each device against its memory. {'; '.join(told)}."
+    drawing = Drawing(wide, ground + 36 + legend.height(keys), f"{report.title()}: devices", described)
     for tick in scale.ticks():
         x = scale.place(tick)
         drawing.line([(x, 4), (x, ground)], RULE)
@@ -77,11 +75,6 @@ def segment_ink(name: str) -> Ink:
     if not parts:
         return _BESIDES
     return ink(name if name in parts else parts[0])
-
-
-def _described(report: FitReport) -> str:
-    told = (f"{row.gpu} has {binary_bytes(row.capacity_bytes)}: {_verdict(row)}" for row in report.rows)
-    return f"What is needed on each device against its memory. {'; '.join(told)}."
 
 
 def _verdict(row: Row) -> str:
@@ -113,7 +106,7 @@ def _row(drawing: Drawing, report: FitReport, row: Row, layout: _Layout, scale: 
     drawing.open(hint=f"{row.gpu}: needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}")
     middle = top + layout.bar
     words, room = middle, layout.left
-    if layout.is_narrow:
+    if layout.wide < NARROW:
         words, room = top + 10, layout.wide / 2
     drawing.text(shortened(row.gpu, SIZE, room - 8), 0, words, size=SIZE)
     drawing.text(_verdict(row), layout.wide, words, size=SIZE, anchor="end", ink=_VERDICTS[row.verdict])

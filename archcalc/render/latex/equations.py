@@ -56,11 +56,6 @@ class Writer(NamedTuple):
     labels: Labels
     group: Group
 
-    @property
-    def title(self) -> str:
-        part = self.group.part
-        return self.labels.of_parts.get(part) or ", ".join(part)
-
     def names(self, equation: Equation) -> list[str]:
         return self.labels.labels(equation, self.group)
 
@@ -102,7 +97,8 @@ def aligned(groups: Sequence[Group], symbols: Symbols) -> list[Aligned]:
         new = [(each, names) for each, names in each_named if any(known.get(name) != each.expression for name in names)]
         known |= {name: each.expression for each, names in new for name in names}
         is_own = any(path not in labels.of_parts for each, _ in new for path in each.paths)
-        title = writer.title if is_own else ""
+        part = writer.group.part
+        title = labels.of_parts.get(part) or ", ".join(part) if is_own else ""
         if title or not made or made[-1].title:
             made.append(Aligned(title, []))
         made[-1].equations.extend(writer.sides(each) for each, _ in new)
