@@ -56,8 +56,8 @@ class Config:
         self.defaults = {self.named(key): value for key, value in about["defaults"].items()}
         self.defaults = {**described("base")["defaults"], **self.defaults}
         # as transformers does, which sets declared fields first and all others after them, so that the latter win
-        ordered = sorted(said, key=lambda key: key not in about["defaults"])
-        self.said = {self.named(key): said[key] for key in ordered}
+        ordered = sorted(said.items(), key=lambda field: field[0] not in about["defaults"])
+        self.said = {self.named(key): value for key, value in ordered}
         self.declared = frozenset((*self.defaults, *self.aliases))
         self.spelled = said
         self.was_read: set[str] = set()
