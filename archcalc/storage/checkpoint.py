@@ -7,7 +7,7 @@ checkpoint. Every matrix is looked up layer by layer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -78,7 +78,7 @@ class Checkpoint:
         what, hint = f"layers, for which {self.source} has rules", "choose the format to count, such as --weights bf16"
         Budget(what, MOST_LAYERS, hint, field="--weights").spend(numbers.number)
         layers = list(numbers)
-        rules = [tuple(names.of_layer(layer) for names in self._lists) for layer in layers]
+        rules = [self._of_layer(layer) for layer in layers]
         times = Counter(rules)
         first = dict(zip(reversed(rules), reversed(layers), strict=True))
         return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
@@ -94,6 +94,16 @@ class Checkpoint:
     @cached_property
     def _lists(self) -> tuple[Names, ...]:
         return (self.skipped, *(group.targets for group in self.groups))
+
+    def _of_layer(self, layer: int) -> Hashable:
+        """The rules that apply to a layer, looked up once for all its matrices."""
+        if layer not in self._asked:
+            self._asked[layer] = tuple(names.of_layer(layer) for names in self._lists)
+        return self._asked[layer]
+
+    @cached_property
+    def _asked(self) -> dict[int, Hashable]:
+        return {}
 
     def _format(self, place: Place, layer: int) -> Format:
         """The format of the first group that matches the module; none if the module is excluded."""
