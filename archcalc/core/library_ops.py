@@ -29,6 +29,7 @@ OF_LIBRARIES = {
         leaf=True,
     ),
     "expand": _PART,
+    "clamp": Kind("min(max(x, a), b)", Each(2), costs.ITS_INPUT),
     "negate": Kind("−x", Each(1)),
     "slice": _PART._replace(about="a part of a tensor, seen where it is stored"),
     "cast": Kind("the same values in another number format", converts="only"),

@@ -139,6 +139,7 @@ class Style:
     by_position: Callable[..., Tensor] = as_they_are  # heads of a position behind each other
     route: Route | None = None
     experts: RunExperts | None = None
+    expert_gate: Callable[..., Tensor] | None = None  # joins gate and up of experts; else activation(gate) · up
     adapts_router: bool = True  # its matrix is a linear layer, which gets adapters as others do
     dropout: tuple[str, ...] | None = None
     embedded: Callable[..., Tensor] = as_they_are  # rows of the table of tokens

@@ -104,7 +104,16 @@ def _gated(m: Module, routed: Tensor, product: partial[Tensor], sizes: ExpertSiz
     made = product("gate_up", routed, both, Role.EXPERT_GATE_UP)
     gate, up = (Tensor((*made.axes[:-1], (sizes.inner,)), made.role) for _ in range(2))
     m.add(Op("split", (made,), gate, beside={"up": up}))
+    if m.style.expert_gate:
+        return m.style.expert_gate(m, gate, up)
     return m.record("multiply", m.style.activation(m, sizes.act, gate), up)
+
+
+def clamped_gate(m: Module, gate: Tensor, up: Tensor) -> Tensor:
+    """(up + 1) · gate · sigmoid(α · gate), of both clamped. Source: transformers, GptOssExperts._apply_gate."""
+    gate, up = m.record("clamp", gate), m.record("clamp", up)
+    share = m.record("sigmoid", m.record("scale", gate))
+    return m.record("multiply", m.record("add", up), m.record("multiply", gate, share))
 
 
 def _product(

@@ -109,6 +109,10 @@ WAYS: dict[str, dict[str, Way]] = {
         "every": Way("every expert computes all tokens", {"experts": experts.every, "adapts_router": False}),
         "weighed_inside": Way("by all-to-all, weights multiplied into the activation", {"experts": exchange.exchange}),
     },
+    "expert_gate": {
+        "plain": Way("experts multiply the activation of the gate by up"),
+        "clamped": Way("of gate and up that are clamped, op by op", {"expert_gate": experts.clamped_gate}),
+    },
     "router": {
         "plain": Way("probabilities of experts in the activations' number format"),
         "divided": Way("in fp32, those of chosen experts divided by their sum", {"route": experts.divided}),

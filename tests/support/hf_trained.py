@@ -1,4 +1,4 @@
-"""Small random configs that transformers can train on the meta device: sizes that belong together, and long enough.
+"""Random configs that transformers can train on the meta device: sizes that belong together, and long enough.
 
 What a class still refuses is left out by whoever runs it, which takes the next one.
 """
@@ -19,7 +19,11 @@ LENGTHS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions",
     "max_encoder_position_embeddings", "max_decoder_position_embeddings",
 )  # fmt: skip
-LONGEST = 160  # positions that every config has
+LONGEST = 1280  # positions that every config has
+INNER = (
+    "intermediate_size", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim", "n_inner", "d_ff", "moe_intermediate_size",
+)  # fmt: skip
+LARGER = 8  # times widths, vocabulary and length of other tests' configs, so that layers have most of the bytes
 HEADS = ("attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 OF_HEADS = ("head_dim", "d_kv")
@@ -59,7 +63,9 @@ def drawn(model_type: str) -> list[Drawn]:
 
 def _drawn(model_type: str, rng: random.Random) -> Drawn:
     found, (name, task) = random_fields(model_type, rng), trained_class(model_type) or ("", "")
-    batch, seq = rng.choice([1, 2, 3]), rng.choice([24, 32, 40, 48, 64])
+    batch, seq = rng.choice([1, 2, 3]), LARGER * rng.choice([24, 32, 40, 48, 64])
+    sizes = ("vocab_size", *WIDTHS, *INNER)
+    found |= {key: LARGER * found[key] for key in sizes if isinstance(found.get(key), int)}
     found |= {key: LONGEST for key in LENGTHS if key in found}
     found |= {"mask_ratio": 0.0} if "mask_ratio" in described(model_type)["defaults"] else {}  # all patches are read
     found |= {"max_source_positions": seq} if "max_source_positions" in found else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "identity": lambda x: x * 1,
     "selu": F.selu,
     "relu6": F.relu6,
+    "clamp": partial(torch.clamp, min=-1, max=1),
     "hardswish": F.hardswish,
     "hardsigmoid": F.hardsigmoid,
     "mish": F.mish,

@@ -61,7 +61,8 @@ RELATED: dict[str, dict[str, Any]] = {  # what differs from one of those in a fe
     "Llama4ForCausalLM": {**DECODER, "model_type": "llama4_text", "num_local_experts": 5, "intermediate_size_mlp": 704},
     "untied BertForMaskedLM": {**DECODER, "model_type": "bert"},
 }
-CONFIGS = FAMILIES | RELATED
+WITH_SINKS = {"GptOssForCausalLM": {**DECODER, "model_type": "gpt_oss", "head_dim": 64, "num_local_experts": 5}}
+CONFIGS = FAMILIES | RELATED | WITH_SINKS
 T5_CLASS = "T5ForConditionalGeneration"  # checkpointed, its blocks hand a bias on that this small one is too much of
 WAYS = (
     Asked(),
@@ -109,6 +110,11 @@ def test_wherever_the_peak_is(sizes: dict[str, int], tmp_path: Path) -> None:
 @pytest.mark.parametrize("top", [1, 4])
 def test_however_many_experts_are_chosen(top: int, tmp_path: Path) -> None:
     assert compared(tmp_path, "MixtralForCausalLM", Asked(), num_experts_per_tok=top, num_local_experts=4).ok
+
+
+def test_gates_of_experts_are_clamped_op_by_op(tmp_path: Path) -> None:
+    """gpt-oss keeps clamped gates, their sigmoids and up + 1 of every expert; its sinks are in no kernel of PyTorch."""
+    assert compared(tmp_path, "GptOssForCausalLM", Asked(attention="eager")).ok
 
 
 @pytest.mark.parametrize("is_normalised", [True, False])
