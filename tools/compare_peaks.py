@@ -43,7 +43,7 @@ def compared(model_type: str, *, configs: int = CONFIGS, ways: tuple[Way, ...] =
     named = trained_class(model_type)
     if not named:
         return {"reason": "transformers has no class for such a config alone"}
-    source = inspect.getsource(inspect.getmodule(getattr(transformers, named[0])))
+    source = inspect.getsource(sys.modules[getattr(transformers, named[0]).__module__])
     scans = [package for package in SCANS if f', "{package}")' in source]
     if scans:
         return {
