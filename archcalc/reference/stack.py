@@ -46,10 +46,7 @@ class Stack(nn.Module):
     ) -> tuple[Tensor, list[Tensor]]:
         """What comes out, and what entered every block."""
         read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
-        constants = Constants(self, x, start, self.options)  # made once for all blocks
-        for part in self.attentions:
-            constants.add(part)
-        given = {name: tensor for name, tensor in read.items() if tensor is not None} | constants.given
+        given = {name: tensor for name, tensor in read.items() if tensor is not None} | self.constants(x, start)
         names, tensors = list(given), list(given.values())
         if hasattr(self, "once"):
             x = self.once(names, cache, x, *tensors)
@@ -60,6 +57,13 @@ class Stack(nn.Module):
                 cache.run = index
             x = run_block(block, names, cache, x, tensors)
         return self.dropout(run(self, "norm", x)), entered
+
+    def constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
+        """Made once for all blocks."""
+        made = Constants(self, x, start, self.options)
+        for part in self.attentions:
+            made.add(part)
+        return made.given
 
 
 def add_position_table(parent: nn.Module, attentions: list[Config], width: int) -> None:

@@ -50,7 +50,7 @@ def test_a_compiled_block_keeps_what_the_partitioner_saves(name: str, precision:
     net = net.to({"fp32": torch.float32, "bf16": torch.bfloat16}[precision])
     block = next(module for module in net.modules() if isinstance(module, Block))
     x = torch.randn(2, 64, 256, dtype=next(net.parameters()).dtype, requires_grad=True)
-    given = {label: tensor for label, tensor in net.decoder._constants(x, 0).items() if tensor is not None}
+    given = {label: tensor for label, tensor in net.decoder.constants(x, 0).items() if tensor is not None}
     truth = saved_by(
         lambda x, *rest: block(list(given), None, x, *rest), x, *given.values(), without=tuple(net.parameters())
     )

@@ -101,7 +101,7 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         own = {p.to_local() if isinstance(p, DTensor) else p for p in net.parameters()}
         first = x = torch.zeros(batch, seq // gpus, 256, requires_grad=True)
         stack: Any = net.decoder
-        given = stack._constants(torch.zeros(batch, seq, 256), 0)
+        given = stack.constants(torch.zeros(batch, seq, 256), 0)
         names, constants = list(given), list(given.values())
         with ShardedLifetimes() as made:
             for block in blocks:
