@@ -16,6 +16,7 @@ from typing import Any
 from archcalc.spec.paths import data_root
 
 FAR = 10  # percent: what is further off is not called equal
+ROUNDED = 0.01  # percent: as the file is, so that nothing is said to be nearer
 DATA = data_root() / "accuracy" / "code.json"
 
 
@@ -39,7 +40,7 @@ class Compared:
 
     def sentence(self) -> str:
         """In words."""
-        most, release = f"{abs(self.percent):.2g}", ".".join(self.version.split(".")[:2])
+        most, release = f"{max(abs(self.percent), ROUNDED):.2g}", ".".join(self.version.split(".")[:2])
         how = f"live bytes of storages, {self.settings} settings, transformers {release}"
         if abs(self.percent) > FAR:
             return f"differs from transformers' {self.class_name} by up to {most} % ({how})"

@@ -6,7 +6,7 @@ import pytest
 from compare_peaks import compared as measured
 from peak_difference import Way
 
-from archcalc.run.compared import compared
+from archcalc.run.compared import Compared, compared
 
 SAMPLE = (
     "llama",
@@ -38,4 +38,5 @@ def test_a_type_is_as_far_from_its_class_as_the_data_say(model_type: str) -> Non
 def test_an_answer_repeats_the_comparison() -> None:
     stated = compared("llama", "bf16", recompute=False, lora=False)
     assert stated and stated.sentence().startswith("equals transformers' LlamaForCausalLM within ")
+    assert Compared("ViTModel", -0.0, 2, "5.22.2").sentence().startswith("equals transformers' ViTModel within 0.01 % ")
     assert compared("no such type", "bf16", recompute=False, lora=False) is None
