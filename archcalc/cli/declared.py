@@ -69,10 +69,12 @@ class ByGroup(TyperCommand):
     """A command whose help lists options by group: its own first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out."""
+        """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out.
+        Versions without validators (`get_runtime_param`) convert defaults themselves."""
         typed = self.make_parser(ctx).parse_args(list(args))[0]
         if not ctx.resilient_parsing and "help" not in typed:  # help and completion want all of them
-            options = [one for one in self.params if one.param_type_name == "option" and not one.required]
+            validated = [one for one in self.params if hasattr(one, "get_runtime_param")]
+            options = [one for one in validated if one.param_type_name == "option" and not one.required]
             left = [one for one in options if one.name not in typed]
             ctx.params.update((one.name, one.get_default(ctx)) for one in left)
             self.params = [one for one in self.params if one not in left]
