@@ -85,9 +85,10 @@ class Allocator:
                 place += 1
         piece = free.pop(place)[2] if place < len(free) else self._from_device(pool, rounded)
         if piece.size - rounded >= pool.split_from:
-            rest = Piece(pool, piece.size - rounded, piece.address + rounded)
-            _link(piece, rest)
-            piece.size = rounded
+            rest = Piece(pool, piece.size - rounded, piece.address + rounded, before=piece, after=piece.after)
+            if rest.after:
+                rest.after.before = rest
+            piece.size, piece.after = rounded, rest
             insort(free, (rest.size, rest.address, rest))
         piece.is_free, piece.requested = False, size
         self.requested += size
@@ -96,37 +97,46 @@ class Allocator:
         return piece
 
     def free(self, piece: Piece) -> None:
+        """Its neighbours that are free are merged with it."""
+        free, whole, stream = piece.pool.free, piece, piece.pool.stream
         self.requested -= piece.requested
         self.allocated -= piece.size
-        self.allocated_on[piece.pool.stream] -= piece.size
+        self.allocated_on[stream] -= piece.size
         piece.is_free = True
-        _insert(piece)
+        if piece.before and piece.before.is_free:
+            whole = piece.before
+            del free[bisect_left(free, (whole.size, whole.address))]
+        while (after := whole.after) and after.is_free and after.is_mapped:
+            if after is not piece:
+                del free[bisect_left(free, (after.size, after.address))]
+            whole.size, whole.after = whole.size + after.size, after.after
+            if after.after:
+                after.after.before = whole
+        insort(free, (whole.size, whole.address, whole))
 
     def _from_device(self, pool: Pool, size: int) -> Piece:
-        """A segment for small pieces, one for those below 10 MiB, or one for the request alone."""
-        if self.expandable:
-            return self._grow(pool, size)
-        segment = pool.page if size < WHOLE_FROM else -(-size // WHOLE_STEP) * WHOLE_STEP
-        self.reserved_on[pool.stream] += segment
-        piece = Piece(pool, segment, self.next_address)
-        self.next_address += segment + WHOLE_STEP  # segments are never neighbours
-        return piece
-
-    def _grow(self, pool: Pool, size: int) -> Piece:
-        """Map as many pages as are missing behind the last free piece of an expandable segment, and merge them."""
+        """A segment for small pieces, one for those below 10 MiB, or one for the request alone. Of an expandable
+        segment as many pages as are missing are mapped, behind its last piece or, if that is free, as more of it."""
+        if not self.expandable:
+            segment = pool.page if size < WHOLE_FROM else -(-size // WHOLE_STEP) * WHOLE_STEP
+            self.reserved_on[pool.stream] += segment
+            piece = Piece(pool, segment, self.next_address)
+            self.next_address += segment + WHOLE_STEP  # segments are never neighbours
+            return piece
         if pool.end is None:
             pool.end = Piece(pool, ADDRESSES, self.next_address, is_mapped=False)
             self.next_address += ADDRESSES + WHOLE_STEP
-        end, before = pool.end, pool.end.before
-        there = before.size if before and before.is_free else 0
-        mapped = Piece(pool, -(-(size - there) // pool.page) * pool.page, end.address)
-        if before:
-            _link(before, mapped)
-        mapped.after, end.before = end, mapped
-        end.address, end.size = end.address + mapped.size, end.size - mapped.size
-        self.reserved_on[pool.stream] += mapped.size
-        piece = _insert(mapped)
-        del pool.free[bisect_left(pool.free, (piece.size, piece.address))]
+        end, last = pool.end, pool.end.before
+        if last and last.is_free:
+            piece = last
+            del pool.free[bisect_left(pool.free, (piece.size, piece.address))]
+        else:
+            piece = end.before = Piece(pool, 0, end.address, before=last, after=end)
+            if last:
+                last.after = piece
+        mapped = -(-(size - piece.size) // pool.page) * pool.page
+        piece.size, end.address, end.size = piece.size + mapped, end.address + mapped, end.size - mapped
+        self.reserved_on[pool.stream] += mapped
         return piece
 
 
@@ -134,27 +144,3 @@ def _grown(piece: Piece) -> int:
     """The size of a piece with what is not mapped behind it."""
     after = piece.after
     return piece.size + (after.size if after and not after.is_mapped else 0)
-
-
-def _link(piece: Piece, new: Piece) -> None:
-    """Put a new piece behind this one."""
-    new.before, new.after = piece, piece.after
-    if piece.after:
-        piece.after.before = new
-    piece.after = new
-
-
-def _insert(piece: Piece) -> Piece:
-    """Put a free piece into its pool, merged with its free neighbours."""
-    free, whole = piece.pool.free, piece
-    if piece.before and piece.before.is_free:
-        whole = piece.before
-        del free[bisect_left(free, (whole.size, whole.address))]
-    while (after := whole.after) and after.is_free and after.is_mapped:
-        if after is not piece:
-            del free[bisect_left(free, (after.size, after.address))]
-        whole.size, whole.after = whole.size + after.size, after.after
-        if after.after:
-            after.after.before = whole
-    insort(free, (whole.size, whole.address, whole))
-    return whole
