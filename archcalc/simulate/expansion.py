@@ -64,18 +64,18 @@ class _Expansion:
     outer: set[Loop | None] = field(default_factory=set)  # loops with others within
 
     def __post_init__(self) -> None:
-        repeated = [one for one, _ in _walk(self.events) if isinstance(one, Repeated)]
-        self.outer = {one.loop for one in repeated if any(isinstance(each, Repeated) for each in one.changes)}
+        every = list(_walk(self.events))
+        self.outer = {within.loop for one, within in every if within and isinstance(one, Repeated)}
         places: Counter[tuple[object, ...]] = Counter()
-        for change, within in _walk(self.events):
+        for change, within in every:
             if isinstance(change, Change) and change.bytes >= 0:
-                is_inside = within is not None and within.loop not in self.outer
-                loop, is_reversed = (within.loop, within.is_reversed) if within and is_inside else (None, False)
-                block = change.block
+                loop, is_reversed, block = None, False, change.block
+                if within and within.loop not in self.outer:
+                    loop, is_reversed = within.loop, within.is_reversed
                 key = change.phase, change.number, (block.part, block.bytes, block.stream, block.what)
                 origin = Origin(*key, places[key], loop, is_reversed)
                 places[key] += 1
-                self.origins[change.block], self.blocks[origin] = origin, change.block
+                self.origins[block], self.blocks[origin] = origin, block
 
     def play(self, events: list[Event]) -> list[Event]:
         """The same events with the runs of innermost loops."""

@@ -65,27 +65,25 @@ class Levels:
     room: int = 2  # copies of a block or a step that are played
     turn: int = 0  # of the loop that it is in, from 1 on
     instants: list[Snapshot] = field(default_factory=list)
-    number: int = 0
     places: Places = field(default_factory=Places)
-
-    def __post_init__(self) -> None:
-        self.number = sum(self.parts.values())
 
     def play(self, events: Iterable[Event]) -> Levels:
         """Of each phase and place in a row the highest is remembered."""
+        number = sum(self.parts.values())
         for one in events:
             if not isinstance(one, Change):
                 self._repeat(one)
+                number = sum(self.parts.values())
                 continue
             self.parts[one.part] += one.bytes
-            self.number += one.bytes
+            number += one.bytes
             where, last = self.places[one.module], self.instants[-1] if self.instants else None
             run = (one.run, self.turn) if self.is_apart else (0, 0)
             if last and last.phase == one.phase and last.place is where and last.run == run:
-                if last.bytes >= self.number:
+                if last.bytes >= number:
                     continue
                 self.instants.pop()
-            self.instants.append(Snapshot(one.phase, where, dict(self.parts), self.number, run))
+            self.instants.append(Snapshot(one.phase, where, dict(self.parts), number, run))
         return self
 
     def _repeat(self, repeated: Repeated) -> None:
@@ -98,7 +96,6 @@ class Levels:
         for copy in played:
             for part, size in grown.items():
                 self.parts[part] += size * (copy - last - 1)
-                self.number += size * (copy - last - 1)
             before, last = dict(self.parts), copy
             if len(played) <= room:
                 self.room, self.turn = room // len(played), copy + 1
@@ -109,7 +106,7 @@ class Levels:
     @property
     def peak(self) -> Snapshot:
         """For a model that computes nothing, the bytes that are always allocated."""
-        still = Snapshot("forward", Place("", 1), dict(self.parts), self.number)
+        still = Snapshot("forward", Place("", 1), dict(self.parts), sum(self.parts.values()))
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
 
 
