@@ -76,9 +76,6 @@ class Trained:
     def quantised(self, param: Param) -> bool:
         return param.owner.name in self.names
 
-    def is_wide(self, param: Param) -> bool:
-        return not self.quantised(param)
-
     def trained(self, param: Param) -> bool:
         return not self.quantised(param)
 

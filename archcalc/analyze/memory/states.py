@@ -67,36 +67,27 @@ class Keeping:
         """Whether it is stored quantised, and dequantised for its matrix products."""
         return self.format.is_quantised and self.format.holds(Place(param, 1)) and not self.trained(param)
 
-    def is_wide(self, param: Param) -> bool:
-        """Whether products read it in fp32: as it is kept, or as it is gathered."""
-        assert self.recipe
-        kept = self.recipe.weights if self.trained(param) else self.recipe.of_frozen
-        return BYTES[self.recipe.gathered or kept] == BYTES["fp32"]
-
     def trained(self, param: Param) -> bool:
         """Not what nothing reads: it has no gradient, and so no optimizer states."""
         return self.recipe is not None and self.trainable(param) and param.weight_role is not Role.SPARE
 
     def of(self, param: Param, copies: int) -> Held:
         """All bytes of a parameter: weights, master weights, gradients and optimizer states."""
-        elements, place = self.plan.size(param), Place(param, copies)
-        here = self.plan.sharded(param) if self.plan.zero == 3 else elements
-        kept, padding = self._bytes(place, here), 0
-        if self.plan.zero == 3:
-            padding = self.plan.shards * sum(kept.values()) - sum(self._bytes(place, elements).values())
-        if self.optimizer and self.trained(param) and self.plan.zero not in FLAT:
-            kept["optimizer"] += copies * self.optimizer.counters  # of steps, on every GPU
+        plan, recipe, optimizer, place = self.plan, self.recipe, self.optimizer, Place(param, copies)
+        elements = plan.size(param)
+        here = plan.sharded(param) if plan.zero == 3 else elements
+        kept, sums = dict[str, int](), list[int]()
+        for number in dict.fromkeys((elements, here)):  # undivided, then what this GPU has
+            kept = {"weights": self.weights(place, number)}
+            if recipe and optimizer and self.trained(param):
+                kept["master"] = copies * number * BYTES[recipe.master] if recipe.master else 0
+                kept["gradients"] = copies * number * BYTES[recipe.gradients]
+                kept["optimizer"] = copies * optimizer.states(param, number, BYTES[recipe.states])
+            sums.append(sum(kept.values()))
+        padding = plan.shards * sums[-1] - sums[0] if plan.zero == 3 else 0
+        if optimizer and "optimizer" in kept and plan.zero not in FLAT:
+            kept["optimizer"] += copies * optimizer.counters  # of steps, on every GPU
         return Held(param, copies, elements, **kept, padding=padding)
-
-    def _bytes(self, place: Place, elements: int) -> dict[str, int]:
-        param, copies = place.param, place.copies
-        found = {"weights": self.weights(place, elements), "master": 0, "gradients": 0, "optimizer": 0}
-        recipe = self.recipe
-        if recipe and self.optimizer and self.trained(param):
-            found["master"] = copies * elements * BYTES[recipe.master] if recipe.master else 0
-            found["gradients"] = copies * elements * BYTES[recipe.gradients]
-            found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[recipe.states])
-        return found
 
 
 def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:

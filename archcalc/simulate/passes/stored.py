@@ -14,9 +14,6 @@ class Stored(Protocol):
     def quantised(self, param: Param) -> bool:
         """Whether it is stored quantised, and dequantised for its matrix products."""
 
-    def is_wide(self, param: Param) -> bool:
-        """Whether products read it in fp32."""
-
     def trained(self, param: Param) -> bool:
         """Whether it has a gradient and optimizer states."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Param, walk
+from archcalc.core.ir import Module, walk
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.tree import ancestors
@@ -24,14 +24,22 @@ def update_by_fused_kernel(schedule: Schedule, plan: Plan, recipe: Recipe, store
 
 
 def update(schedule: Schedule, plan: Plan, optimizer: Optimizer, recipe: Recipe, stored: Stored) -> Schedule:
-    """By an optimizer that works on all parameters at once, or on one after the other."""
+    """By an optimizer that works on all parameters at once, or on one after the other: a module's own, then those of
+    its layers, of many equal ones only some."""
     root, width = schedule.root, optimizer.update * BYTES[recipe.states]
     number = sum(int(copies) * len(module.params) for module, copies in walk(root))
     if number > MOST_TENSORS and not optimizer.one_by_one:
         schedule.updates = [[_trained_elements(root, plan, stored) * width]]
         return schedule
-    every = _in_order(root, COPIES if number > MOST_TENSORS else number)
-    sizes = [own_elements(plan, param) * width for param in every if stored.trained(param)]
+    owning = {above for module, _ in walk(root) if module.params for above in ancestors(module)}
+    most = COPIES if number > MOST_TENSORS else number
+    sizes: list[int] = []
+    waiting = [root]
+    while waiting:
+        module = waiting.pop()
+        sizes.extend(own_elements(plan, one) * width for one in module.params.values() if stored.trained(one))
+        for child in reversed([child for child in module.children if child in owning]):
+            waiting.extend([child] * min(int(child.repeat), most))
     schedule.updates = [sizes]
     if optimizer.one_by_one:
         # a root and a quotient, while a variable holds the last parameter's quotient
@@ -43,16 +51,3 @@ def update(schedule: Schedule, plan: Plan, optimizer: Optimizer, recipe: Recipe,
 def _trained_elements(root: Module, plan: Plan, stored: Stored) -> int:
     every = [(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
     return sum(own_elements(plan, param) * copies for param, copies in every if stored.trained(param))
-
-
-def _in_order(root: Module, most: int) -> list[Param]:
-    """Every parameter: a module's own, then those of its layers; of equal layers all, or `most` of them."""
-    owning = {above for module, _ in walk(root) if module.params for above in ancestors(module)}
-    found: list[Param] = []
-    waiting = [root]
-    while waiting:
-        module = waiting.pop()
-        found.extend(module.params.values())
-        for child in reversed([child for child in module.children if child in owning]):
-            waiting.extend([child] * min(int(child.repeat), most))
-    return found
