@@ -17,7 +17,7 @@ from archcalc.core.kernels import as_op, is_kernel
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
 from archcalc.core.tree import ancestors
-from archcalc.simulate.nodes import Cell, Group, Loop, Mark, ParamCopy, Step
+from archcalc.simulate.nodes import Cell, Group, Loop, Mark, Step, Wanted
 from archcalc.simulate.schedule import Pass, Schedule
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
@@ -78,8 +78,9 @@ class _Build:
     number: int = 0
 
     def walk(self) -> None:
-        nodes = self.made.nodes
-        self._enter(self.made.root)
+        nodes, root = self.made.nodes, self.made.root
+        self.frames = [_Frame(root, int(root.runs), {}, 1)]
+        self._begin_run(self.frames[0])
         while self.frames:
             frame = self.frames[-1]
             item = next(frame.body, None)
@@ -89,21 +90,16 @@ class _Build:
                 continue
             elif is_kernel(item):
                 nodes.append(self._step(as_op(item), item))
-            elif isinstance(item, Module):
-                self._enter(item)
-            elif item.traits.allocates:
+            elif isinstance(item, Module) and item.runs:
+                given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in item.carries}
+                self.frames.append(_Frame(item, int(item.runs), given, frame.times))
+                self._begin_run(self.frames[-1])
+            elif isinstance(item, Op) and item.traits.allocates:
                 nodes.append(self._step(item, frame.module))
-            else:
+            elif isinstance(item, Op):
                 if item.traits.enters and item.output not in self.cells:
                     self._make(item.output, frame.module)
                 self.gradients.follow(item)
-
-    def _enter(self, module: Module) -> None:
-        given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in module.carries}
-        if module.runs:
-            outer = self.frames[-1].times if self.frames else 1
-            self.frames.append(_Frame(module, int(module.runs), given, outer))
-            self._begin_run(self.frames[-1])
 
     def _begin_run(self, frame: _Frame) -> None:
         """The next run of a module that is followed: it stands for many, or for itself."""
@@ -158,10 +154,16 @@ class _Build:
         whole = cells[op.inputs[0].within(cells)][0] if traits.part else None
         output = self._make(op.output, module, whole)
         aux = {name: self._make(tensor, module, whole) for name, tensor in op.beside.items()}
+        makes = [] if whole else [output, *aux.values()]
         self.made.last_read.update(dict.fromkeys(reads, number))
         saved, grads = list(traits.saves(op, wants, self.policy)), self._wanted(op)
+        if not {*op.inputs, op.output, *op.beside.values()} >= set(saved):
+            raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
+        # where they are stored; parameters are there anyway
+        stored = (cell for tensor in saved for cell in cells.get(tensor.within(cells), ()))
+        saves = list(dict.fromkeys(cell.part_of or cell for cell in stored))
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
-        step = Step(number, op, module, list(reads), output, aux, self._saved(op, saved), grads, weights)
+        step = Step(number, op, module, list(reads), output, aux, saves, grads, makes, weights)
         step.saved_weights = frozenset(one.storage for one in saved if isinstance(one.storage, Param))
         step.packs, step.times, step.is_leaf = bool(saved), self.frames[-1].times, traits.leaf and not grads
         step.log_probabilities = aux.get(traits.loss_of_logits)
@@ -171,23 +173,14 @@ class _Build:
 
     def _make(self, tensor: Tensor, module: Module, whole: Cell | None = None) -> Cell:
         """A cell of its own, or what is seen of the `whole` one, where that is stored."""
-        made, size = Cell(tensor, part_of=whole and (whole.part_of or whole)), self.size(tensor, module)
-        self.made.bytes[made], self.made.last_read[made] = 0 if whole else size, self.number - 1
-        if whole:
-            self.made.part_bytes[made] = size
+        made = Cell(tensor, part_of=whole and (whole.part_of or whole))
+        self.made.bytes[made], self.made.last_read[made] = self.size(tensor, module), self.number - 1
         self.cells[tensor] = [made]
         return made
 
-    def _saved(self, op: Op, saved: list[Tensor]) -> list[Cell]:
-        """Where the tensors are stored that the op saves; parameters are there anyway."""
-        if not {*op.inputs, op.output, *op.beside.values()} >= set(saved):
-            raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
-        found = (cell for tensor in saved for cell in self.cells.get(tensor.within(self.cells), ()))
-        return list(dict.fromkeys(cell.part_of or cell for cell in found))
-
-    def _wanted(self, op: Op) -> list[ParamCopy | Cell]:
+    def _wanted(self, op: Op) -> list[Wanted]:
         """The inputs that want a gradient; a number tells apart the copies of a parameter in repeated modules."""
-        found: list[ParamCopy | Cell] = []
+        found: list[Wanted] = []
         wanting = (tensor.within(self.cells) for tensor in op.inputs if self.gradients.wants(tensor))
         for tensor in dict.fromkeys(wanting):
             if not isinstance(tensor, Param):

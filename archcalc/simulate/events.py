@@ -21,12 +21,14 @@ class Stream(IntEnum):
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """One allocation: the storage of a tensor, or a buffer. `what` is the tensor, where there is one."""
+    """One allocation: the storage of a tensor, or a buffer. `what` is the tensor, where there is one. Several tensors
+    may share it, as gradients do: the last of its `users` frees it."""
 
     part: str
     bytes: int
     stream: Stream = Stream.COMPUTE
     what: object = None
+    users: int = 1
 
 
 class Change(NamedTuple):
@@ -76,11 +78,13 @@ class Ledger:
         return block
 
     def free(self, *blocks: Block | None) -> None:
-        """Nothing is there to free where nothing was allocated."""
+        """For one of the users of each; nothing is there to free where nothing was allocated."""
         for block in blocks:
-            if block and block.bytes:
-                size, where = -block.bytes, (self.phase, self.module, block, self.run, self.number)
-                self.changes.append(Change(block.part, size, *where))
+            if block:
+                block.users -= 1
+                if block.bytes and not block.users:
+                    size, where = -block.bytes, (self.phase, self.module, block, self.run, self.number)
+                    self.changes.append(Change(block.part, size, *where))
 
     def for_a_moment(self, part: str, size: int) -> None:
         """Allocated and freed immediately."""

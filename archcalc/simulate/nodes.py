@@ -16,11 +16,15 @@ ParamCopy = tuple[Param, int]  # a parameter, and which copy of it in repeated m
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A storage. Its size and its last reader are tables of the schedule, where passes change them."""
+    """A storage. Its size and its last reader are tables of the schedule, where passes change them. A gradient is as
+    large as its tensor, also where that is a part of another one."""
 
     tensor: Tensor
     of_input: bool = False  # a copy that an op makes of what it reads before it computes
     part_of: Cell | None = None  # where it is stored, if it has no storage of its own, only a gradient
+
+
+Wanted = ParamCopy | Cell  # what a gradient is of
 
 
 class WeightCopy(NamedTuple):
@@ -45,7 +49,8 @@ class Step:
     output: Cell
     aux_outputs: dict[str, Cell]  # what the op makes besides its output, by name
     saves: list[Cell]  # for the backward pass
-    grads: list[ParamCopy | Cell]
+    grads: list[Wanted]
+    makes: list[Cell]  # what it allocates, with what passes add; parts of a tensor lie in that tensor
     weights: list[Param]
     saved_weights: frozenset[Param] = frozenset()  # of those, what the backward pass needs
     packs: bool = False  # saves a tensor for the backward pass, be it a parameter
@@ -54,16 +59,10 @@ class Step:
     is_leaf: bool = False  # a gradient ends here: the graph behind the loss holds it, and the tensor that it is of
     scratch: list[int] = field(default_factory=list)  # bytes that exist only while it runs
     gradient_scratch: list[int] = field(default_factory=list)  # and only while its gradients are computed
-    copies: list[Cell] = field(default_factory=list)  # of its inputs, which passes add
     weight_copies: list[WeightCopy] = field(default_factory=list)
     cast_gradients: dict[Param, int] = field(default_factory=dict)  # bytes, before they are cast back by autocast
     added_in_place: frozenset[Param] = frozenset()  # weights whose gradient is added to the one there, without a copy
     gathered_keys: int = 0  # bytes of keys and values of all GPUs; going back, of their gradients too
-
-    @property
-    def makes(self) -> tuple[Cell, ...]:
-        """What it allocates; parts of a tensor lie in that tensor."""
-        return tuple(self.copies) if self.op.traits.part else (self.output, *self.aux_outputs.values(), *self.copies)
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """What single ops allocate and free, going forward and going back.
 
-Gradients of tensors are made, shared, added up and dropped as autograd's engine does it; those of parameters are in
-`archcalc.simulate.parameter_gradients`.
+Gradients are made, shared, added up and dropped as autograd's engine does it. Those of a tensor wait for the op that
+made it, those of a parameter for its other uses; once complete, they are `archcalc.simulate.parameter_gradients`'.
 """
 
 from __future__ import annotations
@@ -10,17 +10,9 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from archcalc.simulate.events import Block, Ledger
-from archcalc.simulate.nodes import Cell, Group, ParamCopy, Step
+from archcalc.simulate.nodes import Cell, Group, ParamCopy, Step, Wanted
 from archcalc.simulate.parameter_gradients import ParameterGradients
 from archcalc.simulate.schedule import Schedule
-
-
-@dataclass
-class Gradient:
-    """One storage; several tensors may share it."""
-
-    block: Block
-    users: int = 1
 
 
 @dataclass
@@ -35,9 +27,9 @@ class OpMemory:
     weight_copies: dict[ParamCopy, Block] = field(default_factory=dict)  # by the number of the step
     replayed: set[int] = field(default_factory=set)  # steps that go back with recomputed tensors
     last_needed: dict[int, Group] = field(default_factory=dict)  # blocks by the last step that needs their inside
-    gradients: dict[Cell, Gradient] = field(default_factory=dict)  # that wait for the op that made their tensor
-    views: set[Cell] = field(default_factory=set)  # those whose gradient is a view of what another op made
-    held: list[Gradient] = field(default_factory=list)  # until the optimizer's step: a parameter's is a part of each
+    gradients: dict[Wanted, Block] = field(default_factory=dict)  # that wait
+    views: set[Wanted] = field(default_factory=set)  # those whose gradient is a view of what another op made
+    held: list[Block] = field(default_factory=list)  # until the optimizer's step: a parameter's is a part of each
 
     def compute(self, step: Step, staying: Container[Cell], *, is_recomputed: bool = False) -> None:
         """Make what the op makes; whatever does not stay goes with the last op that reads it."""
@@ -67,34 +59,30 @@ class OpMemory:
             of_loss = ledger.allocate("logits", size)
         ledger.for_a_moment("temporary", 2 * step.gathered_keys)  # and the gradients of all of them
         scratch = [ledger.allocate("temporary", size) for size in step.gradient_scratch if step.grads]
-        wide = self._computed_wide(step) if step.op.traits.gradient.promotes else {}
-        at_once, later = self._order(step, wide)
-        made = [(one, self._gradient(step, one, wide)) for one in at_once]
+        at_once, later, wide = self._order(step)
+        made = [(one, *self._gradient(step, one, wide)) for one in at_once]
         if later:
             self._free_saved(step)
-        made.extend((one, self._gradient(step, one, wide)) for one in later)
+        made.extend((one, *self._gradient(step, one, wide)) for one in later)
         ledger.free(*scratch, of_loss)
         for copy in step.weight_copies:
             ledger.free(self.weight_copies.pop((copy.param, step.number), None))
         if step.is_leaf:
             self._hold(step)
-        for cell in (step.output, *step.aux_outputs.values(), *step.copies):
+        for cell in (step.output, *step.aux_outputs.values()):
             self.views.discard(cell)
-            self.drop(self.gradients.pop(cell, None))
+            ledger.free(self.gradients.pop(cell, None))
         self._free_saved(step)
-        for wanted, gradient in made:
-            if isinstance(wanted, Cell):
-                assert not isinstance(gradient, Block)
-                self._add(wanted, gradient)
-            else:
-                assert not isinstance(gradient, Gradient)
-                self.trained.add(step, wanted, gradient)
+        for wanted, gradient, is_view in made:
+            self._add(step, wanted, gradient, is_view)
 
     # tensors
 
     def allocate(self, cell: Cell, stays: bool) -> None:
+        """`stays` if it outlives the ops that read it."""
         if cell not in self.alive:
-            part = self.schedule.part(cell, stays)
+            part = "activations" if stays else self.schedule.unread
+            part = "logits" if cell in self.schedule.logits else part
             self.alive[cell] = self.ledger.allocate(part, self.schedule.bytes[cell], what=cell.tensor)
 
     def free(self, *cells: Cell) -> None:
@@ -122,28 +110,25 @@ class OpMemory:
 
     # gradients
 
-    def _computed_wide(self, step: Step) -> dict[Cell, Block]:
-        """An op that gives out fp32 for a narrower input computes its gradient in fp32, and the engine casts that."""
-        size, found = self.schedule.gradient_bytes, dict[Cell, Block]()
-        for one in step.grads:
-            is_whole = isinstance(one, Cell) and int(one.tensor.size) == int(step.op.output.size)
-            if isinstance(one, Cell) and is_whole and size(one) < size(step.output):
-                found[one] = self.ledger.allocate("temporary", size(step.output))
-        return found
-
-    def _order(self, step: Step, wide: dict[Cell, Block]) -> tuple[list[ParamCopy | Cell], ...]:
-        """Gradients that the op computes, those that are cast last, and those that the engine finishes behind it.
+    def _order(self, step: Step) -> tuple[list[Wanted], list[Wanted], dict[Cell, Block]]:
+        """Gradients that the op computes, those that are cast last; those that the engine finishes behind it; and what
+        is cast: an op that gives out fp32 for a narrower input computes its gradient in fp32.
 
         Of what was broadcast the engine sums the gradient behind the op, and of what is narrower it casts it; the op
         holds a tensor that was recomputed no longer than it needs it. A parameter's gradient that is a part of the
         arriving one needs no storage, and all of that is held with it: where tensors were joined and none was repeated.
         Source: PyTorch, validate_outputs in torch/csrc/autograd/engine.cpp; accumulateGrad in
         torch/csrc/autograd/functions/accumulate_grad.h, which takes it as it is."""
-        op, later, at_once = step.op, list[ParamCopy | Cell](), list[ParamCopy | Cell]()
+        op, gradient, size = step.op, step.op.traits.gradient, self.schedule.bytes
+        wide, later, at_once = dict[Cell, Block](), list[Wanted](), list[Wanted]()
+        whole = int(op.output.size)
+        for one in step.grads if gradient.promotes else ():
+            if isinstance(one, Cell) and int(one.tensor.size) == whole and size[one] < size[step.output]:
+                wide[one] = self.ledger.allocate("temporary", size[step.output])
         is_replayed = step.number in self.replayed
-        summed = list(op.traits.gradient.summed(op)) if is_replayed else []
-        is_joined = op.traits.gradient.divides and not (self.schedule.accumulates or self.schedule.reduces)
-        is_joined = is_joined and sum(int(tensor.size) for tensor in op.inputs) == int(op.output.size)
+        summed = list(gradient.summed(op)) if is_replayed else []
+        is_joined = gradient.divides and not (self.schedule.accumulates or self.schedule.reduces)
+        is_joined = is_joined and sum(int(tensor.size) for tensor in op.inputs) == whole
         for wanted in step.grads:
             tensor = wanted.tensor if isinstance(wanted, Cell) else wanted[0]
             is_cast = is_replayed and wanted in wide
@@ -152,34 +137,43 @@ class OpMemory:
             elif isinstance(wanted, Cell) or not (is_joined and self._hold(step)):
                 at_once.append(wanted)
         at_once.sort(key=lambda one: one in wide)
-        return at_once, later
+        return at_once, later, wide
 
-    def _gradient(self, step: Step, wanted: ParamCopy | Cell, wide: dict[Cell, Block]) -> Gradient | Block | None:
-        """Of a parameter, or of a tensor if it has yet to be added to one that waits; perhaps written over the tensor,
-        and cast from a wide one."""
+    def _gradient(self, step: Step, wanted: Wanted, wide: dict[Cell, Block]) -> tuple[Block | None, bool]:
+        """And whether it is a view. Of a parameter as the product of a cast copy makes it or as it is, and None for one
+        that is added in its place; of a tensor perhaps the arriving one, written over the tensor, or cast from a wide
+        one."""
+        traits, size = step.op.traits, self.schedule.bytes
         if not isinstance(wanted, Cell):
-            return self.trained.make(step, wanted)
-        traits, size = step.op.traits, self.schedule.gradient_bytes
+            if wanted[0] in step.added_in_place:
+                return None, False
+            narrow = step.cast_gradients.get(wanted[0])
+            made = self.ledger.allocate("temporary", narrow) if narrow else self._new(wanted, step)
+            return made, traits.contraction and not narrow
         overwritten = self.alive.pop(wanted, None) if traits.gradient.in_input else None
         arriving = self.gradients.get(step.output)
-        same_size = traits.gradient.passes and size(wanted) == size(step.output)
+        same_size = traits.gradient.passes and size[wanted] == size[step.output]
         is_shared = arriving is not None and (traits.gradient.divides or same_size)
         if arriving and is_shared:
-            found = arriving
-            found.users += 1
+            made = arriving
+            made.users += 1
         else:
-            found = Gradient(overwritten) if overwritten else self._new(wanted)
+            made = overwritten or self._new(wanted)
         self.ledger.free(wide.get(wanted))
-        if wanted in self.gradients:
-            return found
-        self.gradients[wanted] = found
-        if traits.gradient.is_view(step.op) or (is_shared and step.output in self.views):
-            self.views.add(wanted)
-        return None
+        return made, traits.gradient.is_view(step.op) or (is_shared and step.output in self.views)
 
-    def _new(self, wanted: Cell) -> Gradient:
-        part = "logits" if wanted in self.schedule.logits else "temporary"
-        return Gradient(self.ledger.allocate(part, self.schedule.gradient_bytes(wanted)))
+    def _new(self, wanted: Wanted, step: Step | None = None) -> Block:
+        """A storage for a gradient, or for the sum of two. The use of a head in chunks makes one chunk's beside the sum
+        of those before."""
+        ledger, schedule = self.ledger, self.schedule
+        if isinstance(wanted, Cell):
+            return ledger.allocate("logits" if wanted in schedule.logits else "temporary", schedule.bytes[wanted])
+        passes = schedule.reduces or self.trained.is_added or wanted in self.gradients
+        size = schedule.gradients[wanted[0]].made
+        made = ledger.allocate("temporary" if passes else "gradients", size, what=wanted[0])
+        if step and schedule.loss_chunks > 1 and step.output in schedule.logits:
+            ledger.for_a_moment("temporary", size)
+        return made
 
     def _hold(self, step: Step) -> bool:
         """The gradient of what an op made, if one arrives."""
@@ -189,20 +183,30 @@ class OpMemory:
             self.held.append(arriving)
         return bool(arriving)
 
-    def _add(self, wanted: Cell, made: Gradient | None) -> None:
-        """In place, unless someone else holds the sum too: then it takes a storage of its own.
+    def _add(self, step: Step, wanted: Wanted, made: Block | None, is_view: bool) -> None:
+        """To what waits, a narrow one cast back first. In place, unless someone else holds the sum too or it is a view:
+        then it takes a storage of its own. The last use of a parameter completes its gradient.
 
         Source: PyTorch, torch/csrc/autograd/input_buffer.cpp, accumulate. A view holds what it is a view of."""
-        there = self.gradients.get(wanted)
-        if made and there and (there.users > 1 or wanted in self.views):
-            self.gradients[wanted] = self._new(wanted)
+        ledger, uses = self.ledger, self.trained.uses
+        if not isinstance(wanted, Cell):
+            uses[wanted] -= 1
+            if made and step.cast_gradients.get(wanted[0]):
+                narrow, made = made, self._new(wanted, step)
+                ledger.free(narrow)
+        if made is None:
+            return
+        there = self.gradients.pop(wanted, None)
+        if there is None:
+            self.views.update([wanted] if is_view else [])
+        elif there.users > 1 or wanted in self.views:
             self.views.discard(wanted)
-            self.drop(there)
-        self.drop(made)
-
-    def drop(self, gradient: Gradient | None) -> None:
-        """One user fewer; the last one frees the storage."""
-        if gradient:
-            gradient.users -= 1
-            if not gradient.users:
-                self.ledger.free(gradient.block)
+            parts, made = (there, made), self._new(wanted)
+            ledger.free(*parts)
+        else:
+            ledger.free(made)
+            made = there
+        if isinstance(wanted, Cell) or uses[wanted] > 0:
+            self.gradients[wanted] = made
+        else:
+            self.trained.keep(wanted, made)

@@ -10,7 +10,7 @@ what the ones before it left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,12 +20,14 @@ from archcalc.simulate.nodes import Cell, Group, Node, Step
 
 class Saved(NamedTuple):
     """A cell that is alive after the forward pass, for the first who saved it: the module of an op, or a recomputed
-    block; `times` is how many like it there are, `bytes` what all of them take."""
+    block; `times` is how many like it there are, `bytes` what all of them take. `savers` are all who save it: numbers
+    of steps, or of a recomputed group's first."""
 
     module: Module
     cell: Cell
     times: int
     bytes: int
+    savers: list[int]
 
 
 class GradientBytes(NamedTuple):
@@ -46,7 +48,6 @@ class Schedule:
     blocks: list[Group] = field(default_factory=list)  # the runs of blocks
     bytes: dict[Cell, int] = field(default_factory=dict)
     last_read: dict[Cell, int] = field(default_factory=dict)  # number of the step, going forward
-    part_bytes: dict[Cell, int] = field(default_factory=dict)  # of parts of other cells, which their gradients take
 
     at_start: dict[str, int] = field(default_factory=dict)  # bytes that are there before the step, by part
     unread: str = "temporary"  # the part of tensors that no backward pass needs
@@ -79,53 +80,34 @@ class Schedule:
         nodes = self.nodes[group.begin : group.end] if group else self.nodes
         return [node for node in nodes if isinstance(node, Step)]
 
-    def gradient_bytes(self, cell: Cell) -> int:
-        """A gradient is as large as its tensor, also where that is a part of another one."""
-        return self.part_bytes.get(cell, self.bytes[cell])
-
-    def part(self, cell: Cell, stays: bool) -> str:
-        """The part of the report that a cell is counted in; `stays` if it outlives the ops that read it."""
-        if cell in self.logits:
-            return "logits"
-        return "activations" if stays else self.unread
-
     def add_cell(self, step: Step, tensor: Tensor, size: int, *, of_input: bool = False) -> Cell:
         """One more tensor that the step makes."""
         made = Cell(tensor, of_input)
         self.bytes[made], self.last_read[made] = size, step.number
-        step.copies.append(made)
+        step.makes.append(made)
         return made
 
-    def savers(self) -> dict[Cell, list[int]]:
-        """Who saves a cell: numbers of steps, or of a recomputed group's first."""
-        found: dict[Cell, list[int]] = {}
-        for number, _, cells in self._saving():
-            for cell in cells:
-                found.setdefault(cell, []).append(number)
-        return found
-
     def saved(self) -> list[Saved]:
-        """Everything that is saved for the backward pass, at the first who saves it."""
+        """Everything that is saved for the backward pass, at the first who saves it. The tensors of a recomputed group
+        are not, only its inputs and some of its results."""
         found: dict[Cell, Saved] = {}
-        for _, times, cells in self._saving():
-            for cell, module in cells.items():
-                if cell not in found:
-                    found[cell] = Saved(module, cell, times, times * self.bytes[cell])
-        return list(found.values())
-
-    def _saving(self) -> Iterator[tuple[int, int, dict[Cell, Module]]]:
-        """Number, times, and the cells that are saved with where they are made. The tensors of a recomputed group are
-        not, only its inputs and some of its results."""
-        behind = 0
+        behind = 0  # the end of a recomputed group
         for position, node in enumerate(self.nodes):
             if position < behind:
                 continue
             if isinstance(node, Step):
-                yield node.number, node.times, dict.fromkeys(node.saves, node.module)
+                number, times, cells = node.number, node.times, dict.fromkeys(node.saves, node.module)
             elif isinstance(node.region, Group) and node.region.recomputed and not node.is_end:
                 group = node.region
-                behind = group.end
-                yield group.first, group.times, dict.fromkeys(group.reads, group.module) | group.results
+                number, times, behind = group.first, group.times, group.end
+                cells = dict.fromkeys(group.reads, group.module) | group.results
+            else:
+                continue
+            for cell, module in cells.items():
+                if cell not in found:
+                    found[cell] = Saved(module, cell, times, times * self.bytes[cell], [])
+                found[cell].savers.append(number)
+        return list(found.values())
 
 
 Pass = Callable[[Schedule], Schedule]

@@ -25,7 +25,7 @@ def simulate(schedule: Schedule) -> list[Event]:
     ledger, blocks = Ledger(), schedule.blocks
     uses = Counter(wanted for step in schedule.steps() for wanted in step.grads if isinstance(wanted, tuple))
     trained = ParameterGradients(schedule, ledger, uses, is_added=schedule.accumulates or schedule.to_host)
-    ops = OpMemory(schedule, ledger, trained, schedule.savers())
+    ops = OpMemory(schedule, ledger, trained, {one.cell: one.savers for one in schedule.saved()})
     before = dict(zip(blocks, [None, *blocks], strict=False))
     step = _Simulation(schedule, ledger, Gathering(ledger, schedule.shards, schedule.to_host), trained, ops, before)
     step.forward()
@@ -124,10 +124,7 @@ class _Simulation:
         ledger.changes.append(Change("temporary", 0, "step", ledger.module, Block("temporary", 0)))
         for turn in self.schedule.updates:
             ledger.free(*[ledger.allocate("temporary", size) for size in turn])
-        ledger.free(*self.trained.done)
-        for gradient in self.ops.held:
-            self.ops.drop(gradient)
-        ledger.free(self.workspace)
+        ledger.free(*self.trained.done, *self.ops.held, self.workspace)
 
     def _empty_autocast(self) -> None:
         """Behind the loss, copies live on where a product saved them: no biases, and none of what is recomputed."""

@@ -39,9 +39,9 @@ def hold_logits(schedule: Schedule, until: str, *, has_last_step: bool) -> Sched
     returned = (cell for step in inside for cell in step.reads[:1] if cell not in made)
     schedule.held_until = dict.fromkeys(returned, until)
     if until == "next_forward" and has_last_step:
-        held = [*schedule.held_until, *(cell for cell in schedule.savers() if cell in schedule.outliving)]
+        held = [*schedule.held_until, *(one.cell for one in schedule.saved() if one.cell in schedule.outliving)]
         times = {cell: step.times for step in schedule.steps() for cell in step.makes}
         for number, alike in groupby(held, lambda cell: times.get(cell, 1)):  # a loop's, run by run
-            once = [(schedule.part(cell, True), schedule.bytes[cell]) for cell in alike]
+            once = [("logits" if cell in schedule.logits else "activations", schedule.bytes[cell]) for cell in alike]
             schedule.left_over.extend(once * number)
     return schedule
