@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from archcalc.analyze.memory import overhead, vllm_cache
+from archcalc.analyze.memory import vllm_cache
 from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
+from archcalc.analyze.memory.overhead import assumption as of_overhead
 from archcalc.analyze.memory.peak import Peak
 from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
@@ -69,11 +70,6 @@ class Rule(NamedTuple):
 
     notes: Callable[[Answered], Iterable[Assumption]]
     when: Callable[[Answered], object] = lambda it: True
-
-
-def assumptions(answered: Answered) -> tuple[Assumption, ...]:
-    """In the order of the rules."""
-    return tuple(note for rule in RULES if rule.when(answered) for note in rule.notes(answered))
 
 
 def _of_file(it: Answered) -> Iterator[Assumption]:
@@ -174,7 +170,7 @@ RULES = (  # in the order of a report
     Rule(_of_softmax, when=lambda it: BYTES[it.run.activations] < BYTES["fp32"]),
     Rule(_of_format, when=lambda it: it.run.format.is_quantised or isinstance(it.run.format, Checkpoint)),
     Rule(_of_cache, when=lambda it: it.step.cache),
-    Rule(lambda it: [overhead.assumption(it.run)], when=lambda it: it.run.overhead is None),
+    Rule(lambda it: [of_overhead(it.run)], when=lambda it: it.run.overhead is None),
     Rule(_of_allocator, when=lambda it: it.run.trains),
     Rule(_of_claims),
     Rule(_of_history, when=lambda it: it.earlier),

@@ -43,17 +43,13 @@ class Deployment:
 
     network: Network
     options: Options  # without sizes
-    run: Run
-    stage: Stage | None  # of a pipeline
+    run: Run = field(hash=False)  # follows from the rest, and holds what does not hash
+    stage: Stage | None = field(hash=False)  # of a pipeline
     tree: Module = field(compare=False, repr=False)  # traced at the model's default sizes
     keeping: Keeping = field(compare=False, repr=False)  # how parameters are stored
     offloading: Offloading = field(compare=False, repr=False)
     parameters: ParameterMemory = field(compare=False, repr=False)  # on the GPU: weights, gradients, optimizer states
     start: dict[str, int] = field(compare=False, repr=False)  # bytes by part before a step begins
-
-    def __hash__(self) -> int:
-        """A run follows from the rest, and holds what does not hash."""
-        return hash((self.network, self.options, self.stage and self.stage.number))
 
     def workload(self, sizes: Sizes) -> Workload:
         """What is computed at these sizes; those that are left out come from the spec."""

@@ -37,9 +37,13 @@ def growth(found: Peak) -> Marginals:
 def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: int | None = None) -> Marginals:
     """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
     layer on the GPU takes, where layers are dealt out."""
-    sizes = _chosen(work, longest)
     names = [name for name in longest if not longest[name].fixed]
-    longer = {name: getattr(sizes, name) + TOKENS for name in (["context"] if work.decodes else names)}
+    lengths = {name: size for name, size in work.lengths.items() if name in names}  # that a user may choose
+    if work.decodes:
+        lengths.popitem()
+        lengths["context"] = work.context
+    sizes = Sizes(batch=work.batch, **lengths)
+    longer = {name: lengths[name] + TOKENS for name in (["context"] if work.decodes else names)}
     larger = {"sequence": replace(sizes, batch=work.batch + 1)}
     if longer:
         larger["tokens"] = replace(sizes, **longer)
@@ -55,15 +59,6 @@ def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: in
         one="sequence" if names else "sample",
         are_several=work.batch > 1,
     )
-
-
-def _chosen(work: Workload, longest: Lengths) -> Sizes:
-    """The sizes of a workload, as far as a user may choose them; of a decode step the context, for the last length."""
-    lengths = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
-    if work.decodes:
-        lengths.popitem()
-        lengths["context"] = work.context
-    return Sizes(batch=work.batch, **lengths)
 
 
 def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from archcalc.analyze.memory.assumptions import Answered, assumptions
+from archcalc.analyze.memory.assumptions import RULES, Answered
 from archcalc.analyze.memory.claims import claims_of
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.growth import growth
@@ -55,7 +55,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     outside = max(found.required - found.bytes, 0) if run.engine.fills_device else 0
     return MemoryReport(
         model=network.name,
-        assumptions=assumptions(answered),
+        assumptions=tuple(note for rule in RULES if rule.when(answered) for note in rule.notes(answered)),
         scope=network.scope,
         mode=run.mode,
         batch=work.batch,

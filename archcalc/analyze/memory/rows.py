@@ -52,11 +52,6 @@ class Tally(NamedTuple):
     width: int
     parameters: Counter[str]
 
-    def row(self, path: str, title: str, times: int = 1, repeat: int = 1, kind: str = "module") -> Row:
-        parts, outputs = {part: found[path] for part, found in self.parts.items()}, self.outputs[path]
-        numbers = outputs, outputs * self.width, self.parameters[path]
-        return Row(path or "model", title, times, repeat, parts, kind, *numbers)
-
 
 def rows(
     root: Module,
@@ -85,7 +80,7 @@ def rows(
             padding[part] += entry.bytes
         else:
             add_to_all(tally.parts[part], entry.module.path, entry.bytes)
-    found = list(_rows(root, tally, 1))
+    found = list(_rows(root, tally))
     if found and plan.zero in FLAT:
         found.append(_rounding(found[0], parameters))
     if any(padding.values()):  # groups of equally many layers have places that no layer takes
@@ -93,17 +88,25 @@ def rows(
     return tuple(found)
 
 
-def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
-    repeat = above * int(module.repeat)
-    own = tally.row(module.path, module.words.title, int(module.repeat), repeat)
-    if module.is_section or not (own.bytes or own.outputs or own.parameters):
-        return
-    yield own
-    if not module.path:
-        yield from (tally.row(name, name) for name in module.params if name in tally.parameters)
-        yield from [tally.row(INPUT, INPUT, kind=INPUT)] if tally.outputs[INPUT] else []
-    for child in module.children:
-        yield from _rows(child, tally, repeat)
+def _rows(root: Module, tally: Tally) -> Iterator[Row]:
+    """Of each module that has something; the model's own parameters, and what enters it, stand behind its row."""
+    waiting = [(root, 1)]
+    while waiting:
+        module, above = waiting.pop()
+        if module.is_section:
+            continue
+        repeat = above * int(module.repeat)
+        places = [(module.path, module.words.title, int(module.repeat), repeat, "module")]
+        if not module.path:
+            places += [(name, name, 1, 1, "module") for name in module.params]
+            places += [(INPUT, INPUT, 1, 1, INPUT)] if tally.outputs[INPUT] else []
+        for path, title, times, number, kind in places:
+            parts, outputs = {part: found[path] for part, found in tally.parts.items()}, tally.outputs[path]
+            given_out = outputs, outputs * tally.width
+            row = Row(path or "model", title, times, number, parts, kind, *given_out, tally.parameters[path])
+            if row.bytes or row.outputs or row.parameters:
+                yield row
+        waiting.extend((child, repeat) for child in reversed(module.children))
 
 
 def _rounding(model: Row, parameters: ParameterMemory) -> Row:

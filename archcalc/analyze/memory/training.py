@@ -47,7 +47,7 @@ def simulated(root: Module, work: Workload, run: Run, keeping: Keeping, start: d
     start = dict(start, state=sum(one.bytes for one in states), buffers=0)
     for part, size in step.at_start.items():
         start[part] += size
-    if not _has_gradients(run):
+    if not step.accumulates:  # gradients are made in the backward pass
         start["gradients"] = 0
     changes = simulate(step)
     return Simulated(start, changes, step, states, own=changes)
@@ -66,27 +66,9 @@ def step_schedule(root: Module, run: Run, keeping: Keeping, first: int = FIRST) 
     return schedule(root, policy, keeping.trainable, TensorBytes(run.plan, policy), passes(run, keeping), first)
 
 
-def _has_gradients(run: Run) -> bool:
-    """Whether all gradients are there from the beginning: of earlier micro-batches, or because they always are."""
-    return run.accumulate > 1 or run.code.habits.gradients == "resident"
-
-
-def passes(run: Run, keeping: Keeping) -> list[Pass]:
+def passes(run: Run, keeping: Keeping) -> Iterator[Pass]:
     """The passes of all options in their order: what is saved, what becomes of parameters, then what a training loop
     holds and the micro-batches of a pipeline; DPO's loop holds logits until the reference model has run too."""
-    facts = run.code.habits
-    found = [*_of_tensors(run, keeping), *_of_weights(run, keeping), *_of_gradients(run, keeping)]
-    held = "loss" if run.method.logits == "held" else facts.logits_held
-    if held != "no":
-        found.append(partial(hold_logits, until=held, has_last_step=facts.longest == "every"))
-    if run.stage:
-        number = run.stage.in_flight(run.accumulate)
-        found.append(partial(in_flight, number=number, micro_batches=run.accumulate))
-    return found
-
-
-def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
-    """Quantised products, mixed precision, checkpointing, compilation, the loss, offloading, kernels."""
     facts, plan = run.code.habits, run.plan
     if facts.quantised_inputs == "held":
         yield partial(hold_inputs, is_quantised=keeping.quantised)
@@ -109,31 +91,33 @@ def _of_tensors(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield partial(gather_keys, gpus=plan.cp)
     if facts.kernels == "workspaces":
         yield partial(kernel_workspaces, plan=plan, width=BYTES[run.activations])
+    yield from _of_parameters(run, keeping)
+    held = "loss" if run.method.logits == "held" else facts.logits_held
+    if held != "no":
+        yield partial(hold_logits, until=held, has_last_step=facts.longest == "every")
+    if run.stage:
+        yield partial(in_flight, number=run.stage.in_flight(run.accumulate), micro_batches=run.accumulate)
 
 
-def _of_weights(run: Run, keeping: Keeping) -> Iterator[Pass]:
-    """Copies that products read, what ZeRO-3 gathers, and a library's own buffers."""
-    recipe, plan, facts, width = run.recipe, run.plan, run.code.habits, BYTES[run.activations]
-    assert recipe
+def _of_parameters(run: Run, keeping: Keeping) -> Iterator[Pass]:
+    """Copies that products read, what ZeRO-3 gathers, a library's own buffers; then gradients: made or added to,
+    reduced over GPUs, and turned into an update. Master weights are updated by a fused kernel, and so are weights
+    beside resident gradients; what is updated in host RAM needs nothing here."""
+    recipe, optimizer, plan, facts = run.recipe, run.optimizer, run.plan, run.code.habits
+    assert recipe and optimizer
     if run.format.is_quantised:
-        yield partial(dequantise, stored=keeping, plan=plan, width=width, number=run.format.dequantised_copies)
+        width, number = BYTES[run.activations], run.format.dequantised_copies
+        yield partial(dequantise, stored=keeping, plan=plan, width=width, number=number)
     if recipe.copies:
         yield partial(cast_weights, stored=keeping, plan=plan, recipe=recipe)
     if plan.zero == 3:
         ends = facts.fsdp_groups == "ends"
         yield partial(gather_weights, plan=plan, recipe=recipe, stored=keeping, reshard=run.reshard, ends=ends)
     if facts.dummies == "by_shape":
-        own, act, number = recipe.weights, run.activations, run.code.number
-        yield partial(library_buffers, plan=plan, weights=own, activations=act, number=number)
-
-
-def _of_gradients(run: Run, keeping: Keeping) -> Iterator[Pass]:
-    """Made or added to, reduced over GPUs, and turned into an update. Master weights are updated by a fused kernel, and
-    so are weights beside resident gradients; what is updated in host RAM needs nothing here."""
-    recipe, optimizer, plan = run.recipe, run.optimizer, run.plan
-    assert recipe and optimizer
-    is_resident = run.code.habits.gradients == "resident"
+        formats = {"weights": recipe.weights, "activations": run.activations}
+        yield partial(library_buffers, plan=plan, **formats, number=run.code.number)
     yield partial(train, plan=plan, recipe=recipe)
+    is_resident = facts.gradients == "resident"
     if is_resident:
         yield add_in_place
     if plan.zero >= 2:
@@ -141,7 +125,7 @@ def _of_gradients(run: Run, keeping: Keeping) -> Iterator[Pass]:
     if run.offload.updates:
         yield offload_gradients
         return
-    if _has_gradients(run):
+    if run.accumulate > 1 or is_resident:
         yield accumulate
     if plan.zero == 2:
         yield partial(round_up_shares, plan=plan, recipe=recipe, stored=keeping)
