@@ -162,13 +162,13 @@ class _Simulation:
             elif node.is_end:
                 if node.region in self.before:
                     has_prefetched = True  # of a model that ends with a block
-                    self._back_into(node.region)
+                    self._cross_back(node.region, is_end=True)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     recomputed[self._first_asking(node.region)] = node.region
             else:
                 self.ops.free_inputs(node.region)
                 if node.region in self.before:
-                    self._back_out_of(node.region)
+                    self._cross_back(node.region, is_end=False)
 
     def _first_asking(self, group: Group) -> int:
         """A block is recomputed when its first saved tensor is asked for, and not by last steps that saved nothing."""
@@ -178,28 +178,28 @@ class _Simulation:
                 return position
         return group.begin
 
-    def _back_into(self, group: Group) -> None:
+    def _cross_back(self, group: Group, *, is_end: bool) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
-        ledger, before = self.ledger, self.before[group]
+        ledger, schedule, before = self.ledger, self.schedule, self.before[group]
+        if not is_end:
+            ledger.module = group.module
+            ledger.free(*self.gathered.pop(group))
+            if schedule.reduces:
+                self.trained.reduce(group.module)
+            if group is schedule.blocks[0]:
+                ledger.free(*self.gathering.copied_out(schedule.gathered_first))
+            ledger.run = 0
+            return
         ledger.at("backward", group.module, group.first)
         ledger.run = group.first
-        if group is self.schedule.blocks[-1] and self.schedule.gathered_last:
+        if group is schedule.blocks[-1] and schedule.gathered_last:
             ledger.free(*self.gathered.pop("last"))
             self.trained.reduce()
         if group not in self.gathered:
             self.gathered[group] = self.gathering.copied_out(group.gathered)
         self._prefetch(before)
-        for cell in self.schedule.offloaded.get(before, ()) if before else ():
+        for cell in schedule.offloaded.get(before, ()) if before else ():
             self.ops.allocate(cell, True)
-
-    def _back_out_of(self, group: Group) -> None:
-        self.ledger.module = group.module
-        self.ledger.free(*self.gathered.pop(group))
-        if self.schedule.reduces:
-            self.trained.reduce(group.module)
-        if group is self.schedule.blocks[0]:
-            self.ledger.free(*self.gathering.copied_out(self.schedule.gathered_first))
-        self.ledger.run = 0
 
     def _prefetch(self, block: Group | None) -> None:
         """Gather ahead of time the weights of a block, or of what stands in front of all of them."""

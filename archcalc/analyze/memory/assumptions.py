@@ -134,18 +134,13 @@ def _of_allocator(it: Answered) -> Iterator[Assumption]:
 
 
 def _of_claims(it: Answered) -> Iterator[Assumption]:
-    """What the answer was compared with, a sentence for each."""
-    with_code, measured, recipe = it.claims.with_code, it.claims.measured, it.run.recipe
+    """What the answer was compared with, a sentence for each. A training code without a month is today's: by how much
+    its earlier versions move the answer, where that is more than the band."""
+    with_code, measured, recipe, code = it.claims.with_code, it.claims.measured, it.run.recipe, it.run.code.name
     if with_code:
         under = "without autocast, its step " if recipe and recipe.autocast else "the step "
         yield Assumption(Topic.ESTIMATE, f"{under}{with_code.sentence()}", with_code.class_name)
     yield measured.assumption() if measured else not_compared(it.run)
-
-
-def _of_history(it: Answered) -> Iterator[Assumption]:
-    """A training code without a month is today's: by how much its earlier versions move the answer, where that is more
-    than the band."""
-    code, measured = it.run.code.name, it.claims.measured
     notable = measured.fraction if measured else NOTABLE
     moved = {month: size / it.found.bytes - 1 for month, size in it.earlier.items()}
     shown = [f"{share:+.0%} in {month}" for month, share in moved.items() if abs(share) > notable]
@@ -173,7 +168,6 @@ RULES = (  # in the order of a report
     Rule(lambda it: [of_overhead(it.run)], when=lambda it: it.run.overhead is None),
     Rule(_of_allocator, when=lambda it: it.run.trains),
     Rule(_of_claims),
-    Rule(_of_history, when=lambda it: it.earlier),
     Rule(lambda it: it.found.deployment.offloading.notes(it.found.work), when=lambda it: it.run.offload),
     Rule(lambda it: notes_of(it.root, "notes", "work_notes", "memory_notes")),
     Rule(lambda it: unmeasured_ops(it.root, it.run.code), when=lambda it: it.run.code.measured_kinds),

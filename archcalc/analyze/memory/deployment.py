@@ -50,6 +50,8 @@ class Deployment:
     offloading: Offloading = field(compare=False, repr=False)
     parameters: ParameterMemory = field(compare=False, repr=False)  # on the GPU: weights, gradients, optimizer states
     start: dict[str, int] = field(compare=False, repr=False)  # bytes by part before a step begins
+    # bytes that a serving engine needs beside its cache, by what a step reads; known as far as asked for
+    beside_cache: dict[Hashable, int] = field(default_factory=dict, compare=False, repr=False)
 
     def workload(self, sizes: Sizes) -> Workload:
         """What is computed at these sizes; those that are left out come from the spec."""
@@ -69,11 +71,6 @@ class Deployment:
             return ()
         parts = stages(self.network.spec.family, self.network.resolved, self.run.plan.pp)
         return tuple(deploy(replace(self.network, resolved=each.resolved), self.options, each) for each in parts)
-
-    @cached_property
-    def beside_cache(self) -> dict[Hashable, int]:
-        """Bytes that a serving engine needs beside its cache, by what a step reads; known as far as asked for."""
-        return {}
 
 
 def deploy(network: Network, options: Options, stage: Stage | None = None) -> Deployment:

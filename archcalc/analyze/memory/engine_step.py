@@ -18,9 +18,23 @@ MADE_BY_EXPERTS = {Role.EXPERT_GATE, Role.EXPERT_UP}
 
 
 def beside_layers(root: Module, run: Run) -> int:
-    """Bytes that are there in all of the step."""
-    held = run.engine.rules.held * _residual(root, run)
-    return held + (_workspace(root, run) if run.engine.rules.fuses_experts else 0)
+    """Bytes that are there in all of the step: what functions hold, and the workspace of fused experts. That is two
+    buffers that all layers share: gate and up of every chosen expert, or its answers; and what is in between.
+
+    Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
+    rules, workspace = run.engine.rules, 0
+    regions = [module for module, _ in walk(root) if module.region == Region.EXPERTS]
+    for experts in regions if rules.fuses_experts else ():
+        wide = answers = inner = 0
+        for op in ops_in(experts):
+            size = run.plan.size(op.output) * BYTES[run.activations]
+            roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
+            if roles & MADE_BY_EXPERTS:
+                wide, inner = wide + size, size
+            elif Role.EXPERT_DOWN in roles:
+                answers = size
+        workspace = max(workspace, max(wide, answers) + inner)
+    return rules.held * _residual(root, run) + workspace
 
 
 def is_fused(module: Module, run: Run) -> bool:
@@ -35,7 +49,10 @@ def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
     rule, step = run.engine.rules.sampler, run.engine.step
     if rule is None or step is None:
         return []
-    rows, logits, residual = (rule.every_position and step.tokens) or step.requests, _logits(root), _residual(root, run)
+    # scores for one position; every GPU of a tensor-parallel group gathers all of them
+    heads = [op for module, _ in walk(root) if module.group == ModuleGroup.HEAD for op in module.ops]
+    logits = max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
+    rows, residual = (rule.every_position and step.tokens) or step.requests, _residual(root, run)
     size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
     size += rule.kernel_rows * logits * FP32 + residual
     size -= run.engine.rules.held * residual + masked  # which layers have let go of by then
@@ -48,32 +65,8 @@ def layers_of(root: Module) -> int:
     return sum(int(copies) for module, copies in walk(root) if module.region == Region.BLOCK)
 
 
-def _logits(root: Module) -> int:
-    """Scores for one position; every GPU of a tensor-parallel group gathers all of them."""
-    heads = [op for module, _ in walk(root) if module.group == ModuleGroup.HEAD for op in module.ops]
-    return max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
-
-
 def _residual(root: Module, run: Run) -> int:
     """One tensor of the residual stream."""
     policy, blocks = Policy(run.activations), (module for module, _ in walk(root) if module.region == Region.BLOCK)
     found = (item.output for block in blocks for item in block.body if isinstance(item, Op))
     return max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in found), default=0)
-
-
-def _workspace(root: Module, run: Run) -> int:
-    """Two buffers that all layers share: gate and up of every chosen expert, or its answers; and what is in between.
-
-    Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
-    largest = 0
-    for experts in (module for module, _ in walk(root) if module.region == Region.EXPERTS):
-        wide = answers = inner = 0
-        for op in ops_in(experts):
-            size = run.plan.size(op.output) * BYTES[run.activations]
-            roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
-            if roles & MADE_BY_EXPERTS:
-                wide, inner = wide + size, size
-            elif Role.EXPERT_DOWN in roles:
-                answers = size
-        largest = max(largest, max(wide, answers) + inner)
-    return largest

@@ -37,13 +37,14 @@ def growth(found: Peak) -> Marginals:
 def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: int | None = None) -> Marginals:
     """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
     layer on the GPU takes, where layers are dealt out."""
-    names = [name for name in longest if not longest[name].fixed]
-    lengths = {name: size for name, size in work.lengths.items() if name in names}  # that a user may choose
+    lengths, names = dict(work.lengths), [name for name in longest if not longest[name].fixed]
     if work.decodes:
-        lengths.popitem()
-        lengths["context"] = work.context
-    sizes = Sizes(batch=work.batch, **lengths)
-    longer = {name: lengths[name] + TOKENS for name in (["context"] if work.decodes else names)}
+        lengths[next(reversed(lengths))] = work.context
+    chosen = {name: lengths[name] for name in names}  # by a user; of a decode step the context, for the last length
+    if work.decodes:
+        _, chosen["context"] = chosen.popitem()
+    sizes = Sizes(batch=work.batch, **chosen)
+    longer = {name: chosen[name] + TOKENS for name in (["context"] if work.decodes else names)}
     larger = {"sequence": replace(sizes, batch=work.batch + 1)}
     if longer:
         larger["tokens"] = replace(sizes, **longer)
@@ -51,24 +52,11 @@ def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: in
     for name, more in larger.items():
         with suppress(InputError):  # the model or the options do not allow the sizes: a table of positions ends
             added[name] = at(more) - now
-    return Marginals(
-        sequence=added.get("sequence"),
-        tokens=added.get("tokens"),
-        layer=layer,
-        limits=_positions(work, longest),
-        one="sequence" if names else "sample",
-        are_several=work.batch > 1,
-    )
-
-
-def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:
-    """What is known without a device to end the growth: the positions that a model has."""
-    now = dict(work.lengths)
-    if work.decodes:
-        now[next(reversed(now))] = work.context
-    ends = [
+    ends = [  # of the growth, as far as it is known without a device: the positions that a model has
         limit.length - (limit.hard and work.decodes)
         for name, limit in longest.items()
-        if limit.length and not limit.fixed and limit.length >= now[name]
+        if limit.length and not limit.fixed and limit.length >= lengths[name]
     ]
-    return (Limit("context", "positions", min(ends)),) if ends else ()
+    limits = (Limit("context", "positions", min(ends)),) if ends else ()
+    one = "sequence" if names else "sample"
+    return Marginals(added.get("sequence"), added.get("tokens"), layer, limits, one, are_several=work.batch > 1)

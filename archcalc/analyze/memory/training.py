@@ -114,8 +114,8 @@ def _of_parameters(run: Run, keeping: Keeping) -> Iterator[Pass]:
         ends = facts.fsdp_groups == "ends"
         yield partial(gather_weights, plan=plan, recipe=recipe, stored=keeping, reshard=run.reshard, ends=ends)
     if facts.dummies == "by_shape":
-        formats = {"weights": recipe.weights, "activations": run.activations}
-        yield partial(library_buffers, plan=plan, **formats, number=run.code.number)
+        own, act, number_of = recipe.weights, run.activations, run.code.number
+        yield partial(library_buffers, plan=plan, weights=own, activations=act, number=number_of)
     yield partial(train, plan=plan, recipe=recipe)
     is_resident = facts.gradients == "resident"
     if is_resident:

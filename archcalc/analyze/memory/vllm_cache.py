@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
 from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, Placed, grouped
@@ -40,14 +39,14 @@ def in_flight(batch: int | None, *, decodes: bool) -> int:
 
 def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: int) -> list[Cached]:
     """Everything in the cache for sequences of that length, tensor by tensor, then the padding."""
-    found = list(_owned(root, work, formats))
-    numbers: Counter[Layer] = Counter()
-    for owned in found:
-        numbers[owned.layer] += owned.times
+    owned = _owned(root, work, formats)
+    numbers, examples = Counter[Layer](), dict[Layer, _Part]()
+    for layer, (first, *_) in owned:
+        numbers[layer] += first.times
+        examples[layer] = first
     if not numbers:
         return []
     layout, sizes, padding = grouped(numbers), dict[Layer, int](), list[Cached]()
-    examples = {owned.layer: owned.parts[0] for owned in found}
     for one in layout.placed:
         blocks = work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix)
         size = sizes[one.layer] = blocks * one.page
@@ -55,7 +54,7 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         if empty:
             own = like.tensor, like.module, empty * size, grows(like.tensor)
             padding.append(Cached(*own, layout, is_padding=True))
-    shares = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
+    shares = (share for layer, parts in owned for share in _shares(parts, sizes[layer], layout))
     return [*shares, *padding]
 
 
@@ -69,26 +68,12 @@ def _spared(placed: Placed, sequences: int, prefix: int) -> int:
     return (sequences - 1) * (min(prefix, placed.layer.positions) // placed.tokens)
 
 
-@dataclass(frozen=True)
-class _Owned:
-    """What a layer caches, in the `times` runs of its module, which are as many layers."""
-
-    parts: list[_Part]
-    times: int
-
-    @property
-    def layer(self) -> Layer:
-        first = self.parts[0]
-        size = sum(part.bytes for part in self.parts)
-        return Layer(first.kind, size, tuple(part.shape for part in self.parts), first.positions, first.reach)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One tensor of it."""
+class _Part(NamedTuple):
+    """One tensor of what a layer caches, in the `times` runs of its module, which are as many layers."""
 
     tensor: Tensor
     module: Module
+    times: int
     kind: Kind
     shape: tuple[int, ...]  # of one sequence on one GPU; of keys and values for one token
     bytes: int
@@ -96,20 +81,24 @@ class _Part:
     reach: int = 0
 
 
-def _owned(root: Module, work: Workload, formats: CacheFormats) -> Iterator[_Owned]:
+def _owned(root: Module, work: Workload, formats: CacheFormats) -> list[tuple[Layer, list[_Part]]]:
     """A convolution's tail and the state behind it are one layer's, as the keys and the values of a module are."""
-    found: dict[tuple[Module, Kind, int], _Owned] = {}
+    found: dict[tuple[Module, Kind, int], list[_Part]] = {}
     for tensor, module, times in appended(root):
-        part, holder = _part(tensor, module, work, formats), module
+        part, holder = _part(tensor, module, times, work, formats), module
         if part.kind is Kind.STATE:  # of the part of a block that the module belongs to
             inside = takewhile(lambda above: above.region != Region.BLOCK, ancestors(module))
             holder = [module, *inside][-1]
         if part.bytes:  # a convolution of one position remembers none
-            found.setdefault((holder, part.kind, part.reach), _Owned([], times)).parts.append(part)
-    yield from found.values()
+            found.setdefault((holder, part.kind, part.reach), []).append(part)
+    owned: list[tuple[Layer, list[_Part]]] = []
+    for (_, kind, reach), parts in found.items():
+        size, shapes = sum(part.bytes for part in parts), tuple(part.shape for part in parts)
+        owned.append((Layer(kind, size, shapes, parts[0].positions, reach), parts))
+    return owned
 
 
-def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats) -> _Part:
+def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: CacheFormats) -> _Part:
     """vLLM caches attention and state-space layers of blocks."""
     segment = any(dim.positions is Positions.SEGMENT for dim in tensor.dims)
     if segment or not enclosing(module, Region.BLOCK):
@@ -119,20 +108,21 @@ def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats)
     shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
     along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
     if along is None:
-        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
+        return _Part(tensor, module, times, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
     kind, length, reach = Kind.FULL, positions_read(work), along.reach.positions if along.reach else 0
     if along.positions is Positions.SEQUENCE:  # of another sequence, which was read at once
         kind, length = Kind.CROSS, int(along.size)
     elif along.reach:
         kind = Kind.CHUNK if along.reach.chunked else Kind.WINDOW
-    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
+    size = formats.of_growing(tensor).bytes_of(prod(shape))
+    return _Part(tensor, module, times, kind, shape, size, length, reach)
 
 
-def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
-    """Its bytes, dealt out to its tensors by their widths."""
-    whole = sum(part.bytes for part in owned.parts)
+def _shares(parts: list[_Part], each: int, layout: Layout) -> Iterator[Cached]:
+    """The bytes of a layer in all its runs, dealt out to its tensors by their widths."""
+    size, whole = parts[0].times * each, sum(part.bytes for part in parts)
     before = taken = 0
-    for part in owned.parts:
+    for part in parts:
         before += part.bytes
         share = size * before // whole - taken
         taken += share

@@ -10,6 +10,7 @@ wait_for_d2h behind the next layer, copy_h2d_async of the layer before).
 
 from __future__ import annotations
 
+from archcalc.simulate.nodes import Cell
 from archcalc.simulate.schedule import Schedule
 
 
@@ -19,12 +20,10 @@ def offload_activations(schedule: Schedule) -> Schedule:
     within = {step.number: group for group in blocks for step in schedule.steps(group)}
     schedule.offloaded = {group: [] for group in blocks[:-1]}
     for one in schedule.saved():
-        cell, group = one.cell, within.get(max(schedule.last_read[one.cell], *one.savers))
+        group = within.get(max(schedule.last_read[one.cell], *one.savers))
         is_saved_by_block = any(number in within for number in one.savers)
-        # neither logits, nor what is there from one step to the next
-        stays = cell in schedule.logits or cell in schedule.outliving or cell.tensor.role == "cache"
-        if is_saved_by_block and group in schedule.offloaded and one.bytes and not stays:
-            schedule.offloaded[group].append(cell)
+        if is_saved_by_block and group in schedule.offloaded and _is_activation(schedule, one.cell):
+            schedule.offloaded[group].append(one.cell)
     return schedule
 
 
@@ -32,3 +31,9 @@ def offloaded_bytes(schedule: Schedule) -> int:
     """Activations that leave the GPU in one forward pass."""
     leaving = schedule.offloaded.items()
     return sum(group.times * schedule.bytes[cell] for group, cells in leaving for cell in cells)
+
+
+def _is_activation(schedule: Schedule, cell: Cell) -> bool:
+    """Neither logits, nor what is there from one step to the next."""
+    stays = cell in schedule.logits or cell in schedule.outliving or cell.tensor.role == "cache"
+    return bool(schedule.bytes[cell]) and not stays
