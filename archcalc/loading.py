@@ -19,7 +19,6 @@ from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
-from archcalc.spec.yaml_reader import Document
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -62,27 +61,22 @@ def load(
         document, name = hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
     else:
         file, notes = _file(named)
-        document, name = _of_file(file, trace=trace, notes=notes)
+        return replace(from_file(file, tuple(set), trace=trace, notes=notes), load=load)
     return replace(Model.from_document(document, name, tuple(set)), load=load)
 
 
-def _of_file(file: Path, *, trace: bool, notes: tuple[str, ...]) -> tuple[Document, str]:
-    """A shipped preset is shown by its name, another file by its path; a config.json is called by its folder."""
-    shipped = file.is_relative_to(paths.data_root())
-    document = files.of_path(file, f"preset {file.stem}" if shipped else str(file), trace=trace)
+def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False, notes: tuple[str, ...] = ()) -> Model:
+    """Load the model of an existing file. A shipped preset is shown by its name, another file by its path; a
+    config.json is called by its folder."""
+    shipped, name = file.is_relative_to(paths.data_root()), file.stem
+    document = files.of_path(file, f"preset {name}" if shipped else str(file), trace=trace)
     document.shipped = shipped
     document.notes = (*notes, *document.notes)
-    if shipped:
-        return document, file.stem
-    whole = file.resolve()
-    if file.is_dir():
-        return document, whole.name
-    return document, whole.parent.name if file.name == CONFIG else file.stem
-
-
-def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False, notes: tuple[str, ...] = ()) -> Model:
-    """Load the model of an existing file."""
-    return Model.from_document(*_of_file(file, trace=trace, notes=notes), changes)
+    if not shipped and file.is_dir():
+        name = file.resolve().name
+    elif not shipped and file.name == CONFIG:
+        name = file.resolve().parent.name
+    return Model.from_document(document, name, changes)
 
 
 def from_preset(name: str) -> Model:

@@ -22,7 +22,7 @@ from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
-from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.overrides import blame, changed
 from archcalc.spec.paths import data_root
 from archcalc.spec.reading import read_spec
 from archcalc.spec.resolved import Resolved
@@ -57,8 +57,8 @@ class Network:
         """Validate and resolve a spec that was read, with `--set` changes on top."""
         with document.locating():
             family = family_module(document.data.get("family", "transformer"))
-            spec = read_spec(family, document.data, _specs)
-            with blaming(spec, changes):
+            spec = as_read = read_spec(family, document.data, _specs)
+            try:
                 for change in changes:
                     spec = changed(spec, change)
                 if changes:  # what was published is not what is counted now
@@ -71,6 +71,9 @@ class Network:
                 title = ", ".join((spec.name or name, *changes))
                 made = cls(title, spec, resolved, document, edited=bool(changes), changes=changes)
                 _ = made.stored  # a mistake in it is told with its line, as any other
+            except InputError as error:
+                blame(error, as_read, changes)
+                raise
         return made
 
     def __hash__(self) -> int:

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperCommand
 
-from archcalc.run.commands import Command
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
+from archcalc.spec.option_checks import flag
 from archcalc.spec.sizes import Sizes
 
 Function = Callable[..., None]
 
 
-def takes_options(asked: Command) -> Callable[[Function], Function]:
-    """Give typer one parameter per option of the command; the function receives them as its parameter `options`. Where
-    its annotation is a class that declares them, `Options` or one with further options of its own, they are checked;
-    otherwise, for a command that asks with several values of an option, they come as they were given, by name."""
-    return partial(_taking, asked)
-
-
-def _taking(asked: Command, function: Function) -> Function:
+def takes_options(function: Function) -> Function:
+    """Give typer one parameter per option of the command that the parameter `options` is annotated with. Where its type
+    is a class that declares them, `Options` or one with further options of its own, they are checked; otherwise, for a
+    command that asks with several values of an option, they come as they were given, by name."""
     own = inspect.signature(function, eval_str=True).parameters
-    annotated: Any = own["options"].annotation
+    annotated, asked = get_args(own["options"].annotation)
     is_checked = isinstance(annotated, type) and issubclass(annotated, Options)
     holder: Any = annotated if is_checked else Options
     known = dict(options_of(asked, holder))
@@ -50,7 +45,7 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     command line alike."""
     shown: dict[str, Any] = {"help": one.help, "rich_help_panel": GROUPS[one.group]}
     kind: Any = bool
-    if not one.is_flag:
+    if one.check is not flag:
         kind = list[str] if one.repeatable else str
         shown |= {"metavar": one.metavar, "autocompletion": one.completed}
     annotation = Annotated[kind | None, typer.Option(flag_of(name), *one.one_dash, **shown)]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TextIO
 
 from archcalc.cli import progress
 from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
-from archcalc.render.style import MARKS, on_terminal, unstyled
+from archcalc.render.style import MARKS, ON_TERMINAL, UNSTYLED
 
 NO_COLOUR = ("0", "false", "no", "off")  # of FORCE_COLOR
 _LAYOUT = "\n\t"  # control characters that an answer may have
@@ -27,39 +29,27 @@ class Enough(Exception):
     """The reader of the pipe has closed it, as in `archcalc shapes | head`."""
 
 
+@dataclass(eq=False)  # streams are told apart by identity
 class _Guarded:
     """Standard output that reports failed writes as archcalc errors, whether a command or typer's help writes."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    stream: TextIO
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        found = getattr(self.stream, name)
+        return partial(self._told, found) if name in ("write", "flush") else found
 
-    def write(self, text: str) -> int:
-        if text == "":  # by which typer asks what kind of stream this is; unbuffered, a full disk refuses even that
+    def _told(self, written: Callable[..., Any], *text: str) -> Any:
+        if text == ("",):  # by which typer asks what kind of stream this is; unbuffered, a full disk refuses even that
             return 0
-        with self._told():
-            return self._stream.write(text)
-
-    def flush(self) -> None:
-        with self._told():
-            self._stream.flush()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
         try:
-            yield
-        except BrokenPipeError:
-            self._drop_the_rest()
-            raise Enough from None
+            return written(*text)
         except OSError as reason:
-            self._drop_the_rest()
+            # discard unwritten output, which Python would otherwise try to write again at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+            if isinstance(reason, BrokenPipeError):
+                raise Enough from None
             raise InputError(f"the answer cannot be written: {reason.strerror}") from None
-
-    def _drop_the_rest(self) -> None:
-        """Discard unwritten output, which Python would otherwise try to write again at exit."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 @contextmanager
@@ -91,7 +81,7 @@ def out(text: str, kept: str = "") -> None:
     for line in progress.running:
         line.erase()
     styled = visible(text, _LAYOUT + MARKS + kept)  # names from files were escaped before
-    print(on_terminal(styled) if is_coloured() else unstyled(styled), flush=True)
+    print(styled.translate(ON_TERMINAL if is_coloured() else UNSTYLED), flush=True)
 
 
 def is_coloured() -> bool:

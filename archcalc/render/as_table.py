@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from archcalc.render import cells
 from archcalc.render.page import MARKS, Amount, Grid, page
-from archcalc.render.style import bold, coloured, dim, toned
+from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
 from archcalc.render.words import aligned
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
@@ -24,12 +24,17 @@ _EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    answer, figures = shown.headline()
+    answer = [*shown.headline]
     if shown.brief and len(answer[0]) > width:
         answer[0] = shown.brief
     parts = (part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in shown.title.split(" · "))
     title = "\xa0· ".join(parts)  # broken behind a separator or a comma, never within a value
-    head = [line for text in (title, *answer, *shown.expected, shown.scope) for line in _headline(text, width)]
+    head = []
+    for text in (title, *answer, *shown.expected, shown.scope):
+        # between words only, as an option is written in one piece; not between a number and its unit, or its error
+        whole = _WITH_UNIT.sub("\xa0", text)
+        lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        head += [styled(line.replace("\xa0", " "), BOLD) for line in lines]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     layouts = [_Layout(table, width) for table in shown.tables]
     left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
@@ -37,19 +42,12 @@ def render(report: Report, *, width: int) -> str:
     if left_out:
         notes.append(f"{', '.join(left_out)} left out: the terminal is too narrow")
     blocks = [
-        [*map(bold, head), *map(dim, worked)],
-        _figures(figures),
+        [*head, *(styled(line, DIM) for line in worked)],
+        _figures(shown.besides),
         *(block for layout in layouts for block in layout.blocks()),
-        [dim(line) for note in notes for line in _hung(note, width, "· ", "  ")],
+        [styled(line, DIM) for note in notes for line in _hung(note, width, "· ", "  ")],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
-
-
-def _headline(text: str, width: int) -> list[str]:
-    """Between words only, as an option is written in one piece; not between a number and its unit, or its error."""
-    whole = _WITH_UNIT.sub("\xa0", text)
-    lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _hung(text: str, width: int, first: str, others: str) -> list[str]:
@@ -62,7 +60,7 @@ def _figures(figures: Sequence[Amount]) -> list[str]:
     wide = max((len(each.marked) for each in figures), default=0)
     exact = max((len(each.exact) for each in figures), default=0)
     lines = (f"{each.marked:<{wide}}  {each.exact:>{exact}}  {each.about}".rstrip() for each in figures)
-    notes = (dim(f"  {each.note}") if each.note else "" for each in figures)
+    notes = (styled(f"  {each.note}", DIM) if each.note else "" for each in figures)
     return [line + note for line, note in zip(lines, notes, strict=True)]
 
 
@@ -79,18 +77,18 @@ class _Layout:
         self.widths = [max(map(cells.width, column)) for column in zip(self.heads, *self.rows, strict=True)]
         self.bar = BARS[width >= WIDE] if "share" in self.units else 0
         self.kept = list(range(len(self.units)))
+        self.used = sum(self.widths) + GAP * (len(self.kept) - 1) + bool(self.bar) + self.bar
         spare = [i for i in self.kept if grid.columns[i].spare]
         while spare and self.used > width:
-            self.kept.remove(spare.pop())
+            last = spare.pop()
+            self.kept.remove(last)
+            self.used -= self.widths[last] + GAP
         self.left_out = [column for i, column in enumerate(grid.columns) if i not in self.kept]
         words = [i for i in reversed(self.kept) if self.units[i] == "text"]
         for i, least in (*((i, LEAST_TEXT) for i in words), (0, LEAST_NAME)):
-            self.widths[i] -= min(max(self.used - width, 0), max(self.widths[i] - least, 0))
-
-    @property
-    def used(self) -> int:
-        """Columns of the terminal, with the bar behind the last cell."""
-        return sum(self.widths[i] + GAP for i in self.kept) - GAP + bool(self.bar) + self.bar
+            given = min(max(self.used - width, 0), max(self.widths[i] - least, 0))
+            self.widths[i] -= given
+            self.used -= given  # columns of the terminal, with the bar behind the last cell
 
     def blocks(self) -> Iterator[list[str]]:
         """With its picture above it, which few tables have."""
@@ -103,32 +101,33 @@ class _Layout:
             else:
                 yield text_skyline.in_text(self.grid.picture, self.width)
         rows = zip(self.grid.lines, self.rows, strict=True)
-        yield [dim(self._joined(self.heads)), *(text for line, row in rows for text in self._line(line, row))]
+        yield [styled(self._joined(self.heads), DIM), *(text for line, row in rows for text in self._line(line, row))]
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath; then its notes."""
         others = [row[i] for i in self.kept[1:]]
         alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
-        styled, bar = text, ""
+        shown, bar = text, ""
         if line.heading or line.depth == 0:
-            styled = bold(text)
+            shown = styled(text, BOLD)
         elif line.tone:
-            styled = _toned(text, row[self.kept[-1]], line)
+            shown = _toned(text, row[self.kept[-1]], line)
         if self.bar:
             share = line.cells[self.units.index("share")] or 0
             full, rest = divmod(round(min(share, 1) * self.bar * 8), 8)
             bar = "█" * full + _EIGHTHS[rest]
         if bar:
-            styled += f" {coloured(bar)}"
+            shown += f" {styled(bar, CYAN)}"
         indent = "  " * (line.depth + 1)
-        notes = [dim(text) for note in line.notes for text in _noted(note, self.width, indent)]
+        notes = [styled(text, DIM) for note in line.notes for text in _noted(note, self.width, indent)]
         if not line.below:
-            return [styled, *notes]
+            return [shown, *notes]
         if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
             gap = " " * (self.used - len(text) - len(bar) - bool(bar))
-            return [f"{styled}{gap}  {dim(f'= {line.below}')}", *notes]
-        return [styled, *map(dim, _hung(line.below, self.width, f"{indent}= ", f"{indent}  ")), *notes]
+            return [f"{shown}{gap}  {styled(f'= {line.below}', DIM)}", *notes]
+        below = _hung(line.below, self.width, f"{indent}= ", f"{indent}  ")
+        return [shown, *(styled(text, DIM) for text in below), *notes]
 
     def _joined(self, row: Sequence[str]) -> str:
         """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
@@ -142,10 +141,10 @@ class _Layout:
 
 def _toned(text: str, last: str, line: Line) -> str:
     """The mark before the name and the last cell in the line's colour."""
-    mark = MARKS[line.flag][0].strip()
+    mark, colour = MARKS[line.flag][0].strip(), TONES[line.tone]
     if not mark:
         return text
-    return text.removesuffix(last).replace(mark, toned(mark, line.tone), 1) + toned(last, line.tone)
+    return text.removesuffix(last).replace(mark, styled(mark, colour), 1) + styled(last, colour)
 
 
 def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:

@@ -59,20 +59,15 @@ class Page:
 
     title: str
     answer: Sequence[str]  # its lines; none where the first figure is the answer
+    headline: Sequence[str]  # the same, of that figure too
     brief: str  # what may stand for the first of them where that is too long
     expected: Sequence[str]  # what is said of a number that somebody expected
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
     figures: Sequence[Amount]
+    besides: Sequence[Amount]  # figures that are not the headline
     tables: Sequence[Grid]
     notes: Sequence[Assumption]
-
-    def headline(self) -> tuple[list[str], Sequence[Amount]]:
-        """The answer's lines, and the figures besides it: without words, the first figure is the answer."""
-        if self.answer or not self.figures:
-            return list(self.answer), self.figures
-        first, *others = self.figures
-        return [" ".join(filter(None, (first.exact, first.about, first.label)))], others
 
 
 def page(report: Report) -> Page:
@@ -80,18 +75,24 @@ def page(report: Report) -> Page:
     worked = working.text() if working else ""
     figures = []
     for each in report.figures():
-        label, (exact, roughly) = visible(each.label), UNITS[each.unit].figure(each.value)
+        unit, label = UNITS[each.unit], visible(each.label)
+        exact = (unit.exact or unit.format)(each.value)
+        roughly = unit.roughly(each.value) if unit.roughly and each.value >= unit.rough_from else ""
         marked = label if each.segment is None else f"{GLYPHS[each.segment]} {label}"
         about = f"· {roughly}" if roughly else ""
         figures.append(Amount(label, exact, roughly, visible(each.note), each.segment, about, marked))
+    answer = [visible(line) for line in (report.answer(), *report.beneath()) if line]
+    first = figures[: not answer]
     return Page(
         title=visible(report.title()),
-        answer=[visible(line) for line in (report.answer(), *report.beneath()) if line],
+        answer=answer,
+        headline=answer or [" ".join(filter(None, (each.exact, each.about, each.label))) for each in first],
         brief=visible(report.briefly()),
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(worked),
         figures=figures,
+        besides=figures[len(first) :],
         tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
         notes=[replace(each, text=visible(each.text)) for each in summed_up(report.assumptions)],
     )

@@ -114,7 +114,7 @@ class Report:
 
     def __str__(self) -> str:
         """As a terminal of 80 columns shows it, without colour."""
-        return str(_renderer("style").unstyled(_renderer("as_table").render(self, width=80)))
+        return str(_renderer("as_table").render(self, width=80).translate(_renderer("style").UNSTYLED))
 
     def _repr_html_(self) -> str:
         """For notebooks."""

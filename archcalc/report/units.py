@@ -39,11 +39,6 @@ class Unit:
     rough_from: int = 1000  # smaller figures are read as they are
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
 
-    def figure(self, value: Any) -> tuple[str, str]:
-        """The value to the last digit, and what it comes to."""
-        rough = self.roughly(value) if self.roughly and value >= self.rough_from else ""
-        return (self.exact or self.format)(value), rough
-
 
 def unit(name: str, format: Format = str, **traits: Any) -> None:
     """Declare a unit; `traits` are the further fields of `Unit`."""

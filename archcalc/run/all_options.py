@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from archcalc.core.precision import SPELLINGS
 from archcalc.run import option_words as words
 from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
 from archcalc.run.option_values import cache_formats, filed, parts, precisions, ram, weight_formats
 from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
-from archcalc.spec.option_checks import precision as precision_name
 from archcalc.spec.sizes import Sizes
 
 training = partial(option, group="training", modes=TRAIN)
@@ -41,7 +41,8 @@ class AllOptions:
     precision: str | None = option(
         "Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. Inference: activation dtype; also the "
         "weight dtype unless --weights is given.",
-        precision_name,
+        word,
+        spellings=SPELLINGS,
         example="bf16",
         metavar="NAME",
         values=precisions,

@@ -157,7 +157,7 @@ class OneOrMore:
         return {"anyOf": [several["items"], several]}
 
 
-N = TypeVar("N", bound=Node)
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -180,26 +180,24 @@ class Lazy:
         return self.node.with_scalar(handler.resolve_ref_schema(handler(self.node.__pydantic_core_schema__)))
 
 
-def merged(base: N, nearer: N) -> N:
-    """Merge two specs: `nearer` wins, field by field in mappings; a new `kind` drops fields only the old kind had."""
-    values = {name: getattr(base, name) for name in base.model_fields_set}
-    for name in nearer.model_fields_set:
-        values[name] = _merged_value(values.get(name), getattr(nearer, name))
-    allowed = base.fields_of.get(str(values.get("kind")))
-    if allowed is not None and values.get("kind") != getattr(base, "kind", None):
-        values = {name: value for name, value in values.items() if name in allowed | {"kind"} | nearer.model_fields_set}
-    return type(base).model_construct(_fields_set=set(values), **values)
-
-
-def _merged_value(base: Any, nearer: Any) -> Any:
-    if isinstance(base, Node) and isinstance(nearer, Node):
-        return merged(base, nearer)
+def merged(base: Any, nearer: V) -> V:
+    """Merge two specs, or values of one: `nearer` wins, field by field in nodes and mappings, also where a list has a
+    single node; a new `kind` drops fields only the old kind had."""
+    both: Any = nearer
     if isinstance(base, dict) and isinstance(nearer, dict):
-        return {**base, **{key: _merged_value(base.get(key), value) for key, value in nearer.items()}}
-    one_each = isinstance(base, tuple) and isinstance(nearer, tuple) and len(base) == len(nearer) == 1
-    if one_each and isinstance(base[0], Node):
-        return (merged(base[0], nearer[0]),)
-    return nearer
+        both = {**base, **{key: merged(base.get(key), value) for key, value in nearer.items()}}
+    elif isinstance(base, tuple) and isinstance(nearer, tuple) and len(base) == len(nearer) == 1:
+        both = (merged(base[0], nearer[0]),) if isinstance(base[0], Node) else nearer
+    elif isinstance(base, Node) and isinstance(nearer, Node):
+        values = {name: getattr(base, name) for name in base.model_fields_set}
+        values |= {name: merged(values.get(name), getattr(nearer, name)) for name in nearer.model_fields_set}
+        allowed = base.fields_of.get(str(values.get("kind")))
+        if allowed is not None and values.get("kind") != getattr(base, "kind", None):
+            kept = allowed | {"kind"} | nearer.model_fields_set
+            values = {name: value for name, value in values.items() if name in kept}
+        both = type(base).model_construct(_fields_set=set(values), **values)
+    found: V = both
+    return found
 
 
 def _as_method(value: Any) -> Any:

@@ -7,7 +7,7 @@ The command line, Python's keywords, the explorer's form and shell completion ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
@@ -44,6 +44,7 @@ class Option:
     metavar: str = ""
     choices: tuple[str, ...] = ()  # every value that there is; empty: `check` alone decides
     values: Callable[[], Iterable[str]] | None = None  # the names that there are, where files say so
+    spellings: Mapping[str, str] = field(default_factory=dict)  # other words for a value, such as PyTorch's
     modes: tuple[str, ...] = ()  # in which it has an effect; empty: in all of them
     about: tuple[str, ...] = (RUN,)  # the questions that it bears on: commands that ask one of them take it
     also: tuple[str, ...] = ()  # what other tools call it, accepted as well
@@ -59,16 +60,12 @@ class Option:
             return self.text
         return self.text.replace(VALUES, ", ".join(self.values()))
 
-    @property
-    def is_flag(self) -> bool:
-        return self.check is flag
-
     def read(self, value: Any, written: str) -> Any:
         """A value as it is computed with; None if nothing is given. `written` is the option in messages."""
         found = self.check(value, written)
         if self.choices and found is not None:
             return chosen(found, self.choices, written)
-        return found
+        return self.spellings.get(found, found)
 
     def completed(self, incomplete: str) -> list[str]:
         """The values that begin so, for a shell."""

@@ -17,7 +17,6 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.precision import SPELLINGS
 from archcalc.spec.units import LARGEST, parse_bytes, parse_size
 
 Asks = ParamSpec("Asks")
@@ -82,12 +81,6 @@ def word(value: Any, option: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _refused("expected a name", value, option)
     return value
-
-
-def precision(value: Any, option: str) -> str:
-    """A number format or a precision recipe; PyTorch's names of number formats mean the same."""
-    name = word(value, option)
-    return SPELLINGS.get(name, name)
 
 
 def text(value: Any, option: str) -> str:

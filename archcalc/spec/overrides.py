@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from archcalc.core.errors import InputError, Path
@@ -49,17 +47,12 @@ def _with_needed(data: dict[str, Any], node: type[Node], before: Any) -> dict[st
     return {**{name: written[name] for name in needed}, **data, **changed}
 
 
-@contextmanager
-def blaming(spec: ModelSpec, changes: tuple[str, ...]) -> Iterator[None]:
+def blame(error: InputError, spec: ModelSpec, changes: tuple[str, ...]) -> None:
     """Report an error at the --set that caused it, not at the line that it changed."""
-    try:
-        yield
-    except InputError as error:
-        for mistake in error.each():
-            made = [change for change in changes if _is_at_fault(_path(spec, change), mistake.fields)]
-            if made and not mistake.file:
-                mistake.file, mistake.field = f"--set {made[-1]}", ""
-        raise
+    for mistake in error.each():
+        made = [change for change in changes if _is_at_fault(_path(spec, change), mistake.fields)]
+        if made and not mistake.file:
+            mistake.file, mistake.field = f"--set {made[-1]}", ""
 
 
 def _path(spec: ModelSpec, change: str) -> Path:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 USUAL_LENGTH = 2048
 MODES = ("train", "forward", "prefill", "decode")
 ATTENTION = ("eager", "flash")
+UNSAID = "the spec names none"
 
 
 @dataclass(frozen=True)
@@ -83,28 +84,32 @@ def workload(
     chosen(mode, MODES, "--mode")
     chosen(attention, ATTENTION, "--attention")
     _check_asked(sizes, longest, mode)
+    asked: dict[str, int | None] = {name: getattr(sizes, name) or sizes.seq for name in longest}
+    last = next(reversed(asked), "")  # what is decoded
+    if sizes.context:
+        asked[last] = sizes.context
     lengths: dict[str, int] = {}
-    assumed: list[Assumption] = []
+    told: list[tuple[str, int, str, str]] = []  # sizes that were not simply given: what is said, and the option
     for name, limit in longest.items():
-        wanted = _asked(name, sizes, longest) or spec.seq
-        lengths[name] = wanted or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
+        wanted = asked[name] or spec.seq
+        lengths[name] = length = wanted or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
+        is_context = mode == "decode" and name == last  # which one more token follows
         if limit.fixed and limit.length:
             lengths[name] = limit.length
-            continue
-        if not wanted:
-            assumed.append(_usual(name, lengths[name]))
-        if limit.length and not limit.hard and lengths[name] > limit.length:
-            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that the model was trained for"
-            assumed.append(Assumption(Topic(name), text, lengths[name]))
-        is_context = mode == "decode" and name == [*longest][-1]  # which one more token follows
-        if limit.hard and limit.length is not None and lengths[name] > limit.length and not is_context:
-            fact = f"{lengths[name]:,} positions asked for, but the position table has {limit.length:,}"
-            hint = f"use --seq {limit.length}, or --set position.length={lengths[name]}"
+        elif limit.hard and limit.length is not None and length > limit.length and not is_context:
+            fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
+            hint = f"use --seq {limit.length}, or --set position.length={length}"
             raise InputError(fact, hint, field=name)
-    if not (sizes.batch or spec.batch):
-        assumed.append(_usual("batch", 1))
-    work = Workload(sizes.batch or spec.batch or 1, lengths, tuple(assumed), mode, attention=attention)
-    return _decoding(work, longest, sizes) if work.decodes else work
+        elif not wanted:
+            told.append((name, length, UNSAID, flag_of(name)))
+        elif limit.length and not limit.hard and length > limit.length:
+            told.append((name, length, f"longer than the {limit.length:,} that the model was trained for", ""))
+    batch = sizes.batch or spec.batch
+    if not batch:
+        told.append(("batch", 1, UNSAID, "--batch"))
+    assumed = (Assumption(Topic(name), f"{name} {size:,}: {said}", size, option) for name, size, said, option in told)
+    work = Workload(batch or 1, lengths, tuple(assumed), mode, attention=attention)
+    return _decoding(work, longest, asked) if mode == "decode" else work
 
 
 def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
@@ -137,28 +142,17 @@ def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
         raise InputError(fact, f"leave {option} or --context out", field="--context")
 
 
-def _asked(name: str, sizes: Sizes, longest: Lengths) -> int | None:
-    """The length given for one sequence: the context of what is decoded, its own option, else --seq."""
-    context = sizes.context if name == list(longest)[-1] else None
-    own: int | None = getattr(sizes, name)
-    return context or own or sizes.seq
-
-
-def _usual(name: str, size: int) -> Assumption:
-    return Assumption(Topic(name), f"{name} {size:,}: the spec names none", size, flag_of(name))
-
-
 # Decoding
 
 
-def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
+def _decoding(work: Workload, longest: Lengths, asked: Mapping[str, int | None]) -> Workload:
     """Turn the last length into the context of a decode step, which computes a single position."""
     if not longest:
         hint = "use --mode train or prefill"
         raise InputError("this model generates no tokens, so it has no decode step", hint, field="--mode")
     name = [*longest][-1]
     limit, cached = longest[name], work.lengths[name]
-    if limit.hard and cached == limit.length and not _asked(name, sizes, longest):
+    if limit.hard and cached == limit.length and not asked[name]:
         cached -= 1  # of a default, so that the new token takes the last row of the position table
         text = f"context {cached:,}: the new token then takes the last row of the position table"
         shorter = Assumption(Topic.CONTEXT, text, cached, "--context")

@@ -10,6 +10,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.commands import COMMANDS
 from archcalc.run.options import options_of
 from archcalc.spec.option import Option, flag_of
+from archcalc.spec.option_checks import flag
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, options, sizes, values
 from archcalc.ui.sources import named
@@ -62,7 +63,7 @@ def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:
         if name == "mode" and text == COMMANDS[command].mode:
             continue
         yield flag_of(name)
-        if not _takes(command)[name.replace("-", "_")].is_flag:
+        if _takes(command)[name.replace("-", "_")].check is not flag:
             yield text
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import Option, declared, flag_of
+from archcalc.spec.option_checks import flag
 from archcalc.spec.sizes import Sizes
 from archcalc.ui.reading import LONGEST
 
@@ -42,7 +43,7 @@ def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tup
         if name not in known:
             flags = [setting_of(one) for one in known]
             raise InputError("no such option here", did_you_mean(written, flags), field=flag_of(written))
-        if known[name].is_flag:
+        if known[name].check is flag:
             found.append((name, value is True or value == YES))
         elif not isinstance(value, str) or len(value) > LONGEST:
             raise InputError("expected a text", field=flag_of(written))

@@ -14,7 +14,7 @@ from archcalc.render.chart.canvas import Canvas
 from archcalc.render.chart.curves import curves
 from archcalc.render.chart.text_curves import in_text
 from archcalc.render.inks import DASHES, SERIES
-from archcalc.render.style import unstyled
+from archcalc.render.style import UNSTYLED
 from archcalc.report.picture import Curves, Line, Panel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -111,7 +111,7 @@ def chart(*heights: int | None) -> Curves:
 
 def test_a_terminal_shows_the_points_where_they_are() -> None:
     """A straight line goes through every column once, from the lower left to the upper right."""
-    lines = [unstyled(line) for line in in_text(chart(0, 1, 2, 3), 60)]
+    lines = [line.translate(UNSTYLED) for line in in_text(chart(0, 1, 2, 3), 60)]
     rows = [row for row, line in enumerate(lines) for _ in range(line.split("│")[-1].split("┤")[-1].count("●"))]
     assert len(rows) == 4 + 1  # and the mark of the label
     columns = [line.index("●") for line in lines if "●" in line]
@@ -121,7 +121,7 @@ def test_a_terminal_shows_the_points_where_they_are() -> None:
 def test_dots_of_a_character_are_braille() -> None:
     canvas = Canvas(1, 1)
     canvas.line((0, 3), (1, 0), 0)
-    assert unstyled(canvas.row(0)) == chr(0x2800 + 0x40 + 0x04 + 0x10 + 0x08)
+    assert canvas.row(0).translate(UNSTYLED) == chr(0x2800 + 0x40 + 0x04 + 0x10 + 0x08)
 
 
 def test_words_are_not_written_over_a_line() -> None:
@@ -130,4 +130,4 @@ def test_words_are_not_written_over_a_line() -> None:
     assert not canvas.write(0, 1, "no")
     assert canvas.write(1, 1, "yes")
     assert not canvas.write(1, 9, "too far")
-    assert unstyled(canvas.row(1)).strip() == "yes"
+    assert canvas.row(1).translate(UNSTYLED).strip() == "yes"

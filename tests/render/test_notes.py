@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.render import render
-from archcalc.render.style import on_terminal, unstyled
+from archcalc.render.style import ON_TERMINAL, UNSTYLED
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Line, Matrix, Table
 
@@ -33,7 +33,7 @@ REPORT = Noted(model="notes", assumptions=())
 
 def test_a_step_is_wrapped_and_its_further_lines_hang() -> None:
     """To the terminal's width, beneath its line; a number stays with its name and its error."""
-    text = unstyled(render(REPORT, "table", width=80))
+    text = render(REPORT, "table", width=80).translate(UNSTYLED)
     beneath = text.partition("✓ a")[2].splitlines()[1:]
     assert beneath == [
         "    1. A number and its error are never parted, not even where the line",
@@ -47,7 +47,7 @@ def test_a_step_is_wrapped_and_its_further_lines_hang() -> None:
 
 def test_the_mark_and_the_verdict_have_the_colour() -> None:
     """Green for good; what stands between is as it was."""
-    shown = on_terminal(render(REPORT, "table", width=80))
+    shown = render(REPORT, "table", width=80).translate(ON_TERMINAL)
     assert "\x1b[32m✓\x1b[0m a" in shown
     assert "\x1b[32mholds\x1b[0m" in shown
 

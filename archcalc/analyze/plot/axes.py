@@ -11,7 +11,7 @@ from archcalc.analyze.plot.values import Value, in_order, numbered, values
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.options import options_of
 from archcalc.spec.option import Option, other_names
-from archcalc.spec.option_checks import memory_size
+from archcalc.spec.option_checks import flag, memory_size
 from archcalc.spec.overrides import is_field
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _plain(value: Any, where: str) -> Value:
 
 def _checked(value: Value, one: Option, where: str) -> Value:
     """As the option itself takes it; a word that it makes several of stays one."""
-    if one.is_flag:
+    if one.check is flag:
         if str(value).lower() not in _SWITCHED:
             raise InputError(f"expected true or false, found {value}", field=where)
         return _SWITCHED[str(value).lower()]

@@ -25,13 +25,13 @@ Metric = Annotated[
 ]
 
 
-@takes_options(COMPARE)
+@takes_options
 def compare(
     models: Models,
     *,
     set: Set = [],
     metric: Metric = "params",
-    options: dict[str, Any],
+    options: Annotated[dict[str, Any], COMPARE],
     depth: Depth = None,
     format: Format = "table",
 ) -> None:

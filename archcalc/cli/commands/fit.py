@@ -56,7 +56,7 @@ Check = Annotated[
 ]
 
 
-@takes_options(FIT)
+@takes_options
 def fit(
     model: Model = None,
     gpu: Gpus = None,
@@ -64,7 +64,7 @@ def fit(
     check: Check = False,
     table: Axes = None,
     models: Presets = False,
-    options: Options,
+    options: Annotated[Options, FIT],
     set: Set = [],
     format: Format = "table",
     trace: Trace = False,

@@ -13,11 +13,11 @@ from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
 
 
-@takes_options(FLOPS)
+@takes_options
 def flops(
     model: ModelName = "textbook",
     *,
-    options: Options,
+    options: Annotated[Options, FLOPS],
     set: Set = [],
     explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
     names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,

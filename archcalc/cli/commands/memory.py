@@ -13,11 +13,11 @@ from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
 
 
-@takes_options(MEMORY)
+@takes_options
 def memory(
     model: ModelName = "textbook",
     *,
-    options: Options,
+    options: Annotated[Options, MEMORY],
     timeline: Annotated[bool, typer.Option("--timeline", help="Draw memory over the step, instead of layers.")] = False,
     set: Set = [],
     depth: Depth = None,

@@ -27,11 +27,11 @@ from archcalc.run.commands import PARAMS
 from archcalc.run.options import Options
 
 
-@takes_options(PARAMS)
+@takes_options
 def params(
     model: ModelName = "textbook",
     *,
-    options: Options,
+    options: Annotated[Options, PARAMS],
     set: Set = [],
     explain: Annotated[
         bool,

@@ -61,7 +61,7 @@ Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes 
 Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
 
 
-@takes_options(PLOT)
+@takes_options
 def plot(
     models: Models,
     x: X = ...,  # type: ignore[assignment]  # which typer reads as: must be given
@@ -72,7 +72,7 @@ def plot(
     output: Output = None,
     log: Log = None,
     linear: Linear = None,
-    options: dict[str, Any],
+    options: Annotated[dict[str, Any], PLOT],
     set: Set = [],
     format: Format = "table",
     force: Force = False,

@@ -26,13 +26,13 @@ Output = Annotated[
 ]
 
 
-@takes_options(REPORT)
+@takes_options
 def report(
     model: ModelName = "textbook",
     output: Output = None,
     gpu: Gpus = None,
     *,
-    options: Mapping[str, Any],
+    options: Annotated[Mapping[str, Any], REPORT],
     set: Set = [],
     force: Force = False,
     trace: Trace = False,

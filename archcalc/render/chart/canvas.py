@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from archcalc.render.style import dim, painted
+from archcalc.render.style import DIM, painted, styled
 
 GLYPHS = "●○■□▲△◆◇"  # the points of curves, told apart without colour
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a character, by row and column (Unicode braille)
@@ -72,7 +72,7 @@ class Canvas:
             glyph, number = self.over[cell]
             if number != PLAIN:
                 return painted(glyph, number)
-            return dim(glyph) if glyph == RULE else glyph
+            return styled(glyph, DIM) if glyph == RULE else glyph
         if cell in self.dots:
             return painted(chr(BLANK + self.dots[cell]), self.owner[cell])
         return " "

@@ -10,7 +10,7 @@ from archcalc.render import cells
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
 from archcalc.render.chart.canvas import GLYPHS, Canvas
 from archcalc.render.chart.scale import Scale
-from archcalc.render.style import bold, dim, painted
+from archcalc.render.style import BOLD, DIM, painted, styled
 from archcalc.report.picture import Curves, Line, Panel
 
 ALONE, BESIDE = 16, 11  # rows of a single panel, and of each of several
@@ -36,10 +36,10 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
     labels = _drawn(canvas, panel, places, scale)
     ends = {row: painted(words, number) for row, words, number in _apart(labels, rows) if beside}
     if len(chart.panels) > 1:  # a single one is what the title says
-        yield bold(visible(panel.title))
+        yield styled(visible(panel.title), BOLD)
     for row in range(rows):
         mark = "┤" if row in ticks else "│"
-        yield f"{ticks.get(row, ''):>{left}} {dim(mark)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
+        yield f"{ticks.get(row, ''):>{left}} {styled(mark, DIM)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
     yield from _beneath(chart, places, left, wide, width)
     if not beside:
         yield from (painted(cells.cut(words, width), number) for _, words, number in labels)
@@ -100,7 +100,7 @@ def _apart(labels: Labels, rows: int) -> Labels:
 
 def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) -> Iterator[str]:
     """The axis, its ticks and its name."""
-    yield f"{'':>{left}} {dim('└' + '─' * wide)}"
+    yield f"{'':>{left}} {styled('└' + '─' * wide, DIM)}"
     taken, shown = -1, [" "] * wide
     for index, label in _spread(places, place_labels(chart), wide):
         middle = round(places.at(index)) // 2
@@ -111,10 +111,10 @@ def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) ->
     text, name = "".join(shown).rstrip(), visible(chart.axis)
     room = width - left - 2
     if len(text) + 2 + cells.width(name) <= room:
-        yield f"{'':>{left + 2}}{text}  {dim(name)}"
+        yield f"{'':>{left + 2}}{text}  {styled(name, DIM)}"
         return
     yield f"{'':>{left + 2}}{text}"
-    yield f"{'':>{left + 2}}{dim(cells.cut(name, room).center(wide).rstrip())}"
+    yield f"{'':>{left + 2}}{styled(cells.cut(name, room).center(wide).rstrip(), DIM)}"
 
 
 def _spread(places: Places, labels: Sequence[str], wide: int) -> Iterator[tuple[int, str]]:

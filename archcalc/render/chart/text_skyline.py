@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from archcalc.core.visible import visible
-from archcalc.render.style import bold, coloured, dim
+from archcalc.render.style import BOLD, CYAN, DIM, styled
 from archcalc.report.picture import Skyline, Stretch
 from archcalc.spec.units import decimal_bytes
 
@@ -26,20 +26,22 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
     floor = skyline.throughout * ROWS // max(highest, 1)  # whole rows
     rows = [_row(levels, ROWS - 1 - row, floor) for row in range(ROWS)]
     legend = f"{THROUGHOUT} there throughout: {decimal_bytes(skyline.throughout)}"
+    sides = {True: styled("┤", DIM), False: styled("│", DIM)}
     return [
-        f"{'':>{left + 2}}{bold(_peak(skyline, columns, wide))}",
-        *(f"{ticks.get(row, ''):>{left}} {dim('┤' if row in ticks else '│')}{line}" for row, line in enumerate(rows)),
-        f"{'0':>{left}} {dim('└' + ''.join(_axis(columns)))}",
+        f"{'':>{left + 2}}{styled(_peak(skyline, columns, wide), BOLD)}",
+        *(f"{ticks.get(row, ''):>{left}} {sides[row in ticks]}{line}" for row, line in enumerate(rows)),
+        f"{'0':>{left}} {styled('└' + ''.join(_axis(columns)), DIM)}",
         f"{'':>{left + 2}}{''.join(_phases(columns))}".rstrip(),
-        f"{'':>{left + 2}}{dim(legend)}",
+        f"{'':>{left + 2}}{styled(legend, DIM)}",
     ]
 
 
 def _row(levels: Sequence[float], row: int, floor: int) -> str:
     """Counted from below."""
     if row < floor:
-        return dim(THROUGHOUT * len(levels))
-    return coloured("".join(EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels).rstrip())
+        return styled(THROUGHOUT * len(levels), DIM)
+    blocks = (EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels)
+    return styled("".join(blocks).rstrip(), CYAN)
 
 
 def _columns(stretches: Sequence[Stretch], wide: int) -> list[Sequence[Stretch]]:

@@ -42,11 +42,10 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     equations = collected(report.working(), shown.tables)
     given = list(dict.fromkeys((*sizes(equations), *report.sizes())))
     symbols = Symbols(name for name, _ in given)
-    answer, figures = shown.headline()
     yield f"\\subsection*{{\\raggedright {breaking(shown.title)}}}"
-    said = [f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line]
+    said = [f"\\textbf{{{sentence(line)}}}" for line in (*shown.headline, *shown.expected, shown.scope) if line]
     yield "\\noindent " + " \\\\\n".join(said) if said else ""
-    yield _figures(figures).in_one_piece(paper) if figures else ""
+    yield _figures(shown.besides).in_one_piece(paper) if shown.besides else ""
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
     if given:
         yield _legend(given, symbols).in_one_piece(paper)
