@@ -28,8 +28,7 @@ def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
     if figures and not answer:  # then the first figure is the answer
         first, *figures = figures
         answer = [f"{first.exact} {first.label} {first.about}".strip()]
-    yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in answer)
-    yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in shown.expected)
+    yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in (*answer, *shown.expected))
     yield f'<p class="warning">{escape(shown.scope)}</p>' if shown.scope else ""
     yield "</header>"
     yield tables.figures(figures)

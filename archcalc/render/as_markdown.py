@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import Amount, Grid, page
+from archcalc.render.page import Grid, page
 from archcalc.render.words import entries
 from archcalc.report.base import Report
-from archcalc.report.table import Line, Matrix
+from archcalc.report.table import Matrix
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -16,7 +16,10 @@ _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    lines = [_figure(each) for each in shown.figures]
+    lines = []
+    for each in shown.figures:
+        note = f" ({_sentence(each.note)})" if each.note else ""
+        lines.append(f"- **{_plain(each.marked)}**: {f'{each.exact} {each.about}'.strip()}{note}")
     if shown.worked:  # the answer first, with its working
         lines.insert(1, f"  `= {_unquoted(shown.worked)}`")
     blocks = [
@@ -36,25 +39,16 @@ def _lines(lines: Sequence[str]) -> list[str]:
     return ["  \n".join(map(_sentence, lines))] if lines else []
 
 
-def _figure(each: Amount) -> str:
-    words = f"{each.exact} {each.about}".strip()
-    note = f" ({_sentence(each.note)})" if each.note else ""
-    return f"- **{_plain(each.marked)}**: {words}{note}"
-
-
 def _table(table: Grid) -> list[str]:
     rule = [":---" if column.left else "---:" for column in table.columns]
-    heads = [_plain(column.label) for column in table.columns]
-    rows = zip(table.lines, table.texts, strict=True)
-    return [_row(heads), _row(rule), *(_row(_cells(line, texts)) for line, texts in rows)]
-
-
-def _cells(line: Line, texts: Sequence[str]) -> list[str]:
-    first, *rest = map(_plain, texts)
-    code = _unquoted(line.below).replace("|", "\\|")  # between backticks, in a table
-    below = f"<br>`{code}`" if line.below else ""
-    notes = "".join(f"<br>{_note(note)}" for note in line.notes)
-    return ["&emsp;" * line.depth + first + below + notes, *rest]
+    rows = [_row([_plain(column.label) for column in table.columns]), _row(rule)]
+    for line, texts in zip(table.lines, table.texts, strict=True):
+        first, *rest = map(_plain, texts)
+        code = _unquoted(line.below).replace("|", "\\|")  # between backticks, in a table
+        below = f"<br>`{code}`" if line.below else ""
+        notes = "".join(f"<br>{_note(note)}" for note in line.notes)
+        rows.append(_row(["&emsp;" * line.depth + first + below + notes, *rest]))
+    return rows
 
 
 def _note(note: str | Matrix) -> str:

@@ -8,7 +8,7 @@ from html import escape
 
 from archcalc.render.html.charts import drawn
 from archcalc.render.html.tables import noted
-from archcalc.render.page import Amount, Grid, Page, page
+from archcalc.render.page import Grid, Page, page
 from archcalc.report.base import Report
 from archcalc.report.table import Line
 
@@ -17,34 +17,26 @@ ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a sty
 
 
 def render(report: Report) -> str:
-    return "\n".join(_blocks(page(report), _picture(report)))
+    return "\n".join(_blocks(report, page(report)))
 
 
-def _picture(report: Report) -> str:
-    """With its own style, under a name that no other picture of the notebook has."""
-    if not report.chart:
-        return ""
-    drawing = drawn(report)
-    name = f"archcalc-{zlib.crc32(drawing.svg().encode()):08x}"
-    return drawing.svg(name, alone=True)
-
-
-def _blocks(shown: Page, picture: str) -> Iterator[str]:
+def _blocks(report: Report, shown: Page) -> Iterator[str]:
     yield f"<p><b>{escape(shown.title)}</b></p>"
     yield from (
         f"<p>{escape(line)}</p>" for line in (*shown.answer, *shown.expected, shown.scope, shown.worked) if line
     )
     if shown.figures:
-        yield _table_of(_figure(each) for each in shown.figures)
-    yield from [picture] if picture else []
+        rows = [
+            ((each.marked, "left"), (each.exact, "right"), (f"{each.about} {each.note}", "left"))
+            for each in shown.figures
+        ]
+        yield _table_of("".join(_cell("td", text, side) for text, side in row) for row in rows)
+    if report.chart:  # with its own style, under a name that no other picture of the notebook has
+        drawing = drawn(report)
+        yield drawing.svg(f"archcalc-{zlib.crc32(drawing.svg().encode()):08x}", alone=True)
     yield from (_table(each) for each in shown.tables)
     if shown.notes:
         yield f"<ul>{''.join(f'<li>{escape(str(note))}</li>' for note in shown.notes)}</ul>"
-
-
-def _figure(each: Amount) -> str:
-    words = ((each.marked, "left"), (each.exact, "right"), (f"{each.about} {each.note}", "left"))
-    return "".join(_cell("td", text, side) for text, side in words)
 
 
 def _table(table: Grid) -> str:

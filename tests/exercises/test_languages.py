@@ -17,7 +17,7 @@ from archcalc.exercises.language import SOURCE, known, language
 from archcalc.exercises.sheet import NOT_GIVEN, worksheet
 from archcalc.loading import from_file
 from archcalc.render.worksheet import rendered
-from archcalc.render.worksheet.page import Page, key_page, student_page
+from archcalc.render.worksheet.page import Page, page
 from archcalc.spec import paths
 from archcalc.spec.node import Node
 
@@ -108,8 +108,8 @@ def test_no_english_is_left_on_a_sheet(code: str, name: str) -> None:
     labels = [blank.label for blank in sheet.blanks]
     assert [label for label in labels if said.label(label) == f"⟦{label}⟧" and re.search("[a-z]{3}", label)] == []
     assert [note for note in sheet.conventions if said.note(note) == f"⟦{note}⟧"] == []
-    for page in (student_page(sheet, said), key_page(sheet, said)):
-        assert english_in(page) == []
+    for each in (page(sheet, said, key=False), page(sheet, said, key=True)):
+        assert english_in(each) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)

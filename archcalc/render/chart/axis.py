@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import floor, log
 
 from archcalc.render.chart.drawing import Point
-from archcalc.render.chart.scale import Linear, Log, Scale
+from archcalc.render.chart.scale import Linear, Log
 from archcalc.report.picture import Curves, Line, Panel
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
@@ -19,7 +19,7 @@ _UNITS = {  # base, and the names of its powers
 }
 
 
-def heights(panel: Panel, start: float, end: float) -> Scale:
+def heights(panel: Panel, start: float, end: float) -> Linear:
     """From 0, or on a log axis from a little below the lowest, to a little above the highest."""
     found = [height for line in panel.lines for height in line.heights if height is not None]
     found += [limit.height for limit in panel.limits]
@@ -33,17 +33,12 @@ def heights(panel: Panel, start: float, end: float) -> Scale:
     return Linear(0, high, start, end)
 
 
-def height_ticks(panel: Panel, scale: Scale, about: int) -> list[tuple[float, str]]:
-    return [(tick, _short(tick, panel)) for tick in scale.ticks(about)]
-
-
-def _short(value: float, panel: Panel) -> str:
-    """`16 GiB`, `1.5 T`."""
-    if not value:
-        return "0"
-    base, names = _UNITS[panel.unit]
-    power = min(floor(log(max(value, 1), base) + 1e-9), 7)
-    return f"{value / base**power:.4g} {names[power]}".rstrip()
+def height_ticks(panel: Panel, scale: Linear, about: int) -> list[tuple[float, str]]:
+    """Each with its label: `16 GiB`, `1.5 T`."""
+    (base, names), ticks = _UNITS[panel.unit], scale.ticks(about)
+    powers = [min(floor(log(max(tick, 1), base) + 1e-9), 7) for tick in ticks]
+    labels = (f"{tick / base**power:.4g} {names[power]}" for tick, power in zip(ticks, powers, strict=True))
+    return [(tick, label.rstrip() if tick else "0") for tick, label in zip(ticks, labels, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class Places:
     """Where the values of the axis stand: names at equal distances."""
 
     chart: Curves
-    scale: Scale
+    scale: Linear
 
     @classmethod
     def of(cls, chart: Curves, start: float, end: float) -> Places:
@@ -67,16 +62,16 @@ class Places:
             return self.scale.place(place)
         return self.scale.place(index)
 
-    def path(self, line: Line, heights: Scale) -> list[Point | None]:
+    def path(self, line: Line, heights: Linear) -> list[Point | None]:
         """The way of a line; None at its gaps."""
         return _points(((self.scale.place(x), y) for x, y in line.path), heights)
 
-    def points(self, line: Line, heights: Scale) -> list[Point | None]:
+    def points(self, line: Line, heights: Linear) -> list[Point | None]:
         """The places of the axis alone."""
         return _points(((self.at(index), y) for index, y in enumerate(line.heights)), heights)
 
 
-def _points(ways: Iterable[tuple[float, float | None]], heights: Scale) -> list[Point | None]:
+def _points(ways: Iterable[tuple[float, float | None]], heights: Linear) -> list[Point | None]:
     return [None if y is None else (x, heights.place(y)) for x, y in ways]
 
 

@@ -28,14 +28,11 @@ class Canvas:
         (x, y), (to_x, to_y) = start, end
         steps = max(1, round(max(abs(to_x - x), abs(to_y - y))))
         for step in range(steps + 1):
-            self._dot(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps, number)
-
-    def _dot(self, x: float, y: float, number: int) -> None:
-        column, row = round(x), round(y)
-        cell = (row // 4, column // 2)
-        if 0 <= cell[0] < self.high and 0 <= cell[1] < self.wide:
-            self.dots[cell] = self.dots.get(cell, 0) | DOTS[row % 4][column % 2]
-            self.owner[cell] = number
+            column, row = round(x + (to_x - x) * step / steps), round(y + (to_y - y) * step / steps)
+            cell = (row // 4, column // 2)
+            if 0 <= cell[0] < self.high and 0 <= cell[1] < self.wide:
+                self.dots[cell] = self.dots.get(cell, 0) | DOTS[row % 4][column % 2]
+                self.owner[cell] = number
 
     def glyph(self, x: float, y: float, glyph: str, number: int = PLAIN) -> None:
         """At the character that holds this dot."""
@@ -64,15 +61,13 @@ class Canvas:
         return True
 
     def row(self, row: int) -> str:
-        return "".join(self._shown(row, column) for column in range(self.wide))
-
-    def _shown(self, row: int, column: int) -> str:
-        cell = (row, column)
-        if cell in self.over:
-            glyph, number = self.over[cell]
+        shown = ""
+        for cell in ((row, column) for column in range(self.wide)):
+            drawn = (chr(BLANK + self.dots[cell]), self.owner[cell]) if cell in self.dots else (" ", PLAIN)
+            glyph, number = self.over.get(cell, drawn)
             if number != PLAIN:
-                return painted(glyph, number)
-            return styled(glyph, DIM) if glyph == RULE else glyph
-        if cell in self.dots:
-            return painted(chr(BLANK + self.dots[cell]), self.owner[cell])
-        return " "
+                glyph = painted(glyph, number)
+            elif glyph == RULE:
+                glyph = styled(glyph, DIM)
+            shown += glyph
+        return shown

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
 from archcalc.render.chart.drawing import Drawing, Point
-from archcalc.render.chart.scale import Scale
+from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import INK, MUTED, PAGE, RULE, dash, series
 from archcalc.render.text_width import shortened, width
 from archcalc.report.picture import Curves, Line, Meeting, Panel
@@ -82,7 +82,7 @@ class _Area:
     bottom: float
     left: float
     right: float
-    scale: Scale
+    scale: Linear
     places: Places
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of words
     crowded: list[str] = field(default_factory=list)  # crossings whose numbers have no room

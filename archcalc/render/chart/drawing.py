@@ -129,15 +129,14 @@ class Drawing:
             f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}" font-size="{SIZE:g}">',
             f'<title id="{title}">{escape(visible(self.title))}</title>',
             f'<desc id="{described}">{escape(visible(self.described))}</desc>',
-            *(self._coloured(wide, high) if alone else [_COLOURS.sub("", part) for part in self.parts]),
-            "</svg>",
         ]
-        return "\n".join(lines) + "\n"
-
-    def _coloured(self, wide: str, high: str) -> list[str]:
-        style = f"<style>{dark_rules({*self.inks, PAGE}, CLASS)}</style>"
-        ground = f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>'
-        return [style, ground, *(part.replace(_LIGHT, "") for part in self.parts)]
+        if alone:
+            lines.append(f"<style>{dark_rules({*self.inks, PAGE}, CLASS)}</style>")
+            lines.append(f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>')
+            lines += [part.replace(_LIGHT, "") for part in self.parts]
+        else:
+            lines += [_COLOURS.sub("", part) for part in self.parts]
+        return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 def number(value: float) -> str:

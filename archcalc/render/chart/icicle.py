@@ -47,7 +47,10 @@ def icicle(report: ParamsReport, wide: float = WIDTH) -> Drawing:
     whole = found.whole
     keys = legend.placed(_entries(whole), 0, HEIGHT + 24, wide)
     title = f"{report.model}: {report.total:,} parameters by part"
-    drawing = Drawing(wide, HEIGHT + 12 + legend.height(keys), title, _described(whole, found.left_out))
+    parts = ", ".join(f"{child.title} {child.total:,}" for child in whole.children)
+    rest = f" {found.left_out:,} smaller parts are not drawn one by one." if found.left_out else ""
+    described = f"Cells inside cells; the height of each is its share of the parameters. {parts}.{rest}"
+    drawing = Drawing(wide, HEIGHT + 12 + legend.height(keys), title, described)
     drawing.role = "tree"
     columns = min(whole.depth, LEVELS)
     for place in places(whole):
@@ -69,12 +72,6 @@ def inks(kind: PartKind) -> tuple[Ink, Ink]:
     """A cell's colour, and that of its edge."""
     name, colour = kind.name.lower().replace("_", "-"), COLOURS[kind]
     return Ink(name, colour.light, colour.dark), Ink(f"{name}-edge", colour.light_edge, colour.dark_edge)
-
-
-def _described(whole: Cell, left_out: int) -> str:
-    parts = (f"{child.title} {child.total:,}" for child in whole.children)
-    rest = f" {left_out:,} smaller parts are not drawn one by one." if left_out else ""
-    return f"Cells inside cells; the height of each is its share of the parameters. {', '.join(parts)}.{rest}"
 
 
 def _entries(whole: Cell) -> list[Entry]:

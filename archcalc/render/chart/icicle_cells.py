@@ -49,9 +49,17 @@ class Cells:
 
 
 def cells(report: ParamsReport, most: int = MOST) -> Cells:
+    """The largest, every one of them with what is around it."""
     whole = _tree(report)
     all_parts = len(list(whole.walk()))
-    kept = _largest(whole, most)
+    order, kept = count(), {whole}
+    waiting = [(-child.total, next(order), child) for child in whole.children]
+    heapq.heapify(waiting)
+    while waiting and len(kept) < most:
+        _, _, cell = heapq.heappop(waiting)
+        kept.add(cell)
+        for child in cell.children:
+            heapq.heappush(waiting, (-child.total, next(order), child))
     _sum_up(whole, kept)
     return Cells(whole, all_parts - len(kept))
 
@@ -109,19 +117,6 @@ def _tidy(cell: Cell) -> None:
         cell.children = cell.children[0].children
 
 
-def _largest(whole: Cell, most: int) -> set[Cell]:
-    """Every one of them with what is around it."""
-    order, kept = count(), {whole}
-    waiting = [(-child.total, next(order), child) for child in whole.children]
-    heapq.heapify(waiting)
-    while waiting and len(kept) < most:
-        _, _, cell = heapq.heappop(waiting)
-        kept.add(cell)
-        for child in cell.children:
-            heapq.heappush(waiting, (-child.total, next(order), child))
-    return kept
-
-
 def _sum_up(cell: Cell, kept: set[Cell]) -> None:
     """What is not kept is one cell at the end; where nothing is kept, the cell around it says all."""
     shown = [child for child in cell.children if child in kept]
@@ -130,12 +125,7 @@ def _sum_up(cell: Cell, kept: set[Cell]) -> None:
     for child in shown:
         _sum_up(child, kept)
     if shown and rest:
-        cell.children.append(_rest(cell, rest))
-
-
-def _rest(cell: Cell, rest: list[Cell]) -> Cell:
-    path, total = f"{cell.path} …", sum(child.total for child in rest)
-    if len(rest) == 1:
-        return Cell(path, rest[0].title, total, rest[0].kind)
-    kinds = {child.kind for child in rest}
-    return Cell(path, f"{len(rest):,} smaller parts", total, kinds.pop() if len(kinds) == 1 else PartKind.STACK)
+        kinds = {child.kind for child in rest}
+        kind = kinds.pop() if len(kinds) == 1 else PartKind.STACK
+        title = rest[0].title if len(rest) == 1 else f"{len(rest):,} smaller parts"
+        cell.children.append(Cell(f"{cell.path} …", title, sum(child.total for child in rest), kind))

@@ -34,15 +34,10 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Log:
+class Log(Linear):
     """The same with equal distances for equal ratios; `base` is 2 or 10. Values are above 0."""
 
-    low: float
-    high: float
-    start: float
-    end: float
     base: float = 10
-    unit: float = 1
 
     def place(self, value: float) -> float:
         whole = math.log(self.high / self.low)
@@ -52,10 +47,7 @@ class Log:
 
     def ticks(self, about: int = 8) -> list[float]:
         """Powers of the base, every so many that they are not crowded."""
-        first = math.ceil(math.log(self.low / self.unit, self.base) - 1e-9)
-        last = math.floor(math.log(self.high / self.unit, self.base) + 1e-9)
+        first = math.ceil(math.log(self.low, self.base) - 1e-9)
+        last = math.floor(math.log(self.high, self.base) + 1e-9)
         every = max(1, math.ceil((last - first + 1) / about))
-        return [self.unit * self.base**power for power in range(first, last + 1, every)]
-
-
-Scale = Linear | Log
+        return [self.base**power for power in range(first, last + 1, every)]

@@ -9,7 +9,7 @@ from archcalc.core.visible import visible
 from archcalc.render import cells
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
 from archcalc.render.chart.canvas import GLYPHS, Canvas
-from archcalc.render.chart.scale import Scale
+from archcalc.render.chart.scale import Linear
 from archcalc.render.style import BOLD, DIM, painted, styled
 from archcalc.report.picture import Curves, Line, Panel
 
@@ -45,7 +45,7 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
         yield from (painted(cells.cut(words, width), number) for _, words, number in labels)
 
 
-def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels:
+def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Linear) -> Labels:
     """The panel on the canvas; where each line ends, for its label."""
     labels: Labels = []
     for line in panel.lines:
@@ -78,7 +78,7 @@ def _glyph(line: Line) -> str:
     return GLYPHS[line.number % len(GLYPHS)]
 
 
-def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> None:
+def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Linear) -> None:
     """The numbers of crossings beside them, where there is room; all of them stand in the table."""
     for meeting in panel.meetings:
         row, column = canvas.cell(places.scale.place(meeting.place), scale.place(meeting.height))

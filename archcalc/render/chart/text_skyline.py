@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from archcalc.core.visible import visible
@@ -23,25 +23,23 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
     wide = max(min(width - left - 2, WIDEST), 1)
     columns = _columns(skyline.stretches, wide)
     levels = [max(one.height for one in each) * ROWS * 8 / max(highest, 1) for each in columns]
-    floor = skyline.throughout * ROWS // max(highest, 1)  # whole rows
-    rows = [_row(levels, ROWS - 1 - row, floor) for row in range(ROWS)]
+    floor = min(skyline.throughout * ROWS // max(highest, 1), ROWS)  # whole rows
+    rows = [styled(THROUGHOUT * wide, DIM)] * floor
+    for row in range(floor, ROWS):  # counted from below
+        blocks = (EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels)
+        rows.insert(0, styled("".join(blocks).rstrip(), CYAN))
     legend = f"{THROUGHOUT} there throughout: {decimal_bytes(skyline.throughout)}"
+    phases = [(visible(phase), len(list(own))) for phase, own in groupby(each[0].phase for each in columns)]
+    axis = "".join("─" * (room - 1) + "┴" for _, room in phases)  # a tick where a phase ends
+    names = "".join(name.ljust(room) if len(name) < room else " " * room for name, room in phases)
     sides = {True: styled("┤", DIM), False: styled("│", DIM)}
     return [
         f"{'':>{left + 2}}{styled(_peak(skyline, columns, wide), BOLD)}",
         *(f"{ticks.get(row, ''):>{left}} {sides[row in ticks]}{line}" for row, line in enumerate(rows)),
-        f"{'0':>{left}} {styled('└' + ''.join(_axis(columns)), DIM)}",
-        f"{'':>{left + 2}}{''.join(_phases(columns))}".rstrip(),
+        f"{'0':>{left}} {styled('└' + axis, DIM)}",
+        f"{'':>{left + 2}}{names}".rstrip(),
         f"{'':>{left + 2}}{styled(legend, DIM)}",
     ]
-
-
-def _row(levels: Sequence[float], row: int, floor: int) -> str:
-    """Counted from below."""
-    if row < floor:
-        return styled(THROUGHOUT * len(levels), DIM)
-    blocks = (EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels)
-    return styled("".join(blocks).rstrip(), CYAN)
 
 
 def _columns(stretches: Sequence[Stretch], wide: int) -> list[Sequence[Stretch]]:
@@ -59,16 +57,3 @@ def _peak(skyline: Skyline, columns: list[Sequence[Stretch]], wide: int) -> str:
     if middle + 2 + len(words) <= wide:
         return f"{'':>{middle}}▼ {words}"
     return f"{words} ▼".rjust(middle + 1)
-
-
-def _axis(columns: list[Sequence[Stretch]]) -> Iterator[str]:
-    """A tick where a phase ends."""
-    for _, own in groupby(each[0].phase for each in columns):
-        yield "─" * (len(list(own)) - 1) + "┴"
-
-
-def _phases(columns: list[Sequence[Stretch]]) -> Iterator[str]:
-    """Their names beneath, where there is room for them."""
-    for phase, own in groupby(each[0].phase for each in columns):
-        room, name = len(list(own)), visible(phase)
-        yield name.ljust(room) if len(name) < room else " " * room

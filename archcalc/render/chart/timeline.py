@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
 from archcalc.render.chart import legend
-from archcalc.render.chart.drawing import Drawing, Point
+from archcalc.render.chart.drawing import Drawing
 from archcalc.render.chart.legend import Entry
 from archcalc.render.chart.parts import ORDER, ink
 from archcalc.render.chart.scale import Linear
@@ -43,7 +43,9 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     title = f"{report.title()}: memory over the step"
-    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, _described(report))
+    at_peak = (f"{PARTS[part]} {decimal_bytes(size)}" for part, size in report.peak.parts.items() if size)
+    described = f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(at_peak)}."
+    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, described)
     for tick in scale.ticks():
         y = scale.place(tick)
         drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
@@ -82,11 +84,6 @@ def peak_words(peak: Snapshot) -> str:
     return f"peak: {instant_name(peak)} — {decimal_bytes(peak.bytes)}"
 
 
-def _described(report: MemoryReport) -> str:
-    found = (f"{PARTS[part]} {decimal_bytes(size)}" for part, size in report.peak.parts.items() if size)
-    return f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(found)}."
-
-
 def _entries(peak: Snapshot, columns: Sequence[Column]) -> Iterator[Entry]:
     """From the top of the picture to the bottom, with what each part has at the peak, or at most where it has none."""
     for part in reversed(ORDER):
@@ -109,24 +106,25 @@ def _areas(drawing: Drawing, columns: Sequence[Column], scale: Linear, parts: Se
     for place in reversed(range(len(parts))):
         below = parts[: place + 1]
         levels = [sum(column.instant.parts[part] for part in below) for column in columns]
-        drawing.area(_outline(columns, levels, scale), ink(parts[place]), marks={"data-part": parts[place]})
-
-
-def _outline(columns: Sequence[Column], levels: Sequence[int], scale: Linear) -> list[Point]:
-    """Level from column to column, and back along the ground."""
-    points = [(columns[0].start, scale.start)]
-    for level, equal in groupby(zip(levels, columns, strict=True), key=lambda pair: pair[0]):
-        run = [column for _, column in equal]
-        y = scale.place(level)
-        points += [(run[0].start, y), (run[-1].end, y)]
-    return [*points, (columns[-1].end, scale.start)]
+        points = [(columns[0].start, scale.start)]  # level from column to column, and back along the ground
+        for level, equal in groupby(zip(levels, columns, strict=True), key=lambda pair: pair[0]):
+            run = [column for _, column in equal]
+            points += [(run[0].start, scale.place(level)), (run[-1].end, scale.place(level))]
+        points.append((columns[-1].end, scale.start))
+        drawing.area(points, ink(parts[place]), marks={"data-part": parts[place]})
 
 
 def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
     """The layers beneath the axis where there is room for their names, and the phases beneath them."""
     drawing.line([(columns[0].start, ground), (columns[-1].end, ground)], MUTED)
     for _, run in groupby(columns, key=lambda column: (column.instant.phase, stretch_name(column.instant))):
-        _layer(drawing, list(run), ground)
+        layer = list(run)
+        start, end = layer[0].start, layer[-1].end
+        name, runs = stretch_name(layer[0].instant), layer[0].instant.place.runs
+        names = [f"{name} × {runs:,}", name][runs == 1 :]
+        fitting = [words for words in names if width(words, SMALL) <= end - start - 4]
+        if fitting:
+            drawing.text(fitting[0], (start + end) / 2, ground + 13, size=SMALL, anchor="middle", ink=MUTED)
     for phase, run in groupby(columns, key=lambda column: column.instant.phase):
         inside = list(run)
         start, end = inside[0].start, inside[-1].end
@@ -136,15 +134,6 @@ def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
             drawing.text(shown, end, ground + 38, anchor="end", bold=True)
         else:
             drawing.text(shown, (start + end) / 2, ground + 38, anchor="middle", bold=True)
-
-
-def _layer(drawing: Drawing, run: Sequence[Column], ground: float) -> None:
-    start, end = run[0].start, run[-1].end
-    name, runs = stretch_name(run[0].instant), run[0].instant.place.runs
-    names = [f"{name} × {runs:,}", name][runs == 1 :]
-    fitting = [words for words in names if width(words, SMALL) <= end - start - 4]
-    if fitting:
-        drawing.text(fitting[0], (start + end) / 2, ground + 13, size=SMALL, anchor="middle", ink=MUTED)
 
 
 def _needed(drawing: Drawing, report: MemoryReport, scale: Linear, wide: float) -> None:

@@ -19,13 +19,6 @@ class Run:
     xs: list[float] = field(default_factory=list)
     y: float = 0.0
 
-    def reach(self, x: float) -> None:
-        self.xs.append(x)
-
-    @property
-    def is_straight(self) -> bool:
-        return max(self.xs) - min(self.xs) < 0.5
-
 
 @dataclass(eq=False)
 class Channel:
@@ -42,7 +35,8 @@ class Channel:
         """Give every run its height, and return that of the channel: less below the last row, and where wires leave."""
         first = self.top + (LABEL if self.has_labels else START)
         levels: list[list[Run]] = []
-        for run in sorted((run for run in self.runs.values() if not run.is_straight), key=lambda run: min(run.xs)):
+        bent = (run for run in self.runs.values() if max(run.xs) - min(run.xs) >= 0.5)
+        for run in sorted(bent, key=lambda run: min(run.xs)):
             level = next((level for level in levels if all(_apart(run, other) for other in level)), None)
             if level is None:
                 levels.append(level := [])

@@ -41,31 +41,28 @@ def label_width(text: str) -> float:
 
 class _Column:
     def __init__(self, level: Level, areas: dict[Node, Area], ways: Ways) -> None:
-        self.level, self.areas, self.ways = level, areas, ways
+        self.areas, self.ways = areas, ways
         self.shown = {wire: text for wire, text in ways.labels.items() if wire in level.inner}
         self.rows = in_rows(level, {child: self._slot(child) for child in level.children}, ways.side, ways.right)
         for wire, slot in self.rows.outs.items():  # a label that stands outside needs its room there too
             slot.right = max(slot.right, label_width(self.ways.labels.get(wire, "")))
         arrange(self.rows)
         self.tracks = Tracks(self.rows)
-        self.left = min(self.tracks.left_of, default=0.0) - self._trunks()
+        self.sides = [(wire, self.rows.of[target]) for wire, target, _ in level.ins if wire in ways.side]
+        self.leaving = [(self.rows.of[source], wire) for source, wire in level.outs if wire in ways.right]
+        starts = [(slot, wire) for slot in self.rows.of.values() if slot.area for wire in slot.area.bottoms]
+        self.labelled = [(slot, wire) for slot, wire in starts if self.shown.get(wire)]  # read at this level
+        entering = [wire for wire, _ in self.sides]
+        self.shared = [wire for wire in dict.fromkeys(entering) if entering.count(wire) > 1]  # by several children
+        # room for wires that enter at the left: for arrows' heads, and a way to several boxes for each of them
+        trunks = TRACK * (len(self.shared) + 1) + BESIDE_LINE if self.sides else 0.0
+        self.left = min(self.tracks.left_of, default=0.0) - trunks
         self.right = max(self.tracks.right_of, default=0.0)
         self.channels = [Channel() for _ in self.rows.rows]
         self.lines: list[Line] = []
         self.labels: list[Label] = []
         self.lefts: dict[Wire, float] = {}
         self.rights: dict[Wire, float] = {}
-
-    def _trunks(self) -> float:
-        """Room for wires that enter at the left: for arrows' heads, and a way to several boxes for each of them."""
-        if not self._sides():
-            return 0.0
-        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE
-
-    def _shared_sides(self) -> list[Wire]:
-        """Wires that enter at the left and go to several children."""
-        entering = [wire for wire, _ in self._sides()]
-        return [wire for wire in dict.fromkeys(entering) if entering.count(wire) > 1]
 
     def _slot(self, child: Node) -> Slot:
         area = self.areas[child]
@@ -88,49 +85,32 @@ class _Column:
         self._draw_hops()
         self._draw_beside()
         self._draw_sides()
-        self._draw_rights()
+        for slot, wire in self.leaving:
+            start, level = slot.exit(wire), self._run(slot, wire).y
+            self._line([(start, bottom(slot)), (start, level), (self.right, level)])
+            self.rights[wire] = level
         return self._finished(y)
 
     # Horizontal pieces, in the channels between rows.
 
     def _collect_runs(self) -> None:
         for hop in self.rows.hops:
-            run = self._run(hop.source, hop.wire)
-            run.reach(hop.source.exit(hop.wire))
-            run.reach(entry(self.rows, hop))
+            self._run(hop.source, hop.wire).xs += [hop.source.exit(hop.wire), entry(self.rows, hop)]
         for hop in self.rows.beside:
-            run = self._run(hop.source, hop.wire)
-            run.reach(hop.source.exit(hop.wire))
-            run.reach(self.tracks.of(hop))
+            self._run(hop.source, hop.wire).xs += [hop.source.exit(hop.wire), self.tracks.of(hop)]
             if not self.tracks.lead_to_the_side(hop):
                 arrival = self.channels[hop.target.rank - 1].run((hop.target, hop.wire))
-                arrival.reach(self.tracks.of(hop))
-                arrival.reach(entry_from_a_track(hop))
-        for source, wire in self._rights():
-            run = self._run(self.rows.of[source], wire)
-            run.reach(self.rows.of[source].exit(wire))
-            run.reach(self.right)
-        for wire, slot in self._sides():
+                arrival.xs += [self.tracks.of(hop), entry_from_a_track(hop)]
+        for slot, wire in self.leaving:
+            self._run(slot, wire).xs += [slot.exit(wire), self.right]
+        for wire, slot in self.sides:
             if not self._is_open_at_the_left(slot):
-                run = self.channels[slot.rank - 1].run(wire)
-                run.reach(self.left)
-                run.reach(self._side_entry(slot))
-        for slot, _ in self._labelled():
+                self.channels[slot.rank - 1].run(wire).xs += [self.left, self._side_entry(slot)]
+        for slot, _ in self.labelled:
             self.channels[slot.rank].has_labels = True
 
     def _run(self, source: Slot, wire: Wire) -> Run:
         return self.channels[source.rank].run((source, wire))
-
-    def _rights(self) -> list[tuple[Node, Wire]]:
-        return [(source, wire) for source, wire in self.level.outs if wire in self.ways.right]
-
-    def _sides(self) -> list[tuple[Wire, Slot]]:
-        return [(wire, self.rows.of[target]) for wire, target, _ in self.level.ins if wire in self.ways.side]
-
-    def _labelled(self) -> list[tuple[Slot, Wire]]:
-        """Wires that start at a child and are read at this level."""
-        found = [(slot, wire) for slot in self.rows.of.values() if slot.area for wire in slot.area.bottoms]
-        return [(slot, wire) for slot, wire in found if self.shown.get(wire)]
 
     def _is_open_at_the_left(self, slot: Slot) -> bool:
         """Nothing stands between it and the left edge; above the first row there is no channel to come through."""
@@ -151,9 +131,8 @@ class _Column:
             points = [(start, bottom(hop.source)), (start, level), (end, level)]
             points += into(hop.target, end) if hop.ends else [(end, hop.target.y)]
             self._line(points, arrow=is_box(hop.target))
-        for slot, wire in self._labelled():
-            x = slot.exit(wire) + BESIDE_LINE
-            text = self.shown[wire]
+        for slot, wire in self.labelled:
+            x, text = slot.exit(wire) + BESIDE_LINE, self.shown[wire]
             self.labels.append(Label(text, x, self.channels[slot.rank].top + 11, width(text, SMALL)))
 
     def _draw_beside(self) -> None:
@@ -174,8 +153,8 @@ class _Column:
     def _draw_sides(self) -> None:
         """From the left edge straight to the box, or over the row and down to it; several times from one trunk."""
         starts: dict[Wire, list[float]] = {}
-        trunks = {wire: self.left + TRACK * place for place, wire in enumerate(self._shared_sides(), start=1)}
-        for wire, slot in self._sides():
+        trunks = {wire: self.left + TRACK * place for place, wire in enumerate(self.shared, start=1)}
+        for wire, slot in self.sides:
             start, points = self._from_the_side(wire, slot)
             self._line([(trunks.get(wire, self.left), start), *points], arrow=is_box(slot))
             starts.setdefault(wire, []).append(start)
@@ -188,25 +167,16 @@ class _Column:
         """At which height it starts, and its further points."""
         assert slot.area
         left = edge(slot, left=True)
-        y = slot.y + (self._height_of(wire, slot) if slot.area.is_box else slot.area.lefts[wire])
+        if slot.area.is_box:  # at the middle, several beneath each other
+            wires = [each for each, target in self.sides if target is slot]
+            y = slot.y + slot.height / 2 + SIDE_BY_SIDE * (wires.index(wire) - (len(wires) - 1) / 2)
+        else:
+            y = slot.y + slot.area.lefts[wire]
         if self._is_open_at_the_left(slot):
             return y, [(left, y)]
         start, x = self.channels[slot.rank - 1].run(wire).y, self._side_entry(slot)
         down = [(x, slot.y)] if slot.area.is_box else [(x, y), (left, y)]
         return start, [(x, start), *down]
-
-    def _height_of(self, wire: Wire, slot: Slot) -> float:
-        """Where a wire enters a box at its left: at the middle, several beneath each other."""
-        wires = [each for each, target in self._sides() if target is slot]
-        return slot.height / 2 + SIDE_BY_SIDE * (wires.index(wire) - (len(wires) - 1) / 2)
-
-    def _draw_rights(self) -> None:
-        for source, wire in self._rights():
-            slot = self.rows.of[source]
-            level = self._run(slot, wire).y
-            start = slot.exit(wire)
-            self._line([(start, bottom(slot)), (start, level), (self.right, level)])
-            self.rights[wire] = level
 
     def _line(self, points: list[Point], *, arrow: bool = False, dashed: bool = False) -> None:
         self.lines.append(Line(tuple(points), arrow, dashed))

@@ -29,38 +29,25 @@ class _Columns:
 
     def __post_init__(self) -> None:
         self.parts = [part(self.level, children) for children in self.split.columns]
-        self.crossing = [self._entering(index) for index in range(len(self.parts))]
+        outside = {wire for wire, _, _ in self.level.ins}
+        entering = [dict.fromkeys(wire for wire, _, _ in each.ins if wire not in outside) for each in self.parts]
+        self.crossing = [list(wires) for wires in entering]  # that other columns make and each reads
         self.made = [self._column(index) for index in range(len(self.parts))]
         if self.split.last_goes_up:
             down, up = self._facing()
             self.made = [self._column(0, down), self._column(1, up)]
         self.lines: list[Line] = []
 
-    def _entering(self, index: int) -> list[Wire]:
-        """Wires that other columns make and this one reads."""
-        outside = {wire for wire, _, _ in self.level.ins}
-        return list(dict.fromkeys(wire for wire, _, _ in self.parts[index].ins if wire not in outside))
-
-    def _leaving(self, index: int) -> frozenset[Wire]:
-        """Wires that further columns read; of a way up, also those that leave the level."""
-        read = {wire for entering in self.crossing[index + 1 :] for wire in entering}
-        own = {wire for _, wire in self.parts[index].outs}
-        if self._goes_up(index):
-            return frozenset(own)
-        return frozenset(own & read)
-
-    def _goes_up(self, index: int) -> bool:
-        return self.split.last_goes_up and index == len(self.parts) - 1
-
     def _column(self, index: int, lowered: dict[Node, float] | None = None) -> Area:
         beginning = self.split.beginning(self.level, index)
         side = self.ways.side | frozenset(wire for wire in self.crossing[index] if wire not in beginning)
-        right = self.ways.right | self._leaving(index)
-        ways = replace(self.ways, side=side, right=right, lowered=lowered or {})
+        goes_up = self.split.last_goes_up and index == len(self.parts) - 1
+        leaving = {wire for _, wire in self.parts[index].outs}
+        if not goes_up:  # then those alone that further columns read
+            leaving &= {wire for entering in self.crossing[index + 1 :] for wire in entering}
+        ways = replace(self.ways, side=side, right=self.ways.right | leaving, lowered=lowered or {})
         made = column(self.parts[index], self.areas, ways)
-        if self._goes_up(index):
-            return made.flipped()
-        return made
+        return made.flipped() if goes_up else made
 
     def _facing(self) -> tuple[dict[Node, float], dict[Node, float]]:
         """Room for children of both ways, so that each reader faces what it reads: from the bottom of the fold up."""
@@ -91,7 +78,8 @@ class _Columns:
                 gutter = places[index][0] - GUTTER / 2 - TRACK * number
                 way = [(start, leaves)]
                 if source < index - 1:  # under the columns between
-                    turn, leaves = start + GUTTER / 2, self._below(places, source, index) + CHANNEL + TRACK * number
+                    below = max(places[each][1] + self.made[each].height for each in range(source, index))
+                    turn, leaves = start + GUTTER / 2, below + CHANNEL + TRACK * number
                     whole.height = max(whole.height, leaves)
                     way += [(turn, way[0][1]), (turn, leaves)]
                 self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
@@ -141,10 +129,6 @@ class _Columns:
             if wire in self.ways.right:
                 whole.rights[wire] = y + dy
                 self.lines.append(Line(((dx + made.width, y + dy), (whole.width, y + dy))))
-
-    def _below(self, places: list[Point], source: int, index: int) -> float:
-        """Where the columns between two others end."""
-        return max(places[each][1] + self.made[each].height for each in range(source, index))
 
     def _into(self, index: int, wire: Wire, turn: Point, place: Point) -> list[Point]:
         """From the gutter to the side of a column, or to where it begins."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from archcalc.analyze.diagram.graph import Edge, Form, Node
 from archcalc.render.diagram.area import Wire
@@ -29,6 +30,15 @@ class Level:
     ins: list[tuple[Wire, Node, int]] = field(default_factory=list)
     outs: list[tuple[Node, Wire]] = field(default_factory=list)
     inner: frozenset[Wire] = frozenset()  # wires that some child reads from another
+
+
+def latest(ways: Iterable[Any]) -> dict[Any, Any]:
+    """The link or hop made last, of those that each target reads: the branch, where a residual is added to it."""
+    found: dict[Any, Any] = {}
+    for way in ways:
+        if not way.is_back and (way.target not in found or way.made > found[way.target].made):
+            found[way.target] = way
+    return found
 
 
 def level(around: Node, edges: Iterable[Edge]) -> Level:

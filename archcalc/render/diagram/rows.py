@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Wire
-from archcalc.render.diagram.level import Level
+from archcalc.render.diagram.level import Level, latest
 
 BEND = 8.0  # room for a line between boxes, on both sides
 
@@ -71,13 +71,17 @@ def in_rows(level: Level, slots: dict[Node, Slot], side: frozenset[Wire], right:
     """`side` wires enter at the left and `right` wires leave at the right: they take part in no row."""
     made = Rows(of=slots)
     hops = _hops(level, made, side, right)
-    made.main = _main(hops)
+    made.main = latest(hops)
     _rank(made, hops)
     made.beside = [hop for hop in hops if hop.is_back or _goes_beside(hop, made.main)]
     for hop in hops:
         if hop not in made.beside:
-            made.hops += _steps(made, hop)
-    made.rows = _by_rank(made)
+            made.hops += _steps(hop)
+    bends = (hop.target for hop in made.hops)
+    every = dict.fromkeys([*made.ins.values(), *made.of.values(), *bends, *made.outs.values()])
+    made.rows = [[] for _ in range(max((slot.rank for slot in every), default=0) + 1)]
+    for slot in sorted(every, key=lambda slot: slot.order):
+        made.rows[slot.rank].append(slot)
     return made
 
 
@@ -94,16 +98,6 @@ def _hops(level: Level, made: Rows, side: frozenset[Wire], right: frozenset[Wire
             port = made.outs.setdefault(wire, Slot(made.of[source].order, left=4, right=4))
             hops.append(Hop(made.of[source], port, wire, source.order, ends=False))
     return hops
-
-
-def _main(hops: list[Hop]) -> dict[Slot, Hop]:
-    """The wire made last, of those that a slot reads: the branch, where a residual is added to it."""
-    main: dict[Slot, Hop] = {}
-    for hop in hops:
-        before = main.get(hop.target)
-        if not hop.is_back and (before is None or hop.made > before.made):
-            main[hop.target] = hop
-    return main
 
 
 def _rank(made: Rows, hops: list[Hop]) -> None:
@@ -135,7 +129,7 @@ def _goes_beside(hop: Hop, main: dict[Slot, Hop]) -> bool:
     return False
 
 
-def _steps(made: Rows, hop: Hop) -> list[Hop]:
+def _steps(hop: Hop) -> list[Hop]:
     """From row to row, with a bend in each row between."""
     steps, source = [], hop.source
     for rank in range(hop.source.rank + 1, hop.target.rank):
@@ -143,12 +137,3 @@ def _steps(made: Rows, hop: Hop) -> list[Hop]:
         steps.append(Hop(source, bend, hop.wire, hop.made, ends=False))
         source = bend
     return [*steps, Hop(source, hop.target, hop.wire, hop.made, hop.ends)]
-
-
-def _by_rank(made: Rows) -> list[list[Slot]]:
-    bends = (hop.target for hop in made.hops)
-    slots = dict.fromkeys([*made.ins.values(), *made.of.values(), *bends, *made.outs.values()])
-    rows: list[list[Slot]] = [[] for _ in range(max((slot.rank for slot in slots), default=0) + 1)]
-    for slot in sorted(slots, key=lambda slot: slot.order):
-        rows[slot.rank].append(slot)
-    return rows

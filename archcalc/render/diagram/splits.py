@@ -13,7 +13,7 @@ from math import ceil, sqrt
 
 from archcalc.analyze.diagram.graph import Form, Node
 from archcalc.render.diagram.area import Area, Wire
-from archcalc.render.diagram.level import Level, Link
+from archcalc.render.diagram.level import Level, latest
 from archcalc.render.diagram.rows import Rows, Slot, in_rows
 
 TALLEST = 1100.0  # of a single column; about a page
@@ -41,7 +41,7 @@ class Split:
 
 def lanes(level: Level) -> Split | None:
     """By the input that each child follows from along its main wire."""
-    main = _main_links(level)
+    main = latest(level.links)
     first: dict[Node, Node] = {}
     for child in level.children:
         root = child
@@ -62,15 +62,6 @@ def lanes(level: Level) -> Split | None:
     if not _in_one_direction(level, columns):
         return None
     return Split(columns)
-
-
-def _main_links(level: Level) -> dict[Node, Link]:
-    main: dict[Node, Link] = {}
-    for link in level.links:
-        before = main.get(link.target)
-        if not link.is_back and (before is None or link.made > before.made):
-            main[link.target] = link
-    return main
 
 
 def _in_one_direction(level: Level, columns: tuple[tuple[Node, ...], ...]) -> bool:
@@ -106,21 +97,27 @@ def fold(level: Level) -> Split | None:
 
 
 def pages(level: Level, whole: Area, areas: dict[Node, Area]) -> list[Split]:
-    """Ways to cut a long chain into columns of about one height, the most columns first."""
+    """Ways to cut a long chain into columns of about one height, where cuts are allowed; the most columns first."""
     if whole.height <= TALLEST:
         return []
     rows = _ranked(level)
     rank = {child: rows.of[child].rank for child in level.children}
-    allowed = [each for each in range(max(rank.values())) if _passes_one(level, rank, each)]
-    most = ceil(sqrt(RATIO * whole.height / whole.width))
-    cuts = [_cuts(allowed, _heights(rank, areas), number) for number in range(most, 1, -1)]
-    return [_cut(level, rank, each) for each in cuts if each]
-
-
-def _cut(level: Level, rank: dict[Node, int], cuts: list[int]) -> Split:
-    bounds = pairwise([-1, *cuts, max(rank.values())])
-    columns = [tuple(child for child in level.children if low < rank[child] <= high) for low, high in bounds]
-    return Split(tuple(columns), at_the_top=True)
+    last = max(rank.values())
+    allowed = [each for each in range(last) if _passes_one(level, rank, each)]
+    if not allowed:
+        return []
+    ends, y = [], 0.0  # how far down each row ends, with usual gaps
+    for row in range(last + 1):
+        y += max((areas[child].height for child in rank if rank[child] == row), default=0.0) + 40
+        ends.append(y)
+    found = []
+    for number in range(ceil(sqrt(RATIO * whole.height / whole.width)), 1, -1):
+        wanted = [y * each / number for each in range(1, number)]
+        cuts = sorted({min(allowed, key=lambda cut: abs(ends[cut] - height)) for height in wanted})
+        bounds = pairwise([-1, *cuts, last])
+        columns = [tuple(child for child in level.children if low < rank[child] <= high) for low, high in bounds]
+        found.append(Split(tuple(columns), at_the_top=True))
+    return found
 
 
 def _passes_one(level: Level, rank: dict[Node, int], cut: int) -> bool:
@@ -130,20 +127,3 @@ def _passes_one(level: Level, rank: dict[Node, int], cut: int) -> bool:
     late = any(rank[target] > cut for _, target, _ in level.ins)
     early = any(rank[source] <= cut for source, _ in level.outs)
     return len(passing) == 1 and not (back or late or early)
-
-
-def _heights(rank: dict[Node, int], areas: dict[Node, Area]) -> list[float]:
-    """How far down each row ends, with usual gaps."""
-    ends, y = [], 0.0
-    for row in range(max(rank.values()) + 1):
-        y += max((areas[child].height for child in rank if rank[child] == row), default=0.0) + 40
-        ends.append(y)
-    return ends
-
-
-def _cuts(allowed: list[int], ends: list[float], number: int) -> list[int]:
-    """The allowed cuts nearest to equal heights."""
-    if not allowed:
-        return []
-    wanted = [ends[-1] * each / number for each in range(1, number)]
-    return sorted({min(allowed, key=lambda cut: abs(ends[cut] - height)) for height in wanted})

@@ -170,11 +170,17 @@ def _box(box: Box) -> Iterator[str]:
 
 
 def _line(line: Line) -> str:
+    """With a triangle whose tip is its end, where it ends at a box."""
     dashed = attributes(stroke_dasharray=line.dashed and "4 3")
     drawn = f'<path class="wire" d="{path(line.points)}" fill="none" stroke="{WIRE[0]}" stroke-width="1.4"{dashed}/>'
-    if line.arrow:
-        drawn += _arrow(line.points)
-    return drawn
+    if not line.arrow:
+        return drawn
+    (x0, y0), (x, y) = _turns(line.points)[-2:]
+    long = _distance((x0, y0), (x, y))
+    dx, dy = (x - x0) / long, (y - y0) / long
+    back = (x - 7 * dx, y - 7 * dy)
+    head = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
+    return f'{drawn}<path class="head" d="M{"L".join(map(_at, head))}Z" fill="{WIRE[0]}"/>'
 
 
 def path(points: tuple[Point, ...]) -> str:
@@ -209,14 +215,3 @@ def _distance(one: Point, two: Point) -> float:
 def _toward(start: Point, end: Point, by: float) -> Point:
     share = by / _distance(start, end)
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
-
-
-def _arrow(points: tuple[Point, ...]) -> str:
-    """A triangle whose tip is the end of the line."""
-    turns = _turns(points)
-    (x0, y0), (x, y) = turns[-2], turns[-1]
-    long = _distance((x0, y0), (x, y))
-    dx, dy = (x - x0) / long, (y - y0) / long
-    back = (x - 7 * dx, y - 7 * dy)
-    corners = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
-    return f'<path class="head" d="M{"L".join(_at(corner) for corner in corners)}Z" fill="{WIRE[0]}"/>'

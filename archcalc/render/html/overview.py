@@ -131,7 +131,7 @@ def assumed(report: Overview) -> str:
     groups: dict[str, list[Assumption]] = {EVERYWHERE: []}
     for each, names in about.items():
         groups.setdefault(names[0] if len(set(names)) == 1 else EVERYWHERE, []).append(each)
-    return "\n".join(_group(name, found) for name, found in groups.items() if found)
+    return "\n".join(f"<h3>{escape(name)}</h3>\n{tables.notes(found)}" for name, found in groups.items() if found)
 
 
 def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
@@ -145,8 +145,3 @@ def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
             yield f"{name}, devices", run.fit
         if run.flops:
             yield f"{name}, FLOPs", run.flops
-
-
-def _group(name: str, found: list[Assumption]) -> str:
-    listed = "\n".join(f"<li>{tables.sentence(visible(str(each)))}</li>" for each in found)
-    return f'<h3>{escape(name)}</h3>\n<ul class="notes">\n{listed}\n</ul>'

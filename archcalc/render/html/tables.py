@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from archcalc.core.assumptions import Assumption
+from archcalc.core.visible import visible
 from archcalc.render.page import Amount, Grid
 from archcalc.render.words import aligned
 from archcalc.report.table import Column, Line, Matrix
@@ -36,19 +37,14 @@ def _side(column: Column[Any]) -> str:
 
 
 def _line(line: Line, texts: Sequence[str], columns: Sequence[Column[Any]]) -> str:
-    values = zip(line.cells[1:], texts[1:], columns[1:], strict=True)
-    toned = f' class="{line.tone}"' if line.tone else ""
-    return f"<tr{toned}>{_name(texts[0], line)}{''.join(_cell(*one) for one in values)}</tr>"
-
-
-def _name(text: str, line: Line) -> str:
-    """Indented by its depth, with the working beneath it; bold where it groups the lines under it."""
+    """Its name is indented by its depth, with the working beneath; bold where it groups the lines under it."""
     below = line.below and f"<br><code>{escape(line.below)}</code>"
     notes = "".join(f"<br><small>{noted(note)}</small>" for note in line.notes)
-    named = f"d{min(line.depth, DEEPEST)}"
-    if line.heading:
-        named += " group"
-    return f'<th scope="row" class="{named}">{escape(text)}{below}{notes}</th>'
+    named = f"d{min(line.depth, DEEPEST)}{' group' if line.heading else ''}"
+    name = f'<th scope="row" class="{named}">{escape(texts[0])}{below}{notes}</th>'
+    cells = "".join(map(_cell, line.cells[1:], texts[1:], columns[1:]))
+    toned = f' class="{line.tone}"' if line.tone else ""
+    return f"<tr{toned}>{name}{cells}</tr>"
 
 
 def _cell(value: object, text: str, column: Column[Any]) -> str:
@@ -69,19 +65,17 @@ def noted(note: str | Matrix) -> str:
 
 def figures(shown: Iterable[Amount]) -> str:
     """The value to the last digit, and what it comes to."""
-    rows = "\n".join(map(_figure, shown))
-    return rows and f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>'
-
-
-def _figure(each: Amount) -> str:
-    about = " · ".join(part for part in (each.roughly, each.note) if part)
-    number = f'<td class="n">{escape(each.exact)}</td><td class="muted">{escape(about)}</td>'
-    return f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>'
+    rows = ""
+    for each in shown:
+        about = " · ".join(part for part in (each.roughly, each.note) if part)
+        number = f'<td class="n">{escape(each.exact)}</td><td class="muted">{escape(about)}</td>'
+        rows += f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>\n'
+    return rows and f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}</tbody></table></div>'
 
 
 def notes(shown: Iterable[Assumption]) -> str:
     """A sentence each."""
-    listed = "\n".join(f"<li>{sentence(str(note))}</li>" for note in shown)
+    listed = "\n".join(f"<li>{sentence(visible(str(note)))}</li>" for note in shown)
     return listed and f'<ul class="notes">\n{listed}\n</ul>'
 
 

@@ -56,17 +56,11 @@ class Writer(NamedTuple):
     labels: Labels
     group: Group
 
-    def names(self, equation: Equation) -> list[str]:
-        return self.labels.labels(equation, self.group)
-
     def sides(self, equation: Equation) -> Sides:
-        """Of several equal numbers one stands on the left, the others lead the right side."""
-        first, *others = [subscripted(equation.working.quantity, name) for name in self.names(equation)]
-        return Sides(first, [*((other,) for other in others), *self._steps(equation)])
-
-    def _steps(self, equation: Equation) -> list[Formula]:
-        """By symbols, by numbers, and what it comes to; a step that only repeats the one before it is left out."""
-        working = equation.working
+        """Of several equal numbers one stands on the left, the others lead the right side; then by symbols, by numbers,
+        and what it comes to. A step that only repeats the one before it is left out."""
+        working, names = equation.working, self.labels.labels(equation, self.group)
+        first, *others = [subscripted(working.quantity, name) for name in names]
         steps = [written(equation.expression, Maths(lambda leaf: self._symbol(leaf, equation)))]
         further: list[Formula] = [(number(int(working.number)),)]
         if not working.names:
@@ -74,7 +68,7 @@ class Writer(NamedTuple):
         for step in further:
             if latex(step).replace("{,}", "") != latex(steps[-1]).replace("{,}", ""):
                 steps.append(step)
-        return steps
+        return Sides(first, [*((other,) for other in others), *steps])
 
     def _symbol(self, leaf: Leaf, within: Equation) -> Piece | None:
         if not leaf.name:
@@ -93,7 +87,7 @@ def aligned(groups: Sequence[Group], symbols: Symbols) -> list[Aligned]:
     known: dict[str, Expression] = {}
     made: list[Aligned] = []
     for writer in (Writer(symbols, labels, group) for group in groups):
-        each_named = [(each, writer.names(each)) for each in writer.group.equations]
+        each_named = [(each, labels.labels(each, writer.group)) for each in writer.group.equations]
         new = [(each, names) for each, names in each_named if any(known.get(name) != each.expression for name in names)]
         known |= {name: each.expression for each, names in new for name in names}
         is_own = any(path not in labels.of_parts for each, _ in new for path in each.paths)

@@ -102,16 +102,15 @@ def _beneath(note: str | Matrix, indent: float) -> str:
 def _cell(value: Any, column: Column[Any], words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
-        sizes = [_size(each, symbols) for each in value]
+        sizes = [
+            symbols.symbol(visible(each)) if isinstance(each, str) else Piece(str(each), width(str(each)))
+            for each in value
+        ]
         product = " \\times ".join(size.latex for size in sizes)
         return Cell(f"${product}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
     if unit == "times" and words:
         return Cell(f"${text(words).replace('$', '')}$", width(words))
     return _words(words)
-
-
-def _size(size: int | str, symbols: Symbols) -> Piece:
-    return symbols.symbol(visible(size)) if isinstance(size, str) else Piece(str(size), width(str(size)))
 
 
 def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:

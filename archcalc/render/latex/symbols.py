@@ -49,21 +49,18 @@ class Symbols:
 
     def symbol(self, name: str) -> Piece:
         """Of a name, composed ones included."""
-        terms = [self._product(term) for term in name.split("+")]
+        terms = []
+        for term in name.split("+"):
+            factors = [
+                Piece(each, width(each)) if each.isdecimal() else subscripted(*self._of[each])
+                for each in term.split("·")
+            ]
+            wide = sum(factor.width for factor in factors) + SPACE * (len(factors) - 1)
+            terms.append(Piece("\\,".join(factor.latex for factor in factors), wide))
         if len(terms) == 1:
             return terms[0]
         inner = " + ".join(term.latex for term in terms)
         return Piece(f"({inner})", sum(term.width + 1 for term in terms) + 2 * BRACKET)
-
-    def _product(self, name: str) -> Piece:
-        factors = [self._single(factor) for factor in name.split("·")]
-        spaces = SPACE * (len(factors) - 1)
-        return Piece("\\,".join(factor.latex for factor in factors), sum(factor.width for factor in factors) + spaces)
-
-    def _single(self, name: str) -> Piece:
-        if name.isdecimal():
-            return Piece(name, width(name))
-        return subscripted(*self._of[name])
 
 
 def parts(name: str) -> list[str]:

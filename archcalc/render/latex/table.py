@@ -164,36 +164,29 @@ class Layout:
     def body(self) -> list[str]:
         whole = CERTAIN * (sum(self.widths) + self.gaps)
         across = f"\\multicolumn{{{len(self.natural)}}}{{@{{}}p{{{whole:.1f}em}}@{{}}}}"
-        return [line for row in self.grid.rows for line in _lines(row, across)]
+        lines = []
+        for row in self.grid.rows:
+            first, *others = [cell.latex for cell in row.cells]
+            if row.is_heading:
+                lines.append(f"{across}{{{indented_as_a_whole(first, row.indent)}}} \\\\")
+            else:
+                lines.append(_joined([f"\\hspace*{{{row.indent:g}em}}{first}" if row.indent else first, *others]))
+            lines += [f"{across}{{{words}}} \\\\" for words in row.below]
+        return lines
 
     def set(self, environment: str, place: str, lines: Sequence[str]) -> str:
-        columns = zip(self.grid.heads, self.widths, self.natural, strict=True)
-        sides = "".join(_side(head, wide, natural) for head, wide, natural in columns)
+        """A column that is narrower than its contents breaks them into lines."""
+        sides = ""
+        for head, wide, natural in zip(self.grid.heads, self.widths, self.natural, strict=True):
+            sides += f">{{\\raggedright\\arraybackslash}}p{{{wide:.1f}em}}" if wide < natural else head.side
         style = f"{{\\{self.size.command}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}%"
         begin = f"\\begin{{{environment}}}{place}{{@{{}}{sides}@{{}}}}"
         return "\n".join([style, begin, *lines, f"\\end{{{environment}}}}}"])
 
 
-def _lines(row: Row, across: str) -> list[str]:
-    cells = [cell.latex for cell in row.cells]
-    spread = [f"{across}{{{words}}} \\\\" for words in row.below]
-    if row.is_heading:
-        return [f"{across}{{{indented_as_a_whole(cells[0], row.indent)}}} \\\\", *spread]
-    if row.indent:
-        cells[0] = f"\\hspace*{{{row.indent:g}em}}{cells[0]}"
-    return [_joined(cells), *spread]
-
-
 def indented_as_a_whole(words: str, indent: float) -> str:
     """In a line across all columns, which may have to be broken."""
     return f"\\leftskip={indent:g}em\\rightskip=0pt plus 3em\\relax {words}"
-
-
-def _side(head: Head, width: float, natural: float) -> str:
-    """A column that is narrower than its contents breaks them into lines."""
-    if width < natural:
-        return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}"
-    return head.side
 
 
 def _joined(cells: Iterable[str]) -> str:

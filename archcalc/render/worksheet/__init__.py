@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from archcalc.exercises.language import SOURCE, language
-from archcalc.render.worksheet.page import key_page, student_page
+from archcalc.render.worksheet.page import page
 
 if TYPE_CHECKING:
     from archcalc.exercises.sheet import Sheet
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def rendered(sheet: Sheet, format: str, *, key: bool = False, lang: str = SOURCE) -> str:
     """The page for students, or the key: the same questions with their answers and how they are worked out."""
-    page = (key_page if key else student_page)(sheet, language(lang))
-    text = importlib.import_module(f"archcalc.render.worksheet.{format}").render(page)
+    made = page(sheet, language(lang), key=key)
+    text = importlib.import_module(f"archcalc.render.worksheet.{format}").render(made)
     assert isinstance(text, str)
     return text

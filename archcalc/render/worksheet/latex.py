@@ -14,8 +14,8 @@ from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.worksheet.page import Cells, Grid, Page
 
 _PIECE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
-_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
-_SPECIAL |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "&%$#_{}"})
+_SPECIAL |= str.maketrans({"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"})
 
 Writer = Callable[[str], str]
 START = ["\\documentclass[a4paper,10pt]{article}", "\\usepackage[margin=20mm]{geometry}"]
@@ -33,28 +33,13 @@ WIDTHS = {3: (0.06, 0.5, 0.36), 4: (0.06, 0.3, 0.36, 0.2)}
 def said(words: str) -> str:
     """A sentence; its pieces from left to right as pdflatex would have them."""
     parts = _PIECE.split(words)
-    return "".join(f"\\lr{{{sentence(part)}}}" if at % 2 else _escaped(part) for at, part in enumerate(parts))
-
-
-def packages_of(language: Language) -> list[str]:
-    """xepersian comes last; of the fonts that a language names, the first that is installed."""
-    fonts = language.data["latex"]
-    return [
-        "\\vfuzz=4pt  % letters with marks above and below are taller than TeX's lines",
-        "\\usepackage{xepersian}  % needs xelatex",
-        _first(fonts["font"], "\\settextfont"),
-        _first(fonts["latin"], "\\setlatintextfont"),
-    ]
+    return "".join(f"\\lr{{{sentence(part)}}}" if at % 2 else part.translate(_SPECIAL) for at, part in enumerate(parts))
 
 
 def _first(fonts: list[str], command: str) -> str:
     *others, last = fonts
     choices = "".join(f"\\IfFontExistsTF{{{font}}}{{{command}{{{font}}}}}{{" for font in others)
     return f"{choices}{command}{{{last}}}{'}' * len(others)}"
-
-
-def _escaped(words: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in words)
 
 
 class _Look(NamedTuple):
@@ -74,7 +59,13 @@ def render(page: Page) -> str:
     packages: list[str] = []
     written = _Body(page.language, breaking, sentence, text)
     if page.language.direction != "ltr":
-        packages, written = packages_of(page.language), _Body(page.language, said, said, said)
+        written, fonts = _Body(page.language, said, said, said), page.language.data["latex"]
+        packages = [  # xepersian comes last; of the fonts that a language names, the first that is installed
+            "\\vfuzz=4pt  % letters with marks above and below are taller than TeX's lines",
+            "\\usepackage{xepersian}  % needs xelatex",
+            _first(fonts["font"], "\\settextfont"),
+            _first(fonts["latin"], "\\setlatintextfont"),
+        ]
     body = written.lines(page)
     return "\n".join([*START, *COLUMNS, *packages, "\\begin{document}", *body, "\\end{document}"]) + "\n"
 

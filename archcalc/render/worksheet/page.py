@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,16 +48,10 @@ class Page:
     to_sign: bool  # lines for a name and a date
 
 
-def student_page(sheet: Sheet, language: Language) -> Page:
-    return _page(sheet, language, "worksheet", _open)
-
-
-def key_page(sheet: Sheet, language: Language) -> Page:
-    return _page(sheet, language, "key", _solved)
-
-
-def _page(sheet: Sheet, language: Language, kind: str, grid: Callable[[Section, Language, Names], Grid]) -> Page:
-    names = frozenset(name for key in sizes_of(sheet.model.build()) for name in _NAME.findall(key))
+def page(sheet: Sheet, language: Language, *, key: bool) -> Page:
+    """For students, or the key."""
+    names = frozenset(name for size in sizes_of(sheet.model.build()) for name in _NAME.findall(size))
+    grid = _solved if key else _open
     kinds = [(section.question, grid(section, language, names)) for section in sheet.sections]
     given = (map(visible, one) for one in sheet.given)
     rows = tuple(
@@ -68,13 +61,13 @@ def _page(sheet: Sheet, language: Language, kind: str, grid: Callable[[Section, 
     family = language.label(visible(sheet.model.kind))
     return Page(
         language=language,
-        kind=language.text(kind),
+        kind=language.text("key" if key else "worksheet"),
         title=language.code_piece(visible(sheet.title)),
         described=language.text("described", family=family, sizes=language.text("comma").join(sizes)),
         givens=Grid(tuple(map(language.text, ("given", "value", "meaning"))), rows),
         conventions=tuple(language.note(visible(one)) for one in sheet.conventions),
         parts=tuple(Part(language.title(asked), language.task(asked), blanks) for asked, blanks in kinds),
-        to_sign=kind == "worksheet",
+        to_sign=not key,
     )
 
 
@@ -87,23 +80,20 @@ def _open(section: Section, language: Language, _: Names) -> Grid:
 
 
 def _solved(section: Section, language: Language, names: Names) -> Grid:
+    """Worked out by the names of the sizes, where that says more than the numbers, and in numbers; names of layers are
+    English."""
     rows = []
     for one in section.blanks:
         answer = f"{one.answer:,}" if isinstance(one.answer, int) else " × ".join(map(str, one.answer))
-        rows.append((*_named(one, language), _working(one, language, names), language.code_piece(answer)))
+        lines, words = one.working.split("\n"), one.working
+        if one.step:
+            words = one.step.count.worked(names=True)
+        if words != one.working and (language.is_source or names.issuperset(_NAME.findall(words))):
+            lines = [words, f"= {one.working}"]
+        working = "\n".join(language.code_piece(visible(line)) for line in lines)
+        rows.append((*_named(one, language), working, language.code_piece(answer)))
     return Grid(("", *map(language.text, ("figure", "working", "answer"))), tuple(rows))
 
 
 def _named(blank: Blank, language: Language) -> Cells:
     return language.code_piece(blank.number), language.label(visible(blank.label))
-
-
-def _working(blank: Blank, language: Language, names: Names) -> str:
-    """By the names of the sizes, where that says more than the numbers, and in numbers; names of layers are English."""
-    lines = blank.working.split("\n")
-    words = blank.working
-    if blank.step:
-        words = blank.step.count.worked(names=True)
-    if words != blank.working and (language.is_source or names.issuperset(_NAME.findall(words))):
-        lines = [words, f"= {blank.working}"]
-    return "\n".join(language.code_piece(visible(line)) for line in lines)
