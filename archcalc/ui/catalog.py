@@ -36,7 +36,15 @@ def catalog_answer(question: Question) -> Answer:
     return {
         "version": __version__,
         "presets": [one for one in presets if one],
-        "gpus": [_gpu(name, device) for name, device in catalog().items()],
+        "gpus": [
+            {
+                "name": visible(name),
+                "title": visible(device.name),
+                "memory": binary_bytes(device.capacity),
+                "group": visible(" ".join(word for word in (device.maker, device.kind) if word)),
+            }
+            for name, device in catalog().items()
+        ],
         "usual_gpus": usual(),
         "settings": [_setting(name, one) for name, one in known.items()],
         "default": DEFAULT,
@@ -59,16 +67,6 @@ def _preset(name: str) -> dict[str, Any] | None:
         "kind": visible(str(data.get("family", "transformer"))),
         "parameters": exact,
         "short": short,
-    }
-
-
-def _gpu(name: str, device: Any) -> dict[str, Any]:
-    group = " ".join(word for word in (device.maker, device.kind) if word)
-    return {
-        "name": visible(name),
-        "title": visible(device.name),
-        "memory": binary_bytes(device.capacity),
-        "group": visible(group),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.commands import COMMANDS
@@ -31,7 +30,10 @@ def command_answer(question: Question) -> Answer:
 
 def line(question: Question, command: str) -> str:
     """Settings that the command does not take change nothing in its answer, and are left out."""
-    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in _takes(command)}
+    known: dict[str, Option] = {}
+    if command not in PLAIN:
+        known = SIZES if command in SIZED else dict(options_of(command))
+    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in known}
     # The line runs: whatever the command would refuse is refused here.
     if command in SIZED:
         sizes(taken)
@@ -39,14 +41,12 @@ def line(question: Question, command: str) -> str:
         options(command, taken)
     elif command in OPTIONS:
         values(command, taken)
-    words = ["archcalc", command, *_models(question, command), *_written(command, taken), *_more(question, command)]
-    return shlex.join(words)
-
-
-def _takes(command: str) -> dict[str, Option]:
-    if command in PLAIN:
-        return {}
-    return SIZES if command in SIZED else dict(options_of(command))
+    words = ["archcalc", command, *_models(question, command)]
+    for name, value in taken.items():
+        text = str(value).strip()
+        if name != "mode" or text != COMMANDS[command].mode:
+            words += [flag_of(name)] if known[name.replace("-", "_")].check is flag else [flag_of(name), text]
+    return shlex.join([*words, *_more(question, command)])
 
 
 def _models(question: Question, command: str) -> list[str]:
@@ -55,16 +55,6 @@ def _models(question: Question, command: str) -> list[str]:
         raise InputError("expected a model: a preset, a text or a header", field="source")
     names = [named(source) for source in sources]
     return [f"./{name}" if name.startswith("-") else name for name in names]  # as options begin
-
-
-def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:
-    for name, value in taken.items():
-        text = str(value).strip()
-        if name == "mode" and text == COMMANDS[command].mode:
-            continue
-        yield flag_of(name)
-        if _takes(command)[name.replace("-", "_")].check is not flag:
-            yield text
 
 
 def _more(question: Question, command: str) -> Iterator[str]:

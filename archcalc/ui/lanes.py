@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -61,7 +61,12 @@ class Lane:
         if self.is_closed:
             raise Busy
         if self.process is None or self.process.returncode is not None:
-            self.process = await _started()
+            # with the modules of this process, and none that lie where it was started
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            words = (sys.executable, "-P", "-m", "archcalc.ui.worker")
+            self.process = await create_subprocess_exec(
+                *words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment
+            )
         try:
             return await asyncio.wait_for(_answer(self.process, question), PATIENCE)
         except TimeoutError:
@@ -83,13 +88,6 @@ class Lane:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-async def _started() -> Process:
-    """With the modules of this process, and none that lie where it was started."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    words = (sys.executable, "-P", "-m", "archcalc.ui.worker")
-    return await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
 
 
 async def _answer(process: Process, question: bytes) -> bytes:

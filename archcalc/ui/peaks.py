@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.memory.answer import memory
-from archcalc.run.choice import Choice, Reason
+from archcalc.run.choice import Reason
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import options, setting_of
 from archcalc.ui.sources import model_of
@@ -20,13 +19,10 @@ def memory_answer(question: Question) -> Answer:
     head, (parts, *host, layers) = shown(report)
     steps = shown(replace(report, timeline=True))[1][-1]
     tables = {"parts": parts, "layers": layers, "timeline": steps, **numbered("host", host)}
-    answer = {**head, "tables": tables, "charts": chart(question, report), "usual": _usual(report.choices)}
+    # what the run has where nothing was asked for, by the names of options: what an empty field stands for
+    usual = {setting_of(each.name): str(each.value) for each in report.choices if each.reason is not Reason.ASKED}
+    answer = {**head, "tables": tables, "charts": chart(question, report), "usual": usual}
     return with_records(question, answer, {"memory": report})
-
-
-def _usual(choices: Iterable[Choice]) -> dict[str, str]:
-    """What the run has where nothing was asked for, by the names of options: what an empty field stands for."""
-    return {setting_of(each.name): str(each.value) for each in choices if each.reason is not Reason.ASKED}
 
 
 def fit_answer(question: Question) -> Answer:

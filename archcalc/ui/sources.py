@@ -56,21 +56,17 @@ def model_of(source: Any) -> Model:
 
 def loaded(source: Any) -> Loaded:
     """The model, read once for each source."""
-    if not isinstance(source, dict):
+    given = [kind for kind in _READERS if source.get(kind) is not None] if isinstance(source, dict) else []
+    if len(given) != 1 or not isinstance(source[given[0]], str):
         raise InputError("expected a model: a preset, a text or a header", field="source")
     key = hashlib.sha256(json.dumps(source, sort_keys=True).encode()).hexdigest()
-    found = _kept.pop(key, None) or Loaded(replace(_read(source), load=from_preset))  # a draft model is a preset too
+    found = _kept.pop(key, None)
+    if found is None:  # a draft model is a preset too
+        found = Loaded(replace(_READERS[given[0]](source), load=from_preset))
     _kept[key] = found
     while len(_kept) > KEPT:
         _kept.popitem(last=False)
     return found
-
-
-def _read(source: dict[str, Any]) -> Model:
-    given = [kind for kind in _READERS if source.get(kind) is not None]
-    if len(given) != 1 or not isinstance(source[given[0]], str):
-        raise InputError("expected a model: a preset, a text or a header", field="source")
-    return _READERS[given[0]](source)
 
 
 def _preset(source: dict[str, Any]) -> Model:

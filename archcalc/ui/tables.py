@@ -15,7 +15,7 @@ from archcalc.render.html.charts import ZOOMED, drawn
 from archcalc.render.page import Grid, page
 from archcalc.render.words import aligned
 from archcalc.report.base import Report
-from archcalc.report.table import Line, Matrix
+from archcalc.report.table import Matrix
 from archcalc.ui.reading import Answer, Question
 
 NARROWEST, WIDEST = 280, 1200  # pixels of a chart
@@ -67,24 +67,14 @@ def _table(table: Grid) -> dict[str, Any]:
     """Without the bars of a terminal, in whose place the page has a chart."""
     kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
     sides = {True: "left", False: "right"}
-    columns = [table.columns[i] for i in kept]
-    rows = zip(table.lines, table.texts, strict=True)
+    columns, rows = [table.columns[i] for i in kept], []
+    for line, texts in zip(table.lines, table.texts, strict=True):
+        told = ([f"{one.name}:", *aligned(one)] if isinstance(one, Matrix) else [one] for one in line.notes)
+        said = {"depth": line.depth, "below": line.below, "heading": line.heading, "tone": line.tone}
+        rows.append(
+            {"cells": [texts[i].strip() for i in kept], **said, "notes": [text for one in told for text in one]}
+        )
     return {
         "columns": [{"label": one.label, "side": sides[one.left], "unit": one.unit} for one in columns],
-        "rows": [_row(line, [texts[i] for i in kept]) for line, texts in rows],
+        "rows": rows,
     }
-
-
-def _row(line: Line, texts: Sequence[str]) -> dict[str, Any]:
-    return {
-        "cells": [text.strip() for text in texts],
-        "depth": line.depth,
-        "below": line.below,
-        "heading": line.heading,
-        "tone": line.tone,
-        "notes": [text for one in line.notes for text in _lines(one)],
-    }
-
-
-def _lines(note: str | Matrix) -> list[str]:
-    return [f"{note.name}:", *aligned(note)] if isinstance(note, Matrix) else [note]
