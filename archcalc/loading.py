@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def source(model: Any, option: str) -> str | dict[Any, Any]:
     return name
 
 
-@checked(model=source)
+@partial(checked, model=source)
 def load(
     model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = (), trace: bool = False
 ) -> Model:

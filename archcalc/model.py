@@ -31,7 +31,7 @@ class Model(Network):
 
     __hash__ = Network.__hash__
 
-    @checked()
+    @checked
     def params(
         self, *, depth: int | None = None, explain: bool = False, names: bool = False, **options: Unpack[ParamsKeywords]
     ) -> ParamsReport:
@@ -41,7 +41,7 @@ class Model(Network):
         asked = Options.of("params", options, besides=("depth", "explain", "names"))
         return counted(self, asked, depth=depth, explain=explain, names=names)
 
-    @checked()
+    @checked
     def shapes(
         self,
         *,
@@ -70,7 +70,7 @@ class Model(Network):
             depth=depth,
         )
 
-    @checked()
+    @checked
     def diagram(
         self,
         *,
@@ -88,7 +88,7 @@ class Model(Network):
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return diagram(self.build(work), work, model=self.name, scope=self.scope, symbolic=symbolic, depth=depth)
 
-    @checked()
+    @checked
     def flops(
         self, *, depth: int = 4, explain: bool = False, names: bool = False, **options: Unpack[FlopsKeywords]
     ) -> FlopsReport:
@@ -98,7 +98,7 @@ class Model(Network):
         asked = Options.of("flops", options, besides=("depth", "explain", "names"))
         return flops(self, asked, depth=depth, explain=explain, names=names)
 
-    @checked()
+    @checked
     def memory(
         self, *, depth: int | None = None, timeline: bool = False, **options: Unpack[MemoryKeywords]
     ) -> MemoryReport:
@@ -114,14 +114,14 @@ class Model(Network):
 
         return plot(self, x, **asked)
 
-    @checked()
+    @checked
     def report(self, *, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> Overview:
         """All of it at once, to look at: `.html()` is one file. Options are those of `archcalc report`."""
         from archcalc.analyze.overview import overview
 
         return overview(self, gpus, options)
 
-    @checked()
+    @checked
     def kernel(self, *, seq: int | None = None, v_dim: int | None = None) -> KernelReport:
         """Softmax against kernel attention; `v_dim` gives the values of every attention another width."""
         from archcalc.analyze.kernel.answer import kernel

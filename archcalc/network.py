@@ -24,7 +24,7 @@ from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blame, changed
 from archcalc.spec.paths import data_root
-from archcalc.spec.reading import read_spec
+from archcalc.spec.reading import read_node, with_family
 from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
 from archcalc.spec.sizes import Sizes
@@ -57,7 +57,10 @@ class Network:
         """Validate and resolve a spec that was read, with `--set` changes on top."""
         with document.locating():
             family = family_module(document.data.get("family", "transformer"))
-            spec = as_read = read_spec(family, document.data, _specs)
+            try:
+                spec = as_read = read_node(family.Spec, document.data)
+            except InputError as error:
+                raise with_family(error, family, document.data, _specs) from None
             try:
                 for change in changes:
                     spec = changed(spec, change)
@@ -145,7 +148,7 @@ class Network:
         """Whether it says what is computed; a list of tensors does not."""
         return self.spec.family != "weights"
 
-    @checked()
+    @checked
     def workload(
         self,
         *,

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -89,17 +89,13 @@ def _message(complaint: str, code: Any) -> str:
     return MADE.sub("", told)
 
 
+@cache
 def _takes(command: str, option: str) -> bool:
     """Whether a command has the option, by any of its names: `--gpu` may be one of fit alone."""
-    names, spelled = _options(command)
-    return spelled(option) in names
-
-
-@cache
-def _options(command: str) -> tuple[frozenset[str], Callable[[str], str]]:
-    """The names of a command's options, and the function that finds the name for another spelling."""
-    from archcalc.cli.declared import normalised
+    from archcalc.run.options import Options
+    from archcalc.spec.option import declared, other_names
+    from archcalc.spec.sizes import Sizes
 
     function = getattr(import_module(f"archcalc.cli.commands.{command}"), command)
-    names = frozenset(name.replace("_", "-") for name in signature(function).parameters)
-    return names, normalised(function)
+    name = option.replace("-", "_")
+    return other_names((*declared(Options), *declared(Sizes))).get(name, name) in signature(function).parameters

@@ -20,7 +20,7 @@ from archcalc.report.table import Column, Line, Table, keys, records_of
 from archcalc.spec.examples import example_of
 from archcalc.spec.fields import Place, extra, places
 from archcalc.spec.node import Node
-from archcalc.spec.option_checks import checked, word
+from archcalc.spec.option_checks import checked
 from archcalc.spec.other_names import Meant, named_elsewhere, table
 from archcalc.spec.value_words import value_words
 
@@ -230,7 +230,7 @@ def _wrapped(labels: tuple[str, ...], text: str, width: int = LINE - len("beside
     yield from (Line((*[""] * len(labels), more), depth=0) for more in others)
 
 
-@checked(field=word)
+@checked
 def explain(field: str) -> FieldReport:
     """A field by its name (`window`), its place (`attention.window`) or the name that other libraries have for it, and
     a term of the field (`kv cache`, `6ND`)."""

@@ -13,7 +13,7 @@ from archcalc.report.table import Column, Line, Table, cells_of, in_tables, reco
 from archcalc.report.units import Quantity, unit
 from archcalc.run.device import KINDS, Device, catalog, device, makers, rated, remarks, unreadable
 from archcalc.spec import paths
-from archcalc.spec.option_checks import checked, memory_size, word
+from archcalc.spec.option_checks import checked, memory_size
 from archcalc.spec.units import Rated, binary_bytes, decimal_bytes
 
 HEADS = (  # what the columns mean
@@ -118,7 +118,7 @@ def _room(value: Any, option: str) -> Rated:
     return size
 
 
-@checked(name=word, maker=word, kind=word, min_memory=_room)
+@partial(checked, min_memory=_room)
 def gpus(
     name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: Any = None
 ) -> GpusReport:

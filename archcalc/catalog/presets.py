@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -51,7 +52,7 @@ class PresetsReport(Report):
         return {}
 
 
-@checked(family=text, min_params=number, max_params=number)
+@partial(checked, family=text, min_params=number, max_params=number)
 def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
     every = (_row(name, file) for name, file in sorted(paths.presets().items()))
@@ -85,7 +86,7 @@ def _row(name: str, file: Path) -> tuple[Row, frozenset[str]]:
     """With the facts that words for families stand for."""
     try:
         model = from_file(paths.plain(file))
-        root, scope = model.build(), model.scope.name if model.scope.is_partial else ""
+        root, scope = model.build(), model.scope.name if model.scope.left_out else ""
         held = ((copies, one) for module, copies in walk(root) for one in module.params.values())
         parameters = sum(int(copies) * int(one.elements) for copies, one in held)  # without their working
         row = Row(name, model.kind, parameters, model.spec.source or "", scope)

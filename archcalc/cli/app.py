@@ -8,7 +8,7 @@ import importlib
 import typer
 
 from archcalc.cli import commands
-from archcalc.cli.declared import ByGroup, normalised
+from archcalc.cli.declared import ByGroup
 from archcalc.cli.printing import out
 from archcalc.version import __version__
 
@@ -27,8 +27,7 @@ def app(called: str = "") -> typer.Typer:
     for name in [called] if called in known else known:
         module = importlib.import_module(f"archcalc.cli.commands.{name}")
         function, short = getattr(module, name), (module.__doc__ or "").partition("\n")[0]
-        settings = {"token_normalize_func": normalised(function)}
-        made.command(name, cls=ByGroup, short_help=short, context_settings=settings)(function)
+        made.command(name, cls=ByGroup, short_help=short)(function)
     return made
 
 

@@ -52,20 +52,17 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual or None, annotation=annotation)
 
 
-def normalised(function: Function) -> Callable[[str], str]:
-    """Map the names that other tools use for an option to the name shown in help."""
-    taken = inspect.signature(function).parameters
-    names = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
-    written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
-    return lambda name: written.get(name, name)
-
-
 class ByGroup(TyperCommand):
     """A command whose help lists options by group: its own first."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out.
-        Versions without validators (`get_runtime_param`) convert defaults themselves."""
+        """By the names that other tools use for an option, too. typer builds a validator of each option that it reads,
+        which takes a millisecond: not of those left out. Versions without validators (`get_runtime_param`) convert
+        defaults themselves."""
+        taken = {one.name for one in self.params}
+        names = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
+        written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
+        ctx.token_normalize_func = lambda name: written.get(name, name)
         typed = self.make_parser(ctx).parse_args(list(args))[0]
         if not ctx.resilient_parsing and "help" not in typed:  # help and completion want all of them
             validated = [one for one in self.params if hasattr(one, "get_runtime_param")]

@@ -34,7 +34,7 @@ def surplus(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> dict[str
     """By what it is; nothing where the files hold the model alone."""
     left = dict(tensors)
     found: dict[str, Tensors] = {}
-    if model.scope.is_partial:
+    if model.scope.left_out:
         found[OTHER_PARTS] = _taken(left, [name for name in left if _OTHER.search(name)])
     found[FURTHER] = _taken(left, _further(model, left))
     found[HEAD_COPY] = _taken(left, _copies(model, left, used))

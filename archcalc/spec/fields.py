@@ -40,28 +40,17 @@ class Place:
 @cache
 def places(spec: type[Node]) -> tuple[Place, ...]:
     """All fields of a spec, each before those inside it."""
-    return (*_walked(spec, (), ()), *_in_lists(spec))
-
-
-def _in_lists(spec: type[Node]) -> Iterator[Place]:
-    """`conv.kernel`, of the items of a list that start with `conv`."""
-    for word, node in spec.items().items():
+    found = [*_walked(spec, (), ())]
+    for word, node in spec.items().items():  # `conv.kernel`, of the items of a list that start with `conv`
         for name, info in node.model_fields.items():
-            of_word = _of_word(info, word)
-            if of_word:
-                yield Place((word, name), node, of_word, word)
-
-
-def _of_word(info: FieldInfo, word: str) -> FieldInfo | None:
-    """A field as one of several words that share it has it; None if the word does not."""
-    words = extra(info).get("words", {})
-    if word not in words:
-        return info
-    own = copy(info)
-    own.description, own.examples = words[word] or (None, None)
-    if words[word]:
-        return own
-    return None
+            words = extra(info).get("words", {})
+            if words.get(word):  # as one of several words that share it has it
+                own = copy(info)
+                own.description, own.examples = words[word]
+                found.append(Place((word, name), node, own, word))
+            elif word not in words:
+                found.append(Place((word, name), node, info, word))
+    return tuple(found)
 
 
 def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:

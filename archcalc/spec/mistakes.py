@@ -19,7 +19,14 @@ from archcalc.spec.yaml_writer import flow
 
 MOST = 20  # mistakes that are looked at
 OWN = ("mistake", "value_error")  # what archcalc's own validators raise
-_WANTED = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
+_WANTED = {  # what a type is called, where that says more than all that the field takes
+    "string_type": "text",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "fields such as `name: value`"),
+}
 
 
 def mistake_in(
@@ -30,11 +37,12 @@ def mistake_in(
     found = dict(list(every.items())[:MOST])
     repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found), section)
     named_otherwise = {each.path for each in repair.found.values() if each}  # and missing only for that
-    told = [
-        _mistake(path, one, repair)
-        for path, one in found.items()
-        if one["type"] != "missing" or path not in named_otherwise
-    ]
+    told = []
+    for path, one in found.items():
+        if one["type"] != "missing" or path not in named_otherwise:
+            is_unknown = one["type"] == "extra_forbidden"
+            fact, hint = ("no such field", repair.hint(path)) if is_unknown else _fact(one, spec)
+            told.append(InputError(fact, hint, fields=[path, path[:-1]]))
     told[0].untold = len(every) - len(found)
     return together(told)
 
@@ -81,14 +89,6 @@ def _unknown(found: dict[Path, Any]) -> list[Path]:
     return [path for path, one in found.items() if one["type"] == "extra_forbidden"]
 
 
-def _mistake(path: Path, one: Any, repair: Repair) -> InputError:
-    places = [path, path[:-1]]
-    if one["type"] == "extra_forbidden":
-        return InputError("no such field", repair.hint(path), fields=places)
-    fact, hint = _fact(one, repair.spec)
-    return InputError(fact, hint, fields=places)
-
-
 def _fact(one: Any, spec: type[Node]) -> tuple[str, str]:
     """The error, and how to fix it. pydantic's own sentences are never shown: those of its types that archcalc raises
     itself carry archcalc's."""
@@ -106,7 +106,7 @@ def _fact(one: Any, spec: type[Node]) -> tuple[str, str]:
         return f"{shown(found)} is not one of {', '.join(choices)}", hint
     if kind == "too_short":
         return f"expected {one['ctx']['min_length']} items or more, found {one['ctx']['actual_length']}", example
-    return f"expected {_wanted(kind) or wanted}, found {shown(found)}", "" if kind == "bool_type" else example
+    return f"expected {_WANTED.get(kind, wanted)}, found {shown(found)}", "" if kind == "bool_type" else example
 
 
 def _taken(spec: type[Node], path: Path) -> tuple[str, str]:
@@ -118,12 +118,3 @@ def _taken(spec: type[Node], path: Path) -> tuple[str, str]:
         return "another value", ""
     example = next(iter(info.examples or ()), None)
     return value_words(node, name), "" if example is None else f"such as {flow(example)}"
-
-
-def _wanted(kind: str) -> str:
-    """What a type is called, where that says more than all that the field takes."""
-    if kind in ("bool_type", "bool_parsing"):
-        return "true or false"
-    if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return "fields such as `name: value`"
-    return _WANTED.get(kind.removesuffix("_type"), "")

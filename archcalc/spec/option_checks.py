@@ -1,11 +1,12 @@
 """Checks of option values, for the command line and for Python alike.
 
-    @checked()
+    @checked
     def shapes(model, *, batch=None, symbolic=False): ...
 
 Each value is checked and converted by its option: `8k` becomes 8000, `q,v` two names, a numpy integer a plain int.
 None means that the option is not given. Anything else is an InputError, as is an option that the function lacks.
-Options that are declared (`archcalc.spec.option`) have one of these checks each.
+`partial(checked, …)` names the checks of parameters whose types do not say them. Options that are declared
+(`archcalc.spec.option`) have one of these checks each.
 """
 
 from __future__ import annotations
@@ -142,37 +143,33 @@ CHECKS: dict[str, Check] = {  # by the type that a parameter is annotated with, 
 }
 
 
-def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
+def checked(function: Callable[Asks, Answer], **own: Check) -> Callable[Asks, Answer]:
     """Check a function's arguments by their types: an int is a size, a str a name. `own` are checks of parameters that
     take something else; `**keywords` are not checked here."""
+    signature = inspect.signature(function)
+    known = signature.parameters
+    types = {name: str(each.annotation).removesuffix(" | None") for name, each in known.items()}
+    checks = {name: CHECKS[kind] for name, kind in types.items() if kind in CHECKS} | own
+    passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
 
-    def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
-        signature = inspect.signature(function)
-        known = signature.parameters
-        types = {name: str(each.annotation).removesuffix(" | None") for name, each in known.items()}
-        checks = {name: CHECKS[kind] for name, kind in types.items() if kind in CHECKS} | own
-        passes_on = any(each.kind is each.VAR_KEYWORD for each in known.values())
+    @wraps(function)
+    def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
+        unknown = [name for name in options if name not in known and not passes_on]
+        if unknown:
+            raise InputError(f"no option called {unknown[0]}", did_you_mean(unknown[0], known.keys() - {"self"}))
+        try:
+            bound = signature.bind(*args, **options)
+        except TypeError as reason:
+            hint = f"options go by their names, such as {function.__name__}(…, batch=8)"
+            raise InputError(f"{function.__name__}: {reason}", hint) from None
+        given = bound.arguments
+        for name in [name for name in given if name in checks]:
+            if name == MODEL:
+                given[name] = checks[name](given[name], MODEL)
+            elif given[name] is None:
+                del given[name]
+            else:
+                given[name] = checks[name](given[name], f"--{name.replace('_', '-')}")
+        return function(*bound.args, **bound.kwargs)
 
-        @wraps(function)
-        def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
-            unknown = [name for name in options if name not in known and not passes_on]
-            if unknown:
-                raise InputError(f"no option called {unknown[0]}", did_you_mean(unknown[0], known.keys() - {"self"}))
-            try:
-                bound = signature.bind(*args, **options)
-            except TypeError as reason:
-                hint = f"options go by their names, such as {function.__name__}(…, batch=8)"
-                raise InputError(f"{function.__name__}: {reason}", hint) from None
-            given = bound.arguments
-            for name in [name for name in given if name in checks]:
-                if name == MODEL:
-                    given[name] = checks[name](given[name], MODEL)
-                elif given[name] is None:
-                    del given[name]
-                else:
-                    given[name] = checks[name](given[name], f"--{name.replace('_', '-')}")
-            return function(*bound.args, **bound.kwargs)
-
-        return called
-
-    return decorated
+    return called

@@ -17,21 +17,16 @@ def plain(value: Any, path: Path = ()) -> Any:
     if len(path) > DEEPEST:
         raise InputError(f"more than {DEEPEST} fields within fields", fields=[path[:3]])
     if isinstance(value, Mapping):
-        return {_key(key, path): plain(each, (*path, key)) for key, each in value.items()}
+        fields = {}
+        for key, each in value.items():
+            if not isinstance(key, str):
+                raise InputError(f"expected names of fields as text, found a {type(key).__name__}", fields=[path])
+            fields[key] = plain(each, (*path, key))
+        return fields
     if isinstance(value, list | tuple):
         return [plain(each, (*path, place)) for place, each in enumerate(value)]
     if value is None or isinstance(value, bool | str | float):
         return value
-    return _integer(value, path)
-
-
-def _key(key: Any, path: Path) -> str:
-    if not isinstance(key, str):
-        raise InputError(f"expected names of fields as text, found a {type(key).__name__}", fields=[path])
-    return key
-
-
-def _integer(value: Any, path: Path) -> int:
     try:
         number = int(operator.index(value))
     except TypeError:

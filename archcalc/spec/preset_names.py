@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import shipped
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")  # 3.1 is one number, so that llama-3.1-8b is no llama-3-1.8b
 _DECIMAL = re.compile(r"(?<![\d.])(\d+)_(?=\d)")  # stablelm-2-1_6b, but not llama3_8b: both readings are tried
@@ -45,8 +42,8 @@ def known(name: str, presets: Iterable[str]) -> Known | None:
     if not name.isprintable():
         return None
     bare = name.strip().rpartition("/")[2].lower()
-    formats = {*_habits()["stored"], *paths.presets("formats"), *paths.presets("files")}  # every kind of GGUF file too
-    stored = formats & set(_whole_words(bare))
+    formats = {*paths.presets("formats"), *paths.presets("files")}  # every kind of GGUF file too
+    stored = {*shipped("typed", "models")["stored"], *formats} & set(_whole_words(bare))
     readings = [_words(form, without=stored) for form in dict.fromkeys((bare, _DECIMAL.sub(r"\1.", bare)))]
     hits = {preset: tuned for words in readings for preset, tuned in _hits(words, tuple(presets)).items()}
     if not hits:
@@ -61,19 +58,21 @@ def known(name: str, presets: Iterable[str]) -> Known | None:
 
 def trained() -> set[str]:
     """Words that say nothing of the sizes, and those that suggest a model without deciding."""
-    return {*_habits()["trained"], *_habits()["alike"]}
+    habits = shipped("typed", "models")
+    return {*habits["trained"], *habits["alike"]}
 
 
 def _hits(words: Words, presets: Words) -> dict[str, bool]:
     """Presets by those words, and whether words of training were left out: all words count first."""
-    spelled = [(_words(form), preset) for preset in presets for form in (preset, *_habits()["also"].get(preset, ()))]
+    also = shipped("typed", "models")["also"]
+    spelled = [(_words(form), preset) for preset in presets for form in (preset, *also.get(preset, ()))]
     exact = {preset: False for form, preset in spelled if form == words}
     return exact or {preset: True for form, preset in spelled if _untuned(form) == _untuned(words)}
 
 
 def _untuned(words: Words) -> Words:
     """Without how it was trained; a name that is nothing else is kept."""
-    tuned = set(_habits()["trained"])
+    tuned = set(shipped("typed", "models")["trained"])
     return tuple(word for word in words if word not in tuned) or words
 
 
@@ -86,12 +85,3 @@ def _words(name: str, without: Iterable[str] = ()) -> Words:
 def _whole_words(name: str) -> list[str]:
     """Between dashes and spaces: `q4_k_m` is one."""
     return re.findall(r"[a-z0-9._]+", name)
-
-
-def _habits() -> dict[str, Any]:
-    return _read(paths.shipped("typed")["models"])
-
-
-@cache
-def _read(file: Path) -> dict[str, Any]:
-    return read(file.read_bytes(), str(file)).data

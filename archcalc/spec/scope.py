@@ -32,12 +32,8 @@ class Scope:
 
     part: str = ""
     of: str = ""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # none of a whole model
     remedy: str = ""  # what counts the whole
-
-    @property
-    def is_partial(self) -> bool:
-        return bool(self.left_out)
 
     @property
     def name(self) -> str:

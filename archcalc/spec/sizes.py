@@ -44,8 +44,3 @@ class Sizes:
     def given(self) -> dict[str, Any]:
         """By name, without those that were left out."""
         return {name: number for name, number in vars(self).items() if number is not None}
-
-    def of(self, name: str) -> int | None:
-        """The length given for one sequence of the model: its own option, else --seq."""
-        own: int | None = getattr(self, name)
-        return own or self.seq

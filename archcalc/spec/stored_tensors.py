@@ -19,7 +19,7 @@ class Stored:
 
     @property
     def elements(self) -> int:
-        return elements_of(self.shape)
+        return prod(self.shape)
 
     def written(self) -> str:
         """As the spec has it."""
@@ -43,11 +43,7 @@ BITS = {
 
 
 def bytes_of(shape: tuple[int, ...], bits: int) -> int:
-    return -(-elements_of(shape) * bits // 8)
-
-
-def elements_of(shape: tuple[int, ...]) -> int:
-    return prod(shape)
+    return -(-prod(shape) * bits // 8)
 
 
 _WRITTEN = re.compile(

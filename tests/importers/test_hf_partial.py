@@ -130,7 +130,7 @@ def test_heads_for_further_tokens_are_left_out(key: str, layers: int, words: str
     assert archcalc.load({**READS, key: layers}).scope.headline().endswith(f"not counted: {words}")
     inner = archcalc.load({**SEES, "text_config": {**SEES["text_config"], key: layers}}).scope
     assert [each.part for each in inner.left_out] == ["vision encoder and projector", words]
-    assert not archcalc.load({**READS, key: 0}).scope.is_partial
+    assert not archcalc.load({**READS, key: 0}).scope.left_out
 
 
 def test_a_class_that_skips_further_heads_says_so() -> None:
@@ -156,5 +156,5 @@ def test_presets_of_a_part_say_so(run: Run) -> None:
 
 def test_no_preset_is_a_part_by_name_alone() -> None:
     """`text alone` in a name goes with the field that reports read."""
-    partial = {name for name in paths.presets() if archcalc.load(name).scope.is_partial}
+    partial = {name for name in paths.presets() if archcalc.load(name).scope.left_out}
     assert partial >= {name for name in paths.presets() if "text alone" in archcalc.load(name).name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from string import ascii_uppercase
 from typing import Any, ClassVar
 
@@ -67,7 +68,7 @@ class CompareReport(Report):
     def beneath(self) -> Sequence[str]:
         """Notes shown at the top: models that are counted in part, and sizes that differ between the models."""
         named = zip(self.letters, self.scopes, strict=True)
-        partial = [f"{letter}: {scope.headline()}" for letter, scope in named if scope.is_partial]
+        partial = [f"{letter}: {scope.headline()}" for letter, scope in named if scope.left_out]
         return [*partial, *([self.unequal] if self.unequal else [])]
 
     def _told(self, names: Sequence[str]) -> str:
@@ -148,11 +149,11 @@ def _beside(place: int, name: str, first: str) -> tuple[Column[Row], ...]:
 
 
 def _counted(label: str, scope: Scope) -> str:
-    return f"{label} ({scope.part} alone)" if scope.is_partial else label
+    return f"{label} ({scope.part} alone)" if scope.left_out else label
 
 
 def _exact(metric: str, scopes: Sequence[Scope]) -> Assumption:
-    partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
+    partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.left_out]
     if metric == "memory":
         return Assumption(Topic.EXACTNESS, AS_MEMORY)
     if not partial:
@@ -179,7 +180,7 @@ def labelled(models: Any, option: str) -> Sequence[tuple[str, Network]]:
         raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
 
 
-@checked(models=labelled, notes=texts)
+@partial(checked, models=labelled)
 def compare(
     models: Sequence[tuple[str, Network]],
     *,

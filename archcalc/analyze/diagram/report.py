@@ -33,7 +33,7 @@ class DiagramReport(Report):
     def subtitle(self) -> str:
         sizes = {"batch": self.batch, **self.lengths}
         told = (f"{name.replace('_', ' ')} {number:,}" for name, number in sizes.items())
-        part = [f"only the {self.scope.name}"] if self.scope.is_partial else []
+        part = [f"only the {self.scope.name}"] if self.scope.left_out else []
         return " · ".join([f"{self.parameters:,} parameters", *part, *told])
 
     def __eq__(self, other: object) -> bool:

@@ -26,7 +26,7 @@ from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
 
-@checked()
+@checked
 def fit(model: Network, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> FitReport:
     """Devices by name or memory size, `2xNAME` and `NAME+NAME` for several; a selection of common ones by default."""
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))

@@ -64,7 +64,8 @@ class Request:
         """The length that was asked for, or that is usual; None where there is none to choose, or several."""
         if len(self.varying) != 1:
             return None
-        return self.sizes.of(self.varying[0]) or self.deployment.workload(self.sizes).lengths[self.varying[0]]
+        given: int | None = getattr(self.sizes, self.varying[0]) or self.sizes.seq
+        return given or self.deployment.workload(self.sizes).lengths[self.varying[0]]
 
     @cached_property
     def longest(self) -> int | None:

@@ -91,7 +91,7 @@ class Room:
 
 def missing(model: Network) -> str:
     """The parts of a model that are needed and not counted; nothing for a whole model."""
-    found = [model.scope.without()] if model.scope.is_partial else []
+    found = [model.scope.without()] if model.scope.left_out else []
     if not model.is_computed:
         found.append("activations and KV cache, since a list of tensors does not describe the computation")
     return " and ".join(found)

@@ -26,7 +26,7 @@ class Memory:
     def __init__(self, model: Network, options: Options | None = None, **keywords: Unpack[MemoryKeywords]) -> None:
         self.deployment = deploy(model, options or Options.of("memory", keywords))
 
-    @checked()
+    @checked
     def at(
         self,
         batch: int | None = None,
@@ -42,7 +42,7 @@ class Memory:
         sizes = Sizes(batch, seq, src_seq, tgt_seq, context)
         return report(self.deployment, sizes, depth=depth, timeline=timeline)
 
-    @checked()
+    @checked
     def total(
         self,
         batch: int | None = None,

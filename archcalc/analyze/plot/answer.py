@@ -31,7 +31,7 @@ AUTOMATIC = Scales()
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@checked()
+@checked
 def plot(
     models: Network | Sequence[Network],
     x: Written,
