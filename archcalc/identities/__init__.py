@@ -6,17 +6,14 @@ dashes. What presets/identities says is all that is known of it until `run` impo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from archcalc.identities.finding import Bound, Finding, Findings, Outcome, Standing, Value
 from archcalc.identities.texts import About, sections
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = [
     "Bound",
@@ -67,17 +64,15 @@ def about(name: str) -> About:
 
 def run(names: Iterable[str] | None = None) -> Findings:
     """The findings of the named identities, or of all. No name is computed before every name is known."""
-    known = _places()
-    wanted = list(known if names is None else names)
+    wanted = list(_places() if names is None else names)
     for name in wanted:
-        if name not in known:
+        if name not in _places():
             raise UnknownIdentityError(name)
     from archcalc.identities.measure import one_thread
 
+    found: list[Finding] = []
     with one_thread():
-        return tuple(finding for name in wanted for finding in _measured(name, *known[name]))
-
-
-def _measured(name: str, section: str, known: About) -> Findings:
-    identity = getattr(import_module(f"{__name__}.{known.file}"), name.replace("-", "_"))
-    return tuple(replace(finding, identity=name, section=section) for finding in identity())
+        for name in wanted:
+            identity = getattr(import_module(f"{__name__}.{about(name).file}"), name.replace("-", "_"))
+            found += [replace(finding, identity=name, section=section(name)) for finding in identity()]
+    return tuple(found)

@@ -30,17 +30,15 @@ def slopes(heads: int) -> Tensor:
 def alibi_slopes() -> Findings:
     """A geometric series where n is a power of two, and two interleaved ones where it is not."""
     eight = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256], dtype=torch.float64)
-    exponents = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5], dtype=torch.float64)
-    twelve = 2.0**-exponents
+    twelve = 2.0 ** -torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5], dtype=torch.float64)
     heads = (1, 2, 4, 8, 16, 32)
     powers = max(gap(slopes(n), geometric(n)) for n in heads)
-    anywhere = wrong("m_h = 2^(−8h/n) for every n", gap(geometric(12), twelve))
-    interleaved = corrected("slopes 2^−1 … 2^−8, then 2^−½ … 2^−3½", gap(slopes(12), twelve), of=anywhere)
-    return (
+    return measured_at(
+        "n = 12 heads",
         right("m_h = 2^(−8h/n)", powers).only_if("n is a power of two").at(f"n = {', '.join(map(str, heads))} heads"),
         right("slopes ½, ¼, … 1/256", gap(slopes(8), eight)).at("n = 8 heads"),
-        anywhere.at("n = 12 heads"),
-        interleaved.at("n = 12 heads"),
+        wrong("m_h = 2^(−8h/n) for every n", gap(geometric(12), twelve)),
+        corrected("slopes 2^−1 … 2^−8, then 2^−½ … 2^−3½", gap(slopes(12), twelve)),
     )
 
 
@@ -61,11 +59,10 @@ def alibi_bias() -> Findings:
     fade = weights(bias)[:, 1:, :-1] / weights(torch.zeros_like(bias))[:, 1:, :-1]
     step = (fade.diff(dim=-1) / fade[..., :-1]).tril()  # along j < i: e^m − 1 a place, in every row
     per_place = (slopes(8).exp() - 1)[:, None, None].expand_as(step).tril()
+    shown = Value(f"i = {SHOWN}, m_1 = ½", (tuple(vectors[SHOWN - 1][0].tolist()),))
     return measured_at(
         f"{N} positions, 8 heads",
-        right("query i gets m_h·[−(i−1), …, −2, −1, 0]", written).showing(
-            Value(f"i = {SHOWN}, m_1 = ½", (tuple(vectors[SHOWN - 1][0].tolist()),))
-        ),
+        right("query i gets m_h·[−(i−1), …, −2, −1, 0]", written).showing(shown),
         right("−m_h(i−j) is the same for all pairs i−j apart", gap(bias[:, 1:, 1:], bias[:, :-1, :-1])),
         right("a place further off divides a weight by e^m_h", gap(step, per_place)),
         right("m_h·j alone gives the same weights (softmax)", gap(weights(bias), weights(by_key))),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import exp, prod, sqrt
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, softmax
 
 from archcalc.identities.finding import Bound, Findings, Value, corrected, measured_at, right, sampling, wrong
 from archcalc.identities.measure import Normal, gap, gaussian
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 N = 8  # inputs
 NEAR = Bound(0.01, "y_n ≈ x_n is taken to mean: to a hundredth")
@@ -32,7 +29,6 @@ def orthogonal_inputs() -> Findings:
     def miss(norm: float) -> float:
         return gap(plain(norm * axes)[1], norm * axes)
 
-    bare = wrong("y_n = x_n for orthogonal inputs", miss(1.0), NEAR)
     turned = torch.linalg.qr(gaussian(seed=3)(N, N)).Q  # orthogonal too, but along no axis
     a_nn = exp(1) / (N - 1 + exp(1))
     a_nm = (1 - a_nn) / (N - 1)
@@ -40,8 +36,8 @@ def orthogonal_inputs() -> Findings:
     mixed = a_nn * turned + a_nm * (turned.sum(0) - turned)
     return measured_at(
         f"N = {N}, ‖x‖ = 1",
-        bare,
-        corrected("y_n = a_nn·x_n + (1−a_nn)·mean of others", gap(y, mixed), of=bare),
+        wrong("y_n = x_n for orthogonal inputs", miss(1.0), NEAR),
+        corrected("y_n = a_nn·x_n + (1−a_nn)·mean of others", gap(y, mixed)),
         right("a_nn = e^‖x‖²/(N−1+e^‖x‖²)", gap(a.diagonal(), torch.full_like(a[0], a_nn))),
         right("y_n ≈ x_n", miss(3.0), NEAR).only_if("e^‖x‖² ≫ N").at(f"N = {N}, ‖x‖ = 3"),
     )
@@ -71,7 +67,6 @@ def score_variance() -> Findings:
     term = a[:, 0] * b[:, 0]
     variance, fourth = float(weight @ term**2), float(weight @ term**4)
     kurtosis = fourth / variance**2
-    is_normal = wrong("a_i·b_i is normal (so its kurtosis is 3)", abs(kurtosis - 3))
     return measured_at(
         "D = 3, by quadrature that is exact for these moments",
         right("E[(aᵀb)²] = D", abs(float(weight @ dots**2) - 3)),
@@ -79,8 +74,8 @@ def score_variance() -> Findings:
         right("E[(aᵀb)²] = D, sampled", abs(sampled - dims), sampling(error, samples))
         .at(f"D = {dims}, {samples:,} samples")
         .showing(Value("E[(aᵀb)²]", sampled, error)),
-        is_normal,
-        corrected("a_i·b_i is not normal: its kurtosis is 9", abs(kurtosis - 9), of=is_normal),
+        wrong("a_i·b_i is normal (so its kurtosis is 3)", abs(kurtosis - 3)),
+        corrected("a_i·b_i is not normal: its kurtosis is 9", abs(kurtosis - 9)),
         right("a_i·b_i has variance 1 all the same", abs(variance - 1)),
     )
 
@@ -101,11 +96,9 @@ def permutation() -> Findings:
     f = self_attention(normal, d=4)
     x, e = normal(N, 4), normal(N, 4)  # inputs, and an encoding for each position
     order = [3, 0, 7, 1, 6, 2, 5, 4]
-    in_place = wrong("f(P·X + E) = P·f(X + E), positions E added", gap(f(x[order] + e), f(x + e)[order]))
-    moved_along = gap(f((x + e)[order]), f(x + e)[order])
     return measured_at(
         f"N = {N}, D = {x.shape[1]}",
         right("f(P·X) = P·f(X)", gap(f(x[order]), f(x)[order])).only_if("no position is encoded"),
-        in_place,
-        corrected("f(P·(X + E)) = P·f(X + E): E moves along", moved_along, of=in_place),
+        wrong("f(P·X + E) = P·f(X + E), positions E added", gap(f(x[order] + e), f(x + e)[order])),
+        corrected("f(P·(X + E)) = P·f(X + E): E moves along", gap(f((x + e)[order]), f(x + e)[order])),
     )

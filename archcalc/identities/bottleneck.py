@@ -36,22 +36,18 @@ def bottleneck() -> Findings:
 
     product = searched(x, 0.0, CODE, normal)
     off = float(torch.linalg.matrix_norm(product - eye))
-    identity = wrong("W2·W1 ≈ I", off, SEARCHED).showing(Value("‖W2·W1 − I‖", off))
-
     strengths = torch.linalg.svdvals(searched(x, LAMBDA, CODE, normal))[:CODE]
     shrunk = 1 - LAMBDA / torch.tensor(VARIANCES[:CODE], dtype=torch.float64)
     shrinking = f"m = {INPUT}, k = {CODE}, λ = {LAMBDA}"
-    ones = wrong("its k singular values are 1 for λ > 0 too", float((1 - strengths).max()), SEARCHED)
+    shown = (Value(f"σ² = {variance:g}", float(s)) for variance, s in zip(VARIANCES, strengths, strict=False))
     return measured_at(
         f"m = {INPUT}, k = {CODE}, λ = 0",
-        identity,
-        corrected("‖W2·W1 − I‖ = √(m−k)", abs(off - sqrt(INPUT - CODE)), SEARCHED, of=identity),
+        wrong("W2·W1 ≈ I", off, SEARCHED).showing(Value("‖W2·W1 − I‖", off)),
+        corrected("‖W2·W1 − I‖ = √(m−k)", abs(off - sqrt(INPUT - CODE)), SEARCHED),
         right("it projects onto the k strongest directions", gap(product, kept), SEARCHED),
         right("W2·W1 = I", gap(searched(x, 0.0, INPUT, normal), eye), SEARCHED)
         .only_if("k = m, λ = 0")
         .at(f"m = k = {INPUT}"),
-        ones.at(shrinking),
-        corrected("they are 1 − λ/σ²", gap(strengths, shrunk), SEARCHED, of=ones)
-        .at(shrinking)
-        .showing(*(Value(f"σ² = {variance:g}", float(s)) for variance, s in zip(VARIANCES, strengths, strict=False))),
+        wrong("its k singular values are 1 for λ > 0 too", float((1 - strengths).max()), SEARCHED).at(shrinking),
+        corrected("they are 1 − λ/σ²", gap(strengths, shrunk), SEARCHED).at(shrinking).showing(*shown),
     )

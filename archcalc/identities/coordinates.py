@@ -18,17 +18,13 @@ def projection_coordinates() -> Findings:
     coordinates = normal(A_DIMS)
     v_a, v_b = a @ coordinates, b @ normal(B_DIMS)
     projected = a.T @ (v_a + v_b)
-
-    as_vector = wrong("M = Aᵀ: M(v_a+v_b) = v_a", gap(torch.cat([projected, torch.zeros(D - A_DIMS)]), v_a))
     slanted = normal(D, A_DIMS)  # a basis too, but not orthonormal
     skewed = slanted @ coordinates
-    transposed = wrong("A·Aᵀ·v_a = v_a for every basis A", gap(slanted @ slanted.T @ skewed, skewed))
-    inverted = gap(slanted @ torch.linalg.pinv(slanted) @ skewed, skewed)
     return measured_at(
         f"vectors of {D}, v_a in {A_DIMS} and v_b in {B_DIMS} directions",
-        as_vector,
-        corrected("Aᵀ(v_a+v_b) = c, the coordinates: v_a = A·c", gap(projected, coordinates), of=as_vector),
+        wrong("M = Aᵀ: M(v_a+v_b) = v_a", gap(torch.cat([projected, torch.zeros(D - A_DIMS)]), v_a)),
+        corrected("Aᵀ(v_a+v_b) = c, the coordinates: v_a = A·c", gap(projected, coordinates)),
         right("A·Aᵀ(v_a+v_b) = v_a", gap(a @ projected, v_a)).only_if("A is orthonormal and orthogonal to B"),
-        transposed,
-        corrected("A·A⁺·v_a = v_a for every basis A", inverted, of=transposed),
+        wrong("A·Aᵀ·v_a = v_a for every basis A", gap(slanted @ slanted.T @ skewed, skewed)),
+        corrected("A·A⁺·v_a = v_a for every basis A", gap(slanted @ torch.linalg.pinv(slanted) @ skewed, skewed)),
     )

@@ -123,11 +123,15 @@ def wrong(claim: str, residual: float, bound: Bound = ROUNDING) -> Finding:
     return Finding(claim, float(residual), bound, Standing.WRONG)
 
 
-def corrected(claim: str, residual: float, bound: Bound = ROUNDING, *, of: Finding) -> Finding:
-    """What the wrong claim `of` should have said, which has to hold."""
-    return Finding(claim, float(residual), bound, Standing.CORRECTED, corrects=of.claim)
+def corrected(claim: str, residual: float, bound: Bound = ROUNDING) -> Finding:
+    """What the wrong claim before it should have said, which has to hold."""
+    return Finding(claim, float(residual), bound, Standing.CORRECTED)
 
 
 def measured_at(sizes: str, *findings: Finding) -> Findings:
-    """The findings at these sizes, except for those that name their own."""
-    return tuple(finding if finding.sizes else finding.at(sizes) for finding in findings)
+    """The findings at these sizes, except for those that name their own; a corrected one names what it corrects."""
+    told = []
+    for before, finding in zip((None, *findings), findings, strict=False):
+        corrects = before.claim if before and finding.standing is Standing.CORRECTED else ""
+        told.append(replace(finding, sizes=finding.sizes or sizes, corrects=corrects))
+    return tuple(told)

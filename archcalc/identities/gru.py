@@ -35,8 +35,7 @@ def gru_size() -> Findings:
     keras = weights(gru) / one_bias(lstm)
     formula = 3 / 4 * (inputs + hidden + 2) / (inputs + hidden + 1)
     only = f"{inputs}→{hidden}"
-    three_quarters = wrong("GRU/LSTM = 3/4 with Keras' defaults", abs(keras - 3 / 4)).at(only)
-    two_conventions = corrected("Keras: GRU/LSTM = ¾·(in+h+2)/(in+h+1)", abs(keras - formula), of=three_quarters)
+    two_conventions = corrected("Keras: GRU/LSTM = ¾·(in+h+2)/(in+h+1)", abs(keras - formula))
 
     embedding = nn.Embedding(10_000, inputs, _weight=unfilled(10_000, inputs))
     head = nn.Linear(hidden, 2, device="meta")
@@ -45,7 +44,7 @@ def gru_size() -> Findings:
         NAMED,
         right("GRU/LSTM = 3/4, two biases a gate (PyTorch)", two),
         right("GRU/LSTM = 3/4, one bias a gate (paper)", one),
-        three_quarters,
+        wrong("GRU/LSTM = 3/4 with Keras' defaults", abs(keras - 3 / 4)).at(only),
         two_conventions.at(only).showing(Value("GRU/LSTM", keras)),
         right("embedding and head do not shrink", abs(saved - weights(lstm) / 4), WHOLE).at(
             f"embedding of 10,000 × {inputs}, {only}, 2 classes"
@@ -78,15 +77,11 @@ def gru_gates() -> Findings:
     update = sigmoid(-(x_z + h_z))  # Γu: the same gate with its weights negated
 
     new = cell(x, h)
-    writes = wrong("PyTorch: h = z∗h̃ + (1−z)∗h_prev", gap(new, z * after + (1 - z) * h))
-    keeps = corrected("PyTorch: h = (1−z)∗h̃ + z∗h_prev", gap(new, (1 - z) * after + z * h), of=writes)
-    resets_first = wrong("PyTorch: h̃ = tanh(W·x + U·(r∗h_prev))", gap(new, (1 - z) * before + z * h))
-    resets_last = corrected("PyTorch: h̃ = tanh(W·x + r∗(U·h_prev))", gap(new, (1 - z) * after + z * h), of=resets_first)
     return measured_at(
         f"batch {BATCH}, x of {INPUT}, h of {STATE}, random weights and biases",
-        writes,
-        keeps,
+        wrong("PyTorch: h = z∗h̃ + (1−z)∗h_prev", gap(new, z * after + (1 - z) * h)),
+        corrected("PyTorch: h = (1−z)∗h̃ + z∗h_prev", gap(new, (1 - z) * after + z * h)),
         right("Γu∗c̃ + (1−Γu)∗c_prev is the same for Γu = 1−z", gap(new, update * after + (1 - update) * h)),
-        resets_first,
-        resets_last,
+        wrong("PyTorch: h̃ = tanh(W·x + U·(r∗h_prev))", gap(new, (1 - z) * before + z * h)),
+        corrected("PyTorch: h̃ = tanh(W·x + r∗(U·h_prev))", gap(new, (1 - z) * after + z * h)),
     )

@@ -60,7 +60,6 @@ def dense_layer() -> Findings:
 
     layer = nn.MultiheadAttention(D, HEADS, bias=False, device="meta")
     share = weights(layer) / (N * D) ** 2
-    as_dense = wrong("self-attention has N²D² parameters", abs(share - 1), HUNDREDTH)
 
     def scores(n: int) -> int:
         return flops(lambda q, k: q @ k.T, unfilled(n, D), unfilled(n, D))
@@ -69,8 +68,8 @@ def dense_layer() -> Findings:
         SIZES,
         right("A·X·W_V = (A ⊗ W_Vᵀ)·x, x all rows of X", gap((a @ x @ w_v).flatten(), flat)),
         right("as a dense layer it needs N²D² weights", abs(dense.numel() - (N * D) ** 2), WHOLE),
-        as_dense,
-        corrected("self-attention has 4·D², for every N", abs(weights(layer) - 4 * D**2), WHOLE, of=as_dense),
+        wrong("self-attention has N²D² parameters", abs(share - 1), HUNDREDTH),
+        corrected("self-attention has 4·D², for every N", abs(weights(layer) - 4 * D**2), WHOLE),
         right("the scores of one head cost 2·N²·D FLOPs", abs(scores(N) - 2 * N**2 * D), WHOLE),
         right("scores at twice the N cost 4 times as much", abs(scores(2 * N) / scores(N) - 4)),
     )

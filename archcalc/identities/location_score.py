@@ -21,15 +21,11 @@ def location_score() -> Findings:
         return softmax(layer(h_t), dim=0)  # the source is given, and not used
 
     short, other, long = normal(LENGTH, WIDTH), normal(LENGTH, WIDTH), normal(LONGER, WIDTH)
-    missing = abs(len(location(long)) - LONGER)
-    any_length = wrong("location gives a weight to every source word", missing, WHOLE)
-    given = abs(len(location(short)) - LENGTH)
+    given = corrected("location gives each source word a weight", abs(len(location(short)) - LENGTH), WHOLE)
     return measured_at(
         f"W of {LENGTH} × {WIDTH}, sources of {LENGTH} and {LONGER} words",
-        any_length,
-        corrected("location gives each source word a weight", given, WHOLE, of=any_length).only_if(
-            "the source is as long as W has rows"
-        ),
+        wrong("location gives a weight to every source word", abs(len(location(long)) - LONGER), WHOLE),
+        given.only_if("the source is as long as W has rows"),
         right("its weights do not depend on the source", gap(location(short), location(other))),
         right("it has length × d parameters", abs(weights(layer) - LENGTH * WIDTH), WHOLE),
     )

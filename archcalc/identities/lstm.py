@@ -145,25 +145,24 @@ def lstm_forget_gate() -> Findings:
     _, dw, v, d, _ = forward_and_backward()
     ax = torch.cat([v.a_prev, v.x], dim=1)
     through = d.c * v.f * (1 - v.f)
-    with_c_tilde = wrong("∂L/∂γf = dc∗c̃∗Γf(1−Γf)", gap(d.pre_f, through * v.c_tilde))
-    without = wrong("∂E/∂W_f = Σ_t (dc∗Γf(1−Γf))·[a;x]ᵀ", gap(dw.f, outer(through, ax)))
-    with_c_prev = gap(dw.f, outer(through * v.c_prev, ax))
     return measured_at(
         SIZES,
-        with_c_tilde,
-        corrected("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, through * v.c_prev), of=with_c_tilde),
-        without,
-        corrected("∂E/∂W_f = Σ_t (dc∗c_prev∗Γf(1−Γf))·[a;x]ᵀ", with_c_prev, of=without),
+        wrong("∂L/∂γf = dc∗c̃∗Γf(1−Γf)", gap(d.pre_f, through * v.c_tilde)),
+        corrected("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, through * v.c_prev)),
+        wrong("∂E/∂W_f = Σ_t (dc∗Γf(1−Γf))·[a;x]ᵀ", gap(dw.f, outer(through, ax))),
+        corrected("∂E/∂W_f = Σ_t (dc∗c_prev∗Γf(1−Γf))·[a;x]ᵀ", gap(dw.f, outer(through * v.c_prev, ax))),
     )
 
 
 def lstm_cell_state() -> Findings:
     """With E the derivative arriving at a = o∗tanh(c); at the last step, where nothing else reaches c."""
     _, _, v, d, _ = forward_and_backward()
-    e, o, c = d.a[-1], v.o[-1], v.c[-1]
-    without_o = wrong("∂E/∂c = E∗(1−tanh²c)", gap(d.c[-1], e * (1 - tanh(c) ** 2)))
-    with_o = gap(d.c[-1], e * o * (1 - tanh(c) ** 2))
-    return measured_at(SIZES, without_o, corrected("∂E/∂c = E∗o∗(1−tanh²c)", with_o, of=without_o))
+    e, o, slope = d.a[-1], v.o[-1], 1 - tanh(v.c[-1]) ** 2
+    return measured_at(
+        SIZES,
+        wrong("∂E/∂c = E∗(1−tanh²c)", gap(d.c[-1], e * slope)),
+        corrected("∂E/∂c = E∗o∗(1−tanh²c)", gap(d.c[-1], e * o * slope)),
+    )
 
 
 def cross_entropy() -> Findings:

@@ -83,16 +83,14 @@ def noisy_keys() -> Findings:
 
     close = [sampling(each.mean_error, SAMPLES) for each in (single, double, alone)]
     spread = [sampling(each.variance_error, SAMPLES) for each in (single, double)]
-    half = wrong("q₁ = βμ_a, q₂ = βμ_b: the mean is ½ too", abs(double.mean - 0.5), close[1])
-    less = corrected("it is ½·E[1/(1 + 5·e^−βγ)]", abs(double.mean - mean_of_two), close[1], of=half)
+    half = right("q = β(μ_a+μ_b): v_a has weight ½ in the mean", abs(single.mean - 0.5), close[0])
+    less = corrected("it is ½·E[1/(1 + 5·e^−βγ)]", abs(double.mean - mean_of_two), close[1])
     without_others = right("it is ½·E[1/(1 + e^−βγ)]", abs(alone.mean - mean_alone), close[2])
     return measured_at(
         SIZES,
-        right("q = β(μ_a+μ_b): v_a has weight ½ in the mean", abs(single.mean - 0.5), close[0]).showing(
-            *single.values()
-        ),
+        half.showing(*single.values()),
         right("its variance is the integral over γ", abs(single.variance - variance), spread[0]),
-        half,
+        wrong("q₁ = βμ_a, q₂ = βμ_b: the mean is ½ too", abs(double.mean - 0.5), close[1]),
         less.showing(*double.values()),
         right("their variance is the integral over γ", abs(double.variance - variance_of_two), spread[1]),
         without_others.only_if("there are no other keys").at(f"keys γμ_a and μ_b; {DRAWS}").showing(*alone.values()),
@@ -108,12 +106,10 @@ def equal_queries() -> Findings:
     apart = torch.stack([weight_on_a(query, factors(seed)) for seed in range(1, HEADS + 1)]).mean(0)
     one, several, own = moments(single), moments(averaged), moments(apart)
     bound = sampling(one.variance_error, SAMPLES)
-    fewer = wrong("H equal queries have 1/H of the variance", abs(several.variance - one.variance / HEADS), bound)
-    same = corrected("they give one output H times", gap(averaged, single), of=fewer)
     independent = right("they have 1/H of the variance", abs(own.variance - one.variance / HEADS), bound)
     return measured_at(
         f"{SIZES}, H = {HEADS}",
-        fewer,
-        same.showing(*several.values()),
+        wrong("H equal queries have 1/H of the variance", abs(several.variance - one.variance / HEADS), bound),
+        corrected("they give one output H times", gap(averaged, single)).showing(*several.values()),
         independent.only_if("each head has keys of its own, drawn independently").showing(*own.values()),
     )

@@ -52,15 +52,12 @@ def recursive_autoencoder() -> Findings:
     stuck, _ = merges(model(5, d_x, 2), sentence)
     sizes = [(6, 6, 2), (5, 7, 3), (100, 100, 5)]
     off = [weights(model(p, x, c)) - (4 * p * x + p + 2 * x + c * p + c) for p, x, c in sizes]
-    any_width = wrong("n words take n−1 merges for any D_p", abs(stuck - (words - 1)), WHOLE)
-    equal_width = corrected("n words take n−1 merges", abs(count - (words - 1)), WHOLE, of=any_width)
-    shapes = "; ".join(f"{p}, {x}, {c}" for p, x, c in sizes)
+    shapes, here = "; ".join(f"{p}, {x}, {c}" for p, x, c in sizes), f"n = {words} words, D_x = {d_x}"
+    formula = right("weights: 4·D_p·D_x + D_p + 2·D_x + D_c(D_p+1)", max(map(abs, off)), WHOLE)
     return measured_at(
-        f"n = {words} words, D_x = {d_x}",
-        right("weights: 4·D_p·D_x + D_p + 2·D_x + D_c(D_p+1)", max(map(abs, off)), WHOLE).at(
-            f"D_p, D_x, D_c = {shapes}"
-        ),
-        any_width.at(f"n = {words} words, D_x = {d_x}, D_p = 5"),
-        equal_width.only_if("D_p = D_x"),
+        here,
+        formula.at(f"D_p, D_x, D_c = {shapes}"),
+        wrong("n words take n−1 merges for any D_p", abs(stuck - (words - 1)), WHOLE).at(f"{here}, D_p = 5"),
+        corrected("n words take n−1 merges", abs(count - (words - 1)), WHOLE).only_if("D_p = D_x"),
         right("n−1 merges leave one vector", abs(left - 1), WHOLE),
     )

@@ -79,11 +79,10 @@ def rope_decay() -> Findings:
     jump = pairs.diff(append=torch.zeros(1, dtype=pairs.dtype)).abs().max()
     above = (score.abs() - jump * envelope).clamp(min=0)
 
-    falls = wrong("RoPE: the score falls with every step away", rise(ones))
-    envelope_falls = corrected("RoPE: its envelope falls, octave by octave", rise(octaves), of=falls)
+    envelope_falls = corrected("RoPE: its envelope falls, octave by octave", rise(octaves))
     return measured_at(
         f"d_head = {d}, distances below {reach:,}",
-        falls,
+        wrong("RoPE: the score falls with every step away", rise(ones)),
         envelope_falls.only_if("distances stay below 4,096; from 8,192 on it falls no further"),
         right("RoPE: |score| ≤ max|h_{i+1}−h_i|·Σ_j|S_j|", float(above.max())),
     )

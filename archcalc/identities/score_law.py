@@ -38,12 +38,10 @@ def score_law() -> Findings:
     variance = max(abs(second / d - 1) for d, (second, _) in known.items())
     off = max(abs(kurtosis - (3 + 6 / d)) for d, (_, kurtosis) in known.items())
     too_large = abs(known[HEAD][1] - 3)
-    is_normal = wrong("q·k is normal: its kurtosis is 3", too_large).at(f"D = {HEAD}")
-    formula = corrected("its kurtosis is 3 + 6/D", off, of=is_normal)
     return measured_at(
         f"D = {', '.join(map(str, WIDTHS))}",
-        is_normal,
-        formula.showing(*(Value(f"D = {d}", known[d][1]) for d in SHOWN)),
+        wrong("q·k is normal: its kurtosis is 3", too_large).at(f"D = {HEAD}"),
+        corrected("its kurtosis is 3 + 6/D", off).showing(*(Value(f"D = {d}", known[d][1]) for d in SHOWN)),
         right("its variance is D all the same", variance),
         right("q·k is close to normal", too_large, CLOSE).only_if("D ≫ 6").at(f"D = {HEAD}"),
     )

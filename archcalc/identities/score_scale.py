@@ -41,7 +41,7 @@ def softmax_jacobian() -> Findings:
     bare = {d: slope(d, scale=1) for d in WIDTHS}
     scaled = {d: slope(d, scale=1 / sqrt(d)) for d in WIDTHS}
     narrow, wide = WIDTHS[0], WIDTHS[-1]
-    keeps = wrong("without 1/√D J is as large at every D", bare[narrow].mean - bare[wide].mean, LIKE)
+    before, values = ([Value(f"D = {d:,}", *one[d]) for d in WIDTHS] for one in (bare, scaled))
     steady = max(one.mean for one in scaled.values()) - min(one.mean for one in scaled.values())
     row = weights(16, scale=1)[0].log()
     exact: Tensor = jacobian(lambda s: softmax(s, dim=0), row)  # type: ignore[no-untyped-call]
@@ -49,9 +49,7 @@ def softmax_jacobian() -> Findings:
     return measured_at(
         f"{KEYS} keys, {QUERIES:,} queries, D = {', '.join(map(str, WIDTHS))}; J by its trace",
         right("trace J = 1 − Σ_n a_n²", abs(float(exact.trace()) - float(1 - (row.exp() ** 2).sum()))),
-        keeps.showing(*(Value(f"D = {d:,}", *bare[d]) for d in WIDTHS)),
-        corrected("with 1/√D it is as large at every D", steady, LIKE, of=keeps).showing(
-            *(Value(f"D = {d:,}", *scaled[d]) for d in WIDTHS)
-        ),
+        wrong("without 1/√D J is as large at every D", bare[narrow].mean - bare[wide].mean, LIKE).showing(*before),
+        corrected("with 1/√D it is as large at every D", steady, LIKE).showing(*values),
         right("a one-hot softmax has J = 0", float(1 - (one_hot**2).sum())),
     )

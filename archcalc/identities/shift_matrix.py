@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -10,9 +11,6 @@ from torch import Tensor
 from archcalc.identities.finding import Bound, Findings, Matrix, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap
 from archcalc.identities.position import encoding, frequencies, shift
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 D, LENGTH, STEPS = 8, 20, range(1, 10)
 SMALL = 4  # the d of the T(1) that is printed
@@ -31,19 +29,15 @@ def shift_matrix() -> Findings:
     theta = frequencies(D)
     upwards = frequencies(D, sign=1)
     moved = largest_miss(lambda k: shift(k, theta))
-    transposed = wrong(
-        "T(k) transposed: −sin above the diagonal", largest_miss(lambda k: shift(k, theta).T), FEW_ROUNDINGS
-    )
-    growing = wrong("T(k) with θ_i = 10000^(+2i/d)", largest_miss(lambda k: shift(k, upwards)), FEW_ROUNDINGS)
+    moved_back = largest_miss(lambda k: shift(k, theta).T)
+    upright = corrected("+sin above the diagonal: T(k)·E_t = E_{t+k}", moved, FEW_ROUNDINGS)
     first = cast("Matrix", tuple(map(tuple, shift(1, frequencies(SMALL)).tolist())))
     back = max(gap(shift(k, theta).T, shift(-k, theta)) for k in STEPS)
     return measured_at(
         f"d = {D}, t < {LENGTH}, k = {STEPS[0]} … {STEPS[-1]}",
-        transposed,
-        corrected("+sin above the diagonal: T(k)·E_t = E_{t+k}", moved, FEW_ROUNDINGS, of=transposed).showing(
-            Value(f"T(1) for d = {SMALL}", first)
-        ),
-        growing,
-        corrected("θ_i = 10000^(−2i/d) in T(k) as in E_t", moved, FEW_ROUNDINGS, of=growing),
+        wrong("T(k) transposed: −sin above the diagonal", moved_back, FEW_ROUNDINGS),
+        upright.showing(Value(f"T(1) for d = {SMALL}", first)),
+        wrong("T(k) with θ_i = 10000^(+2i/d)", largest_miss(lambda k: shift(k, upwards)), FEW_ROUNDINGS),
+        corrected("θ_i = 10000^(−2i/d) in T(k) as in E_t", moved, FEW_ROUNDINGS),
         right("the transpose goes back: T(k)ᵀ = T(−k)", back),
     )

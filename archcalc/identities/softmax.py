@@ -14,11 +14,6 @@ N = 8
 SPREAD = 5.0  # standard deviation: the smallest weights then look like zero when they are rounded
 
 
-def scores() -> Tensor:
-    """A row of scores from far below to far above."""
-    return SPREAD * gaussian(seed=23)(N)
-
-
 def below(distance: float, dtype: torch.dtype) -> float:
     """The weight of a score that is `distance` below the other of two."""
     return float(of_row(torch.tensor([0.0, -distance], dtype=dtype), dim=0)[1])
@@ -26,19 +21,17 @@ def below(distance: float, dtype: torch.dtype) -> float:
 
 def softmax_zeros() -> Findings:
     """e^s is positive for every finite s; only −∞, or a number too small for the format, gives 0."""
-    s = scores()
+    s = SPREAD * gaussian(seed=23)(N)  # from far below to far above
     a = of_row(s, dim=0)
-    zeros = wrong("softmax makes small entries zero", float(a.min()), WHOLE)
-    ratios = gap((a / a[0]).log(), s - s[0])
+    least = float(a.min())
     masked = of_row(s.index_fill(0, torch.tensor([0, 3]), -torch.inf), dim=0)
-    double, single = torch.float64, torch.float32
-    kept = [below(700, double), below(80, single)]
-    lost = [below(750, double), below(110, single)]
+    kept = [below(700, torch.float64), below(80, torch.float32)]
+    lost = [below(750, torch.float64), below(110, torch.float32)]
     surprises = sum(weight == 0 for weight in kept) + sum(weight != 0 for weight in lost)
     return measured_at(
         f"{N} scores of standard deviation {SPREAD:.0f}",
-        zeros.showing(Value("smallest weight", float(a.min()))),
-        corrected("a_n/a_m = e^(s_n − s_m), positive", ratios, of=zeros),
+        wrong("softmax makes small entries zero", least, WHOLE).showing(Value("smallest weight", least)),
+        corrected("a_n/a_m = e^(s_n − s_m), positive", gap((a / a[0]).log(), s - s[0])),
         right("a masked entry is exactly 0", float(masked[[0, 3]].abs().sum()), WHOLE).only_if("its score is −∞"),
         right("an entry is stored as 0", surprises, WHOLE)
         .only_if("its score is some 745 below the largest in float64, 104 in float32")
@@ -51,12 +44,11 @@ def softmax_elementwise() -> Findings:
     s = gaussian(seed=24)(N)
     a = of_row(s, dim=0)
     slopes: Tensor = jacobian(lambda row: of_row(row, dim=0), s)  # type: ignore[no-untyped-call]
-    others = slopes - slopes.diagonal().diag()
-    alone = wrong("softmax is applied element by element", float(others.abs().max()))
+    others = float((slopes - slopes.diagonal().diag()).abs().max())
     return measured_at(
         f"{N} scores",
-        alone.showing(Value("largest ∂a_n/∂s_m for n ≠ m", float(others.abs().max()))),
-        corrected("∂a/∂s = diag(a) − a·aᵀ", gap(slopes, a.diag() - torch.outer(a, a)), of=alone),
+        wrong("softmax is applied element by element", others).showing(Value("largest ∂a_n/∂s_m for n ≠ m", others)),
+        corrected("∂a/∂s = diag(a) − a·aᵀ", gap(slopes, a.diag() - torch.outer(a, a))),
         right("a row sums to 1", abs(float(a.sum()) - 1)),
         right("softmax(s + c) = softmax(s)", gap(of_row(s + 5, dim=0), a)),
     )

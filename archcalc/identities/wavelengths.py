@@ -59,14 +59,13 @@ def sinusoid_similarity() -> Findings:
     """A sum of cosines: it falls at first, then rises and falls; in few dimensions it nearly comes back to 1."""
     k, theta = torch.arange(FAR, dtype=torch.float64), frequencies(D)
     found = similarity(D, k)
-    falling = wrong("the further apart, the less alike", float((found - found.cummin(0).values).max()))
     cosines = (k[:, None] * theta).cos().mean(1)
     largest = [farthest_alike(d) for d in WIDTHS]
     assert isinstance(largest[0].number, float)
     alike = right(f"positions {FAR:,} and more apart look alike", 1 - largest[0].number, ALIKE).showing(*largest)
     return measured_at(
         f"d = {D}, k < {FAR:,}",
-        falling,
-        corrected("cos(E_t, E_{t+k}) = (2/d)·Σ_i cos(kθ_i)", gap(found, cosines), of=falling),
+        wrong("the further apart, the less alike", float((found - found.cummin(0).values).max())),
+        corrected("cos(E_t, E_{t+k}) = (2/d)·Σ_i cos(kθ_i)", gap(found, cosines)),
         alike.only_if("d is small").at(f"d = {WIDTHS[0]}, {FAR:,} ≤ k < {FARTHEST:,}; largest cosine of each d"),
     )

@@ -203,7 +203,7 @@ def test_holds_follows_from_the_numbers() -> None:
     assert not right("a", 0.6, half).as_expected
     assert (wrong("a", 0.6, half).verdict, wrong("a", 0.6, half).as_expected) == ("fails", True)
     assert (wrong("a", 0.4, half).verdict, wrong("a", 0.4, half).as_expected) == ("holds", False)
-    assert corrected("b", 0.0, of=wrong("a", 1.0)).corrects == "a"
+    assert measured_at("", wrong("a", 1.0), corrected("b", 0.0))[1].corrects == "a"
     assert not right("a", 1, WHOLE).holds
     assert sampling(0.5, 100).size == 2
 
