@@ -9,15 +9,12 @@ Which facts a word stands for is data (`presets/typed/families.yaml`), and never
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 
 from archcalc.core.ir import Module, walk
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
 from archcalc.model import Model
-from archcalc.spec import paths
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import shipped
 
 TYPE = "type:"
 SHORTEST = 3  # letters of a part of a model type that names it: bert of distilbert
@@ -46,23 +43,14 @@ def belongs(asked: str, facts: frozenset[str]) -> bool:
 
 def known() -> tuple[str, ...]:
     """Words that stand for facts."""
-    return tuple(_words())
+    return tuple(shipped("typed", "families"))
 
 
 def _holds(word: str, facts: frozenset[str]) -> bool:
     """The word itself, what it stands for, or a part of the model type."""
-    alternatives = _words().get(word.replace("-", ""))
+    alternatives = shipped("typed", "families").get(word.replace("-", ""))
     if word in facts or alternatives is None:
         types = (fact.removeprefix(TYPE) for fact in facts if fact.startswith(TYPE))
         return word in facts or (len(word) >= SHORTEST and any(word in one for one in types))
     # `!word` says that it does not hold.
     return any(all((each.lstrip("!") in facts) != each.startswith("!") for each in one.split()) for one in alternatives)
-
-
-def _words() -> dict[str, list[str]]:
-    return _read(paths.shipped("typed")["families"])
-
-
-@cache
-def _read(file: Path) -> dict[str, list[str]]:
-    return dict(read(file.read_bytes(), str(file)).data)

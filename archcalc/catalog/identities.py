@@ -6,17 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import floor, log10
 from statistics import mode
 from typing import Any, ClassVar, NamedTuple
 
-from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.words import counted
-from archcalc.identities import Finding, Outcome, Standing, about, names, run, section, sections
+from archcalc.identities import Finding, Outcome, Standing, Value, about, names, run, section, sections
 from archcalc.identities.search import NothingFoundError, found, related
+from archcalc.identities.texts import About
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
+from archcalc.report.table import (
+    Column,
+    Flag,
+    Line,
+    Matrix,
+    Table,
+    Tone,
+    cells_of,
+    heading,
+    in_tables,
+    keys,
+    records_of,
+)
 from archcalc.report.units import Quantity, unit
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
@@ -32,6 +45,7 @@ COLUMNS = Assumption(
 FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "right", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
 TONES: dict[Outcome, Tone] = {Outcome.HOLDS: "good", Outcome.CONDITIONAL: "fair", Outcome.WRONG: "bad"}
 VERDICTS = {Outcome.HOLDS: "holds", Outcome.CONDITIONAL: "holds if", Outcome.WRONG: "wrong"}
+DECIMALS = 4  # of a sampled number, at the most
 ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
 
 
@@ -89,7 +103,7 @@ class IdentitiesReport(Report):
             Column("outcome", get=lambda finding: str(finding.outcome)),
             *keys("condition", "sizes"),
             Column("bound_reason", get="bound.why"),
-            Column("values", get=lambda finding: [words.value(each) for each in finding.values]),
+            Column("values", get=lambda finding: [_value(each) for each in finding.values]),
             Column("title", get=lambda finding: about(finding.identity).title),
             Column("derivation", get=lambda finding: list(about(finding.identity).steps)),
             Column("sources", get=lambda finding: list(about(finding.identity).sources)),
@@ -108,12 +122,12 @@ class IdentitiesReport(Report):
     def _identity(self, name: str, claims: tuple[Finding, ...], columns: Sequence[Column[Finding]]) -> Iterator[Line]:
         """Its name and title, the sizes that most of its claims share, and the claims."""
         shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound.why for claim in claims))
-        explained = (*words.derivation(about(name)), f"bound: {shared.why}") if self.explain else ()
+        explained = (*_derivation(about(name)), f"bound: {shared.why}") if self.explain else ()
         sizes = [f"with {shared.sizes}"] if shared.sizes else []
         yield heading(f"{name}: {about(name).title}", columns, 1, (*sizes, *explained))
         for claim in claims:
             differs = self.explain and claim.bound.why != shared.why
-            notes = (*words.notes(claim, shared.sizes), *([f"bound: {claim.bound.why}"] if differs else []))
+            notes = (*_notes(claim, shared.sizes), *([f"bound: {claim.bound.why}"] if differs else []))
             flag, tone = FLAGS[claim.standing], TONES[claim.outcome]
             yield Line(cells_of(columns, claim), 2, flag=flag, tone=tone, notes=notes)
 
@@ -134,7 +148,8 @@ class IdentitiesReport(Report):
     def flat(self) -> list[dict[str, Any]]:
         """Lists as one text each."""
         rows = zip(self.records(), self.findings, strict=True)
-        return [words.flat(record, finding) for record, finding in rows]
+        shown = [(row, "; ".join(map(_flat_value, finding.values))) for row, finding in rows]
+        return [row | {"values": values} | {key: "; ".join(row[key]) for key in LISTS} for row, values in shown]
 
 
 def identities(typed: Iterable[str] = (), *, explain: bool = False) -> IdentitiesReport:
@@ -185,7 +200,7 @@ class IdentityListReport(Report):
         for title, inside in groupby(self.names, key=section):
             lines.append(heading(title, columns))
             for name in inside:
-                notes = words.derivation(about(name)) if self.explain else ()
+                notes = _derivation(about(name)) if self.explain else ()
                 lines.append(Line(cells_of(columns, name), 1, notes=notes))
         return Table(columns, tuple(lines))
 
@@ -214,3 +229,51 @@ def identity_list(typed: Iterable[str] = (), *, explain: bool = False) -> Identi
     """Those of these names or about these words, or all: a list that needs no PyTorch."""
     wanted = tuple(chosen(tuple(typed)))
     return IdentityListReport(model="identities", assumptions=(), names=wanted, explain=explain)
+
+
+def _derivation(known: About) -> tuple[str, ...]:
+    """Numbered steps, then where it stands in print."""
+    steps = (f"{number}. {step}" for number, step in enumerate(known.steps, start=1))
+    return (*steps, *(f"source: {source}" for source in known.sources))
+
+
+def _notes(finding: Finding, shared_sizes: str) -> tuple[str | Matrix, ...]:
+    """What stands beneath a claim: its condition, its sizes if they are its own, and the numbers that came of it."""
+    own_sizes = f"with {finding.sizes}" if finding.sizes and finding.sizes != shared_sizes else ""
+    condition = f"if {finding.condition}" if finding.condition else ""
+    numbers = ", ".join(_number(value) for value in finding.values if not isinstance(value.number, tuple))
+    under = " · ".join(part for part in (condition, own_sizes) if part)
+    matrices = (Matrix(value.name, value.number) for value in finding.values if isinstance(value.number, tuple))
+    return (*(text for text in (under, numbers) if text), *matrices)
+
+
+def _number(each: Value) -> str:
+    """`mean: 0.4996 ± 0.0011`, with as many decimals as its standard error leaves; without an error, four digits.
+
+    Whole numbers are counts, and are written in full.
+    """
+    assert not isinstance(each.number, tuple)
+    if isinstance(each.number, int):
+        return f"{each.name}: {_minus(f'{each.number:,}')}"
+    if not each.error:
+        return f"{each.name}: {_minus(f'{each.number:.4g}')}"
+    decimals = min(max(1 - floor(log10(each.error)), 0), DECIMALS)
+    return f"{each.name}: {each.number:,.{decimals}f} ± {each.error:.{decimals}f}"
+
+
+def _value(each: Value) -> dict[str, Any]:
+    """As programs read it."""
+    return {"name": each.name, "value": each.number, "standard_error": each.error or None}
+
+
+def _flat_value(each: Value) -> str:
+    """`mean = 0.4996337 ± 0.00105`, or the rows of a matrix with a comma between."""
+    if isinstance(each.number, tuple):
+        return f"{each.name} = {', '.join(' '.join(f'{entry:.6g}' for entry in row) for row in each.number)}"
+    error = f" ± {each.error:.3g}" if each.error else ""
+    return f"{each.name} = {each.number:.7g}{error}"
+
+
+def _minus(text: str) -> str:
+    """With the sign that the claims are written with."""
+    return f"−{text[1:]}" if text.startswith("-") else text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
 from archcalc.exercises.cells import Cell, read_cell
-from archcalc.exercises.fingerprint import FIELD, changes, fingerprint, is_changed, listed
+from archcalc.exercises.fingerprint import FIELD, changes, fingerprint, is_changed
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.model import Model
 from archcalc.spec.node import shown
@@ -26,6 +26,7 @@ from archcalc.spec.yaml_writer import to_yaml
 
 FIELDS = ("worksheet", "seed", "student", FIELD, "questions", "depth", "model", "answers")
 VERSION = 1
+MOST_NAMED = 3  # changes of a sheet that a sentence names
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*")  # a name that YAML takes as it is
 _CELL = re.compile(r"(?P<name>\s+[^\s#'\"][^:]*:|\s+\"[^\"]*\":)[ \t]*(?P<said>[^\s#].*?)(?P<comment>\s+# \D\d+ .*)?")
 _CONTROL = re.compile(r"[^\t\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -88,10 +89,8 @@ def document(raw: bytes, name: str) -> Document:
         # Every cell between quotes, without the characters that no YAML may have.
         before, heading, answers = raw.decode("utf-8-sig", errors="replace").partition("\nanswers:")
         quoted = before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
-        try:
+        with suppress(InputError):
             return read_yaml(quoted.encode(), name)
-        except InputError:
-            pass
         raise
 
 
@@ -121,7 +120,8 @@ def read(document: Document, given: GivenOut | None = None) -> Filled:
     name = "" if student is None else visible(str(student))
     found = changes(by.document.data, document.data)
     if found:
-        changed = f"this file asks about something else: {listed(found)}"
+        more = [f"and {len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
+        changed = f"this file asks about something else: {'; '.join(found[:MOST_NAMED] + more)}"
     elif not by.is_trusted and is_changed(document.data):  # by the fingerprint alone
         changed = "the model or the questions were changed after the file was written"
     return Filled(by.sheet, name, cells, strays, changed)
@@ -172,21 +172,14 @@ def _read_answers(said: dict[str, Any], sheet: Sheet) -> tuple[dict[Place, Cell]
     sizes = sizes_of(sheet.model.build())
     cells: dict[Place, Cell] = {}
     strays: list[str] = []
-    for place, value in _given(said):
-        if place in known:
-            cells[place] = read_cell(value, known[place], sizes)
-        elif value is not None:
-            strays.append(_stray(place, known))
-    return cells, tuple(strays)
-
-
-def _given(said: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
-    """Each answer with its question and name."""
     for question, given in said.items():
-        if isinstance(given, dict):
-            yield from (((str(question), str(name)), value) for name, value in given.items())
-        elif given is not None:
-            yield (str(question), ""), given
+        for name, value in (given if isinstance(given, dict) else {"": given}).items():
+            place = str(question), str(name)
+            if place in known:
+                cells[place] = read_cell(value, known[place], sizes)
+            elif value is not None:
+                strays.append(_stray(place, known))
+    return cells, tuple(strays)
 
 
 def _stray(place: Place, known: dict[Place, Blank]) -> str:

@@ -6,8 +6,10 @@ and nothing is executed.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SIGNS = {"x": "*", "X": "*", "^": "**"}
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
 FEWEST = 2  # digits; with one digit too much would pass for rounded
 
 
@@ -49,19 +52,13 @@ def number(text: str, named: Named | None = None) -> Number:
     if len(text) > LONGEST:
         raise ValueError(f"more than {LONGEST} characters")
     *workings, last = [part for part in re.split(r"[=≈]", unified(text)) if part.strip()] or [""]
-    found = _literal(last, named or {})
-    before = [value for part in workings if (value := _value_if_any(part, named or {})) is not None]
+    found, before = _literal(last, named or {}), list[Fraction]()
+    for part in workings:
+        with suppress(ValueError):  # the left side of an equation may be a name: `P = 3 × 5`
+            before.append(evaluated(ungrouped(part), named or {}))
     tolerance = 0 if found.is_plain else found.last_digit or 0
     apart = [value for value in before if value != found.otherwise and abs(value - found.value) > tolerance]
     return found._replace(worked=next(iter(apart), None))
-
-
-def _value_if_any(text: str, named: Named) -> Fraction | None:
-    """Of the left side of an equation, which may be a name: `P = 3 × 5`."""
-    try:
-        return evaluated(ungrouped(text), named)
-    except ValueError:
-        return None
 
 
 def _literal(text: str, named: Named) -> Number:
@@ -112,21 +109,18 @@ def _tokens(text: str, named: Named) -> list[str | Fraction]:
         match = _TOKEN.match(text, place)
         if not match:
             raise ValueError(f"'{text[place:].strip()[:20]}' is no number and no sign of arithmetic")
-        place = match.end()
-        tokens.append(_token(match, named))
+        place, name = match.end(), match["name"]
+        if match["sign"]:
+            tokens.append(_SIGNS.get(match["sign"], match["sign"]))
+        elif name:
+            found = named.get(name, named.get(name.lower()))
+            if found is None:
+                raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
+            tokens.append(Fraction(found))
+        else:
+            number = Fraction(match["number"].replace("_", "").rstrip("."))
+            tokens.append(_bounded(number * _factor(match["unit"] or "")))
     return tokens
-
-
-def _token(match: re.Match[str], named: Named) -> str | Fraction:
-    if match["sign"]:
-        return _SIGNS.get(match["sign"], match["sign"])
-    if match["name"]:
-        name = match["name"]
-        found = named.get(name, named.get(name.lower()))
-        if found is None:
-            raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
-        return Fraction(found)
-    return _bounded(Fraction(match["number"].replace("_", "").rstrip(".")) * _factor(match["unit"] or ""))
 
 
 def _factor(unit: str) -> int:
@@ -158,14 +152,16 @@ class _Reader:
     def sum(self, depth: int) -> Fraction:
         value = self._product(depth)
         while sign := self._next("+", "-"):
-            other = self._product(depth)
-            value = _bounded(value + other if sign == "+" else value - other)
+            value = _bounded(_OPERATIONS[sign](value, self._product(depth)))
         return value
 
     def _product(self, depth: int) -> Fraction:
         value = self._power(depth)
         while sign := self._next("*", "/", "//"):
-            value = _bounded(_combined(value, sign, self._power(depth)))
+            other = self._power(depth)
+            if other == 0 and sign != "*":
+                raise ValueError("a division by zero")
+            value = _bounded(Fraction(_OPERATIONS[sign](value, other)))
         return value
 
     def _power(self, depth: int) -> Fraction:
@@ -191,14 +187,6 @@ class _Reader:
         if isinstance(found, str):
             raise ValueError(f"expected a number, found '{found}'" if found else "a number is missing at the end")
         return found
-
-
-def _combined(left: Fraction, sign: str, right: Fraction) -> Fraction:
-    if sign == "*":
-        return left * right
-    if right == 0:
-        raise ValueError("a division by zero")
-    return left / right if sign == "/" else Fraction(left // right)
 
 
 def is_rounded(given: Fraction, exact: Fraction, last_digit: Fraction | None = None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.shapes import Row
 from archcalc.core.ir import walk
@@ -13,9 +12,7 @@ from archcalc.exercises.labels import Label, listed, titles_of, told_apart, with
 from archcalc.exercises.parameters import parameter_steps, sums_of_parts
 from archcalc.exercises.steps import Step, in_order
 from archcalc.exercises.work import flops_steps
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
+from archcalc.model import Model
 
 QUESTIONS = ("params", "shapes", "flops", "memory")
 Shape = tuple[int, ...]
@@ -86,41 +83,31 @@ def _asked(steps: Iterable[Step], titles: Titles) -> list[tuple[Step, Label]]:
     every = list(steps)
     only = {step.wraps.name for step in every if step.wraps}
     groups: list[list[Step]] = []
-    for step in every:
-        if step.name not in only:
-            _put(step, groups)
+    for step in (step for step in every if step.name not in only):
+        # Beside an equal figure of the same layer, or of the same title in another layer; else by itself.
+        for group in groups:
+            near = group[0].name.rpartition(".")[0] == step.name.rpartition(".")[0]
+            alike = (group[0].key, group[0].is_share) == (step.key, step.is_share)
+            if alike and (near or any(step.title == other.title for other in group)):
+                group.append(step)
+                break
+        else:
+            groups.append([step])
     names = {step.name for step in every}
     return [(group[0], Label(_title(group, names), within(group[0].name, titles, only))) for group in groups]
 
 
-def _put(step: Step, groups: list[list[Step]]) -> None:
-    """Beside an equal figure of the same layer, or of the same title in another layer; else by itself."""
-    for group in groups:
-        near = group[0].name.rpartition(".")[0] == step.name.rpartition(".")[0]
-        alike = (group[0].key, group[0].is_share) == (step.key, step.is_share)
-        if alike and (near or any(step.title == other.title for other in group)):
-            group.append(step)
-            return
-    groups.append([step])
-
-
 def _title(group: list[Step], names: set[str]) -> str:
     first, titles = group[0], {step.title for step in group}
-    several = f"{listed([step.title for step in group])}, each" if len(titles) > 1 else _whole(first, names)
+    title, way = first.title, first.ways[0]
+    if len(titles) > 1:
+        title = f"{listed([step.title for step in group])}, each"
+    elif not way.terms and len(way.children) == 1:  # a stack that holds nothing but its blocks says how many
+        times, inner = way.children[0]
+        title += f" ({times} × {inner.title})" if times > 1 and inner.name in names else ""
     if first.copies > 1 and len(group) == 1:
-        return f"{several}, one of {first.copies:,}"
-    return several
-
-
-def _whole(step: Step, names: set[str]) -> str:
-    """A stack that holds nothing but its blocks says how many."""
-    way = step.ways[0]
-    if way.terms or len(way.children) != 1:
-        return step.title
-    times, inner = way.children[0]
-    if times > 1 and inner.name in names:
-        return f"{step.title} ({times} × {inner.title})"
-    return step.title
+        return f"{title}, one of {first.copies:,}"
+    return title
 
 
 def _shapes(model: Model, depth: int | None) -> list[Blank]:

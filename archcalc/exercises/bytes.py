@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Op, walk
 from archcalc.core.precision import BYTES
 from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.steps import Step, Term, Way, in_order, subtotals
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
+from archcalc.model import Model
 
 TRAINING = "fp32"  # the number format of a training step on the sheet
 MOMENTS = 2  # that AdamW keeps of each parameter
@@ -32,7 +28,10 @@ def memory_steps(model: Model) -> list[Step]:
     together = tuple((Count(1), part) for part in (weights[TRAINING], gradients, moments))
     title = f"weights, gradients and moments in {TRAINING} together"
     training = Step("training", title, subtotals((), together), (Way((), together),))
-    return [*weights.values(), gradients, moments, training, *_cache(model, precision)]
+    # Keys and values of all positions, where the model keeps them for the next token.
+    root = model.build(model.workload(mode="prefill"))
+    cache = _cached(root, Count.named("bytes for each", BYTES[precision]), precision)
+    return [*weights.values(), gradients, moments, training, *(in_order(cache) if cache.value() else ())]
 
 
 def _trained(root: Module, whole: Step) -> Step:
@@ -52,22 +51,11 @@ def _bytes(name: str, title: str, of: Step, precision: str, times: int = 1) -> S
     return Step(f"{name}.{precision}", f"{title} in {precision}", count, (Way((), ((each, of),)),))
 
 
-def _cache(model: Model, precision: str) -> list[Step]:
-    """Keys and values of all positions, where the model keeps them for the next token."""
-    root = model.build(model.workload(mode="prefill"))
-    whole = _cached(root, Count.named("bytes for each", BYTES[precision]), precision)
-    if not whole.value():
-        return []
-    return list(in_order(whole))
-
-
 def _cached(module: Module, each: Count, precision: str) -> Step:
     steps = [(child.runs, _cached(child, each, precision)) for child in module.children]
     held = tuple((times, step) for times, step in steps if step.value())
     kept = [item.output for item in module.body if isinstance(item, Op) and item.output.role == "cache"]
     terms = tuple(Term(each * tensor.size) for tensor in kept)
-    title = (
-        f"the cache of {module.words.title}" if module.path else f"the cache after the whole sequence in {precision}"
-    )
+    of = f"of {module.words.title}" if module.path else f"after the whole sequence in {precision}"
     name = f"cache.{module.path}".rstrip(".")
-    return Step(name, title, subtotals(terms, held), (Way(terms, held),), copies=int(module.runs))
+    return Step(name, f"the cache {of}", subtotals(terms, held), (Way(terms, held),), copies=int(module.runs))

@@ -77,14 +77,11 @@ def _number(value: Any, blank: Blank, sizes: Sizes) -> Number:
     try:
         return arithmetic.number(text, words)
     except ValueError:
-        return _as_meant(text, blank, sizes)
-
-
-def _as_meant(text: str, blank: Blank, sizes: Sizes) -> Number:
-    """A letter that may be several sizes is the one with which the answer is right; otherwise it is none."""
-    readings = (arithmetic.number(text, words) for words in meanings(unified(text), sizes))
-    found = next((reading for reading in readings if reading.value == blank.answer), None)
-    return found or arithmetic.number(text, sizes_by_word(sizes))
+        # A letter that may be several sizes is the one with which the answer is right; otherwise it is none.
+        readings = (arithmetic.number(text, meant) for meant in meanings(unified(text), sizes))
+        if found := next((reading for reading in readings if reading.value == blank.answer), None):
+            return found
+        raise
 
 
 def _shape(value: Any, blank: Blank, sizes: Sizes) -> Shape:

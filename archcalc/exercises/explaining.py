@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from archcalc.core.expression import Leaf
 from archcalc.core.windows import counted_by
@@ -21,14 +21,13 @@ from archcalc.exercises.mistakes.in_a_step import (
     total,
 )
 from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
-from archcalc.exercises.mistakes.in_the_unit import factors, wrong_units
+from archcalc.exercises.mistakes.in_the_unit import factors
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.exercises.steps import Key, Step, evaluated, in_order
 from archcalc.exercises.variation import data_of, rebuilt
 
 MOST_SINGLE = 400  # mistakes of which pairs are tried: with more, some pair would explain any number
 MOST_PAIRS = 2  # pairs that may explain an answer: where more do, none can be meant
-T = TypeVar("T")
 Known = Mapping[Key, int]
 NOTHING: Known = {}
 
@@ -48,23 +47,8 @@ def one_of(found: Sequence[Explained]) -> Explained:
     return Explained(different[0].mistake, f"could be: {different[0].sentence}; or: {different[1].sentence}")
 
 
-def two_mistakes(
-    given: Fraction,
-    right: int,
-    kinds: Iterable[Iterable[tuple[Any, Explained]]],
-    units: Sequence[tuple[str, Fraction, str]],
-) -> Explained | None:
-    """Two of one kind that add up, or one and another unit. Nothing where many pairs would do."""
-    found: list[Explained] = []
-    for single in kinds:
-        each = {(value - right, one): one for value, one in single if isinstance(value, int) and value != right}
-        if len(each) <= MOST_SINGLE:
-            found += [*_sums(given - right, each), *_in_units(given, right, each, units)]
-    return at_most_two(found)
-
-
 def at_most_two(found: Iterable[Explained]) -> Explained | None:
-    """The first of a few; none of many."""
+    """The first of a few; nothing where many pairs would do."""
     pairs = list(dict.fromkeys(found))
     return pairs[0] if 0 < len(pairs) <= MOST_PAIRS else None
 
@@ -73,6 +57,7 @@ Changes = dict[tuple[int, Explained], Explained]  # how far a mistake leads astr
 
 
 def _sums(apart: Fraction, each: Changes) -> Iterable[Explained]:
+    """Two of one kind that add up."""
     by_change: dict[int | Fraction, list[Explained]] = {}
     for (change, _), one in each.items():
         by_change.setdefault(change, []).append(one)
@@ -105,19 +90,6 @@ class Misread(NamedTuple):
     answers: dict[tuple[str, str], int | Shape]
 
 
-class Remembered(Generic[T]):
-    """What an iterator gives, worked out as far as it is asked for, and only once."""
-
-    def __init__(self, source: Iterator[T]) -> None:
-        self._source, self._found = source, list[T]()
-
-    def __iter__(self) -> Iterator[T]:
-        yield from self._found
-        for one in self._source:
-            self._found.append(one)
-            yield one
-
-
 @dataclass(frozen=True)
 class Explanations:
     """The mistakes that can be made on one sheet."""
@@ -130,8 +102,8 @@ class Explanations:
         return sizes_of(self.sheet.model.build())
 
     @cached_property
-    def _misread(self) -> Remembered[Misread]:
-        return Remembered(_misread(self.sheet))
+    def _misread(self) -> list[Misread]:
+        return list(_misread(self.sheet))
 
     def of_number(self, blank: Blank, given: Fraction, known: Known) -> Explained | None:
         """`known` are other wrong answers of the same student, from which this one may go on."""
@@ -156,12 +128,18 @@ class Explanations:
 
     def _of_two(self, blank: Blank, step: Step, given: Fraction) -> Explained | None:
         """Two at once of those that people make most: both in steps, both about the model, or one and another unit."""
-        assert isinstance(blank.answer, int)
+        right, found = blank.answer, list[Explained]()
+        assert isinstance(right, int)
         common = tuple(mistake for mistake in MISTAKES if mistake.beside_others)
         in_steps = [*_in_step(step, common, NOTHING), *_below(step, common)]
         units = list(factors(blank.question, self.sheet.model.workload().batch))
-        found = two_mistakes(given, blank.answer, (in_steps, self._misreadings(blank)), units)
-        return found or at_most_two(both for value, both in _one_upon_another(step, common) if value == given)
+        kinds: tuple[Iterable[tuple[Any, Explained]], ...] = (in_steps, self._misreadings(blank))
+        for single in kinds:
+            each = {(value - right, one): one for value, one in single if isinstance(value, int) and value != right}
+            if len(each) <= MOST_SINGLE:
+                found += [*_sums(given - right, each), *_in_units(given, right, each, units)]
+        together = (both for value, both in _one_upon_another(step, common) if value == given)
+        return at_most_two(found) or at_most_two(together)
 
     def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
         """A misread model that has such a shape there."""
@@ -180,7 +158,10 @@ class Explanations:
                 yield found, one.explained
 
     def _units(self, blank: Blank, given: Fraction) -> Candidates:
-        for name, value, sentence in wrong_units(blank, self.sheet.model.workload().batch):
+        """The answer in the units that are taken for the one that is asked."""
+        assert isinstance(blank.answer, int)
+        for name, factor, sentence in factors(blank.question, self.sheet.model.workload().batch):
+            value = blank.answer * factor
             yield (given if is_rounded(given, value) else value), Explained(name, sentence)
 
 
@@ -188,16 +169,14 @@ def _misread(sheet: Sheet) -> Iterator[Misread]:
     data = data_of(sheet.model)
     for misreading in misreadings().mistakes:
         for changed in misreading.changed(data):
-            yield from _rebuilt(sheet, changed, Explained(misreading.name, misreading.sentence))
+            if model := rebuilt(sheet.model, changed):
+                found = figures(model, sheet.questions)
+                yield Misread(Explained(misreading.name, misreading.sentence), found)
     for one in MISREMEMBERED:
         with counted_by(one.rule):
-            yield from list(_rebuilt(sheet, data, Explained(one.name, one.sentence)))
-
-
-def _rebuilt(sheet: Sheet, data: dict[str, Any], explained: Explained) -> Iterator[Misread]:
-    model = rebuilt(sheet.model, data)
-    if model:
-        yield Misread(explained, figures(model, sheet.questions))
+            model = rebuilt(sheet.model, data)
+            found = figures(model, sheet.questions) if model else {}
+        yield Misread(Explained(one.name, one.sentence), found)
 
 
 def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps:

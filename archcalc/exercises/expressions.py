@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from archcalc.core.count import Count
-from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, evaluated, written
-
-
-def count_of(expression: Expression) -> Count:
-    return Count(evaluated(expression), expression)
+from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, written
 
 
 def unnamed(expression: Expression) -> tuple[object, ...]:

@@ -16,7 +16,6 @@ from archcalc.core.errors import Path, dotted
 FIELD = "fingerprint"
 ASKED = ("model", "questions", "depth")
 DIGITS = 12
-MOST_NAMED = 3  # changes that a sentence names
 
 
 def fingerprint(data: Mapping[str, Any]) -> str:
@@ -48,11 +47,3 @@ def _flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from _flat(inner, (*path, place))
     elif value is not None:
         yield path, value
-
-
-def listed(found: list[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = len(found) - MOST_NAMED
-    if more > 0:
-        found = [*found[:MOST_NAMED], f"and {more} more"]
-    return "; ".join(found)

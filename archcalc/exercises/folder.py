@@ -1,25 +1,168 @@
-"""Marking what a class handed in: which files, by which sheet. A file that cannot be read is a row like the others."""
+"""Marking what a class handed in: which files, by which sheet, and how often each mistake was made.
+
+A file that cannot be read is a row like the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
 from archcalc.exercises.answers import GivenOut, given_out, read
-from archcalc.exercises.class_report import ClassReport, HandedIn
 from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.fingerprint import changes, fingerprint
+from archcalc.exercises.marking import Standing
 from archcalc.exercises.report import CheckReport, check, legend
+from archcalc.report.base import Report
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of
 from archcalc.spec.yaml_reader import Document
 
 SUFFIXES = (".yaml", ".yml")
 MOST_FILES = 5_000
 USUAL_NAME = "ANSWERS"  # of the file that `archcalc worksheet` writes
 Reader = Callable[[str], Document]
+HEADS = {Standing.RIGHT: "right", Standing.ROUNDED: "≈", Standing.FOLLOWS: "→", Standing.WRONG: "wrong"}
+HEADS |= {Standing.UNREADABLE: "?", Standing.OPEN: "open"}
+UNNAMED = "no mistake that is known"
+NOT_READ = CheckReport(model="", assumptions=(), student="", seed=None, marks=())
+
+
+class HandedIn(NamedTuple):
+    """One file: its report, or what is wrong with the file."""
+
+    file: str
+    report: CheckReport = NOT_READ
+    trouble: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        return not self.trouble
+
+    @property
+    def name(self) -> str:
+        """Files are often all called the same, and then the student's own folder tells."""
+        said = self.report.student
+        return f"{self.file} ({said})" if said not in ("", self.file) else self.file
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        changed = f"not the sheet: {self.report.changed}" if self.report.changed else ""
+        return tuple(remark for remark in (changed, *self.report.strays, self.trouble) if remark)
+
+    @property
+    def first_mistake(self) -> str:
+        """The blank that it was made in."""
+        first = self.report.first_mistake
+        return first.blank.name if first else ""
+
+    @property
+    def mistake(self) -> str:
+        first = self.report.first_mistake
+        return first.mistake if first else ""
+
+    def number(self, standing: Standing) -> int:
+        return sum(mark.standing is standing for mark in self.report.marks)
+
+
+class Made(NamedTuple):
+    """A mistake: in how many answers, and in how many files."""
+
+    name: str
+    answers: int
+    files: int
+    example: str
+
+
+@dataclass(frozen=True)
+class ClassReport(Report):
+    """A class, marked."""
+
+    command: ClassVar[str] = "check"
+    files: tuple[HandedIn, ...]
+
+    @property
+    def all_right(self) -> bool:
+        return all(one.is_read and one.report.all_right for one in self.files)
+
+    @property
+    def mistakes(self) -> list[Made]:
+        """The commonest first; wrong answers that none explains come last."""
+        wrong = [(one.file, mark) for one in self.files for mark in one.report.marks if mark.standing is Standing.WRONG]
+        often = Counter(mark.mistake for _, mark in wrong)
+        made = []
+        for name, answers in sorted(often.items(), key=lambda item: (not item[0], -item[1], item[0])):
+            found = [(file, mark) for file, mark in wrong if mark.mistake == name]
+            example = f"{found[0][1].blank.number} of {found[0][0]}: {found[0][1].remark}"
+            made.append(Made(name or UNNAMED, answers, len({file for file, _ in found}), example))
+        return made
+
+    def title(self) -> str:
+        return self.model
+
+    def answer(self) -> str:
+        right = sum(one.is_read and one.report.all_right for one in self.files)
+        broken = sum(not one.is_read for one in self.files)
+        changed = sum(bool(one.report.changed) for one in self.files)
+        told = [f"{len(self.files):,} files", f"{right} all right"]
+        told += [f"{changed} with another model"] if changed else []
+        return " · ".join([*told, *([f"{broken} that cannot be read"] if broken else [])])
+
+    def columns(self) -> tuple[Column[HandedIn], ...]:
+        """A file that cannot be read has no numbers in the table."""
+        met = {one for one in HEADS if one is Standing.RIGHT or any(file.number(one) for file in self.files)}
+        return (
+            Column("file"),
+            Column("", "file", "name", "name"),
+            Column("student", get="report.student"),
+            *(Column(str(one), get=partial(HandedIn.number, standing=one)) for one in Standing),
+            *(Column("", head, "count", partial(_read, one), shown=one in met) for one, head in HEADS.items()),
+            Column("total", get=lambda file: len(file.report.marks)),
+            Column("", "of", "count", lambda file: len(file.report.marks) if file.is_read else None),
+            *keys("first_mistake", "mistake"),
+            Column("changed", get="report.changed"),
+            Column("trouble"),
+        )
+
+    def table(self) -> Table:
+        columns = in_tables(self.columns())
+        return Table(columns, tuple(Line(cells_of(columns, file), 1, notes=file.remarks) for file in self.files))
+
+    def more(self) -> Sequence[Table]:
+        """How often each mistake was made, as a histogram."""
+        wrong = sum(one.answers for one in self.mistakes)
+        share = Column[Made]("", "share", "share", lambda one: one.answers / wrong)
+        columns = (*in_tables(MISTAKES), share)
+        lines = [Line(cells_of(columns, one), 1, notes=(one.example,)) for one in self.mistakes]
+        return [Table(columns, tuple(lines))] if lines else []
+
+    def facts(self) -> dict[str, Any]:
+        return {"folder": self.model, "files": len(self.files)}
+
+    def details(self) -> dict[str, Any]:
+        return {"mistakes": records_of(MISTAKES, self.mistakes)}
+
+    def records(self) -> list[dict[str, Any]]:
+        return records_of(self.columns(), self.files)
+
+
+MISTAKES: tuple[Column[Made], ...] = (
+    Column("name", "mistake", "name"),
+    Column("answers"),
+    Column("files", "files", "count"),
+    Column("", "answers", "count", "answers"),
+    Column("example"),
+)
+
+
+def _read(standing: Standing, file: HandedIn) -> int | None:
+    return file.number(standing) if file.is_read else None
 
 
 def answer_files(folder: Path) -> list[Path]:
@@ -59,7 +202,7 @@ def check_folder(folder: Path, marker: Marker, opened: Reader) -> ClassReport:
     """Every file of a folder, marked."""
     files = answer_files(folder)
     handed_in = tuple(_handed_in(path, folder, marker, opened) for path in files)
-    notes = (*marker.notes(), legend(one.marks for one in handed_in))
+    notes = (*marker.notes(), legend(one.report.marks for one in handed_in))
     return ClassReport(model=str(folder), assumptions=notes, files=handed_in)
 
 

@@ -42,10 +42,7 @@ def told_apart(labels: Sequence[Label]) -> list[str]:
         texts = [label.text(number) for label, number in zip(labels, layers, strict=True)]
         often = Counter(texts)
         layers = [number + (often[text] > 1) for number, text in zip(layers, texts, strict=True)]
-    return _numbered([label.text(number) for label, number in zip(labels, layers, strict=True)])
-
-
-def _numbered(texts: list[str]) -> list[str]:
+    texts = [label.text(number) for label, number in zip(labels, layers, strict=True)]
     often, seen, numbered = Counter(texts), Counter[str](), []
     for text in texts:
         seen[text] += 1

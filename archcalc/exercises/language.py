@@ -53,7 +53,7 @@ class Language:
 
     def label(self, english: str) -> str:
         """The name of a figure; what has none in this language is written as it is."""
-        return english if self.is_source else self._phrases.label(english)
+        return english if self.is_source else self._phrases.said(english) or piece(english)
 
     def note(self, english: str) -> str:
         """A sentence on the model."""

@@ -74,7 +74,10 @@ class _Marking:
     def _number(self, blank: Blank, said: str, number: Number) -> Mark:
         assert isinstance(blank.answer, int)
         if blank.answer in (number.value, number.otherwise):
-            return Mark(blank, said, Standing.RIGHT, "", _how_read(number, blank.answer))
+            remark = f"the working comes to {_plain(number.worked)}" if number.worked is not None else ""
+            if number.value != blank.answer:
+                remark = f"read as {blank.answer:,}: the point or comma separates thousands"
+            return Mark(blank, said, Standing.RIGHT, "", remark)
         wrong, unit = self._wrong(blank, said, number.value), number.last_digit
         is_explained = number.is_plain and wrong.mistake
         if unit and not is_explained and is_rounded(number.value, Fraction(blank.answer), unit):
@@ -82,19 +85,15 @@ class _Marking:
         return wrong
 
     def _wrong(self, blank: Blank, said: str, given: Fraction) -> Mark:
-        earlier = self._earlier(blank)
-        if earlier and blank.step and given in derived(blank.step, earlier):
-            numbers = ", ".join(self.wrong[key].number for key in earlier)
-            return Mark(blank, said, Standing.FOLLOWS, "", f"a right step from a wrong answer: {numbers}")
-        found = self.explanations.of_number(blank, given, earlier) or Explained("", _distance(blank, given))
-        return Mark(blank, said, Standing.WRONG, *found)
-
-    def _earlier(self, blank: Blank) -> dict[Key, int]:
-        """Wrong answers to what this figure is made of."""
         assert blank.step is not None
         keys = [key for key in blank.step.below if key in self.wrong and key != blank.step.key]
-        found = {key: self._cell(self.wrong[key]).value for key in keys}
-        return {key: int(one) for key, one in found.items() if isinstance(one, Fraction) and one.denominator == 1}
+        found = {key: self._cell(self.wrong[key]).value for key in keys}  # wrong answers to what it is made of
+        earlier = {key: int(one) for key, one in found.items() if isinstance(one, Fraction) and one.denominator == 1}
+        if earlier and given in derived(blank.step, earlier):
+            numbers = ", ".join(self.wrong[key].number for key in earlier)
+            return Mark(blank, said, Standing.FOLLOWS, "", f"a right step from a wrong answer: {numbers}")
+        explained = self.explanations.of_number(blank, given, earlier) or Explained("", _distance(blank, given))
+        return Mark(blank, said, Standing.WRONG, *explained)
 
     def _shape(self, blank: Blank, said: str, given: Shape) -> Mark:
         if given == blank.answer:
@@ -107,15 +106,6 @@ class _Marking:
             return Mark(blank, said, Standing.FOLLOWS, "", remark)
         self.misread[found] = blank
         return Mark(blank, said, Standing.WRONG, *found)
-
-
-def _how_read(number: Number, answer: int) -> str:
-    """What a reader of a right answer should know of it."""
-    if number.value != answer:
-        return f"read as {answer:,}: the point or comma separates thousands"
-    if number.worked is None:
-        return ""
-    return f"the working comes to {_plain(number.worked)}"
 
 
 def _plain(value: Fraction) -> str:

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from archcalc.analyze.params_rows import holds_params, one_copy
 from archcalc.core.count import Count
-from archcalc.core.expression import Product, Sum
+from archcalc.core.expression import Product, Sum, evaluated
 from archcalc.core.ir import Module, ModuleGroup, Part
-from archcalc.exercises.expressions import count_of
 from archcalc.exercises.steps import Step, Term, Way, kind_of, subtotals
 
 ONE = Count(1)
@@ -41,7 +40,8 @@ def _share(module: Module, part: Part) -> Step:
     """One head's W_Q, one gate: what a person asks for that is no module."""
     expression = part.elements.expression
     terms = expression.terms if isinstance(expression, Sum) else (expression,)
-    counted = [Term(count_of(term), len(term.factors) if isinstance(term, Product) else 1) for term in terms]
+    axes = [len(term.factors) if isinstance(term, Product) else 1 for term in terms]
+    counted = [Term(Count(evaluated(term), term), number) for term, number in zip(terms, axes, strict=True)]
     return Step(_path(module, part), _title(part), part.elements, (Way(tuple(counted)),), is_share=True)
 
 

@@ -44,12 +44,8 @@ class Phrases:
         patterns, notes = (tuple(_pattern(*pair) for pair in data[key]) for key in ("patterns", "notes"))
         return cls(dict(data["terms"]), patterns, notes, data["digits"], frozenset(data["in_formulas"]))
 
-    def label(self, english: str) -> str:
-        return self.said(english) or piece(english)
-
     def note(self, english: str) -> str:
-        found = (self._filled(one, english) for one in self.notes)
-        return next((text for text in found if text), None) or piece(english)
+        return next(filter(None, (self._filled(one, english) for one in self.notes)), None) or piece(english)
 
     def said(self, english: str) -> str | None:
         """None where a word of it has no counterpart."""
@@ -60,8 +56,7 @@ class Phrases:
     def _said(self, english: str) -> str | None:
         if english in self.terms:
             return self.terms[english]
-        found = next((text for text in (self._filled(one, english) for one in self.patterns) if text), None)
-        if found:
+        if found := next(filter(None, (self._filled(one, english) for one in self.patterns)), None):
             return found
         if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
@@ -75,7 +70,7 @@ class Phrases:
         if not match:
             return None
         values = {name: self._value(name, text) for name, text in zip(places, match.groups(), strict=True)}
-        if any(value is None for value in values.values()):
+        if None in values.values():
             return None
         return _PLACE.sub(lambda place: values[place[1]] or "", template)
 

@@ -34,8 +34,7 @@ class Given(NamedTuple):
     meaning: str
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """The blanks of one question."""
 
     question: str
@@ -98,13 +97,6 @@ def worksheet(
     model: Model, *, seed: int | None = None, questions: Sequence[str] = USUAL, depth: int | None = None
 ) -> Sheet:
     """The exercise of a model, or of one like it in other sizes."""
-    _check(model, questions)
-    sized = with_sizes(model)
-    chosen = sized if seed is None else varied(sized, seed)
-    return Sheet(chosen, seed, tuple(questions), blanks(chosen, questions, depth), depth)
-
-
-def _check(model: Model, questions: Sequence[str]) -> None:
     if not questions:
         raise InputError("nothing is asked", f"choose from: {', '.join(QUESTIONS)}", field="--questions")
     for question in questions:
@@ -113,6 +105,9 @@ def _check(model: Model, questions: Sequence[str]) -> None:
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a list of tensors is no model to ask questions about", hint, field=model.name)
+    sized = with_sizes(model)
+    chosen = sized if seed is None else varied(sized, seed)
+    return Sheet(chosen, seed, tuple(questions), blanks(chosen, questions, depth), depth)
 
 
 def _flat(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -121,15 +121,14 @@ def evaluated(step: Step, known: dict[Key, int]) -> int:
 
 def derived(step: Step, answers: Mapping[Key, int]) -> set[int]:
     """The values that follow for a step from answers to others, by every way to get it."""
-    return {value for way in step.ways for value in _sums(way, answers)}
-
-
-def _sums(way: Way, answers: Mapping[Key, int]) -> Iterator[int]:
-    sums = {sum(int(term.count) for term in way.terms)}
-    for times, child in way.children:
-        given = {answers[child.key]} if child.key in answers else derived(child, answers)
-        sums = set(sorted(above + int(times) * value for above in sums for value in given)[:MOST_WAYS])
-    yield from sums
+    found: set[int] = set()
+    for way in step.ways:
+        sums = {sum(int(term.count) for term in way.terms)}
+        for times, child in way.children:
+            given = {answers[child.key]} if child.key in answers else derived(child, answers)
+            sums = set(sorted(above + int(times) * value for above in sums for value in given)[:MOST_WAYS])
+        found |= sums
+    return found
 
 
 def subtotals(terms: Iterable[Term], children: Sequence[tuple[Count, Step]]) -> Count:
@@ -140,17 +139,13 @@ def subtotals(terms: Iterable[Term], children: Sequence[tuple[Count, Step]]) -> 
     return total([*own, *(times * Count.named(step.title, step.value(), subtotal=True) for times, step in children)])
 
 
-def in_order(step: Step) -> Iterator[Step]:
-    """Every figure once, the smaller ones before those that are made of them."""
-    seen: set[str] = set()
-    yield from _in_order(step, seen)
-
-
-def _in_order(step: Step, seen: set[str]) -> Iterator[Step]:
+def in_order(step: Step, seen: set[str] | None = None) -> Iterator[Step]:
+    """Every figure once, the smaller ones before those that are made of them; `seen` are those that came before."""
+    seen = set() if seen is None else seen
     if step.name in seen:
         return
     seen.add(step.name)
     for way in reversed(step.ways):
         for _, child in way.children:
-            yield from _in_order(child, seen)
+            yield from in_order(child, seen)
     yield step

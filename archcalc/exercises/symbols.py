@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import product
 from math import prod
-from pathlib import Path
 
 from archcalc.exercises.blanks import Shape
-from archcalc.spec import paths
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import shipped
 
 MOST_MEANINGS = 64  # of all words of a working together
-
-
-def letters() -> Mapping[str, tuple[str, ...]]:
-    """What is written for each dim, by its name."""
-    return _read(paths.shipped("typed")["sizes"])
-
-
-@cache
-def _read(path: Path) -> dict[str, tuple[str, ...]]:
-    found = read(path.read_bytes(), path.name).data
-    return {dim: tuple(map(str, written)) for dim, written in found.items()}
 
 
 def words_for(axis: str) -> set[str]:
     """What may be written for an axis; `channels_2` is one of the channels, `tgt_seq` a sequence."""
     numberless = axis.rstrip("0123456789").rstrip("_")
     kinds = (numberless, numberless.rpartition("_")[2])
-    return {axis, *kinds, *(letter for kind in kinds for letter in letters().get(kind, ()))}
+    letters = shipped("typed", "sizes")  # what is written for each dim, by its name
+    return {axis, *kinds, *(str(letter) for kind in kinds for letter in letters.get(kind, ()))}
 
 
 def stands_for(word: str, axis: str) -> bool:

@@ -7,7 +7,7 @@ into patches, residuals add equal widths, as the family itself checks it.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -20,13 +20,9 @@ COUNTS = frozenset({"batch", "blocks", "layers", "repeat"})  # of equal things, 
 STRUCTURE = frozenset({"offset", "theta", "kernels", "strides", "quantization", "scope", "spare"})
 ABOUT_THE_ORIGINAL = ("about", "source", "published", "notes")
 ROUND = 64  # widths are multiples of it, where they were
-GROUPS = {  # sizes of one group that are equal stay equal; all others are widths
-    **dict.fromkeys(("batch",), "batch"),
-    **dict.fromkeys(("blocks", "layers", "repeat"), "depth"),
-    **dict.fromkeys(("kernel",), "kernel"),
-    **dict.fromkeys(("seq", "length"), "length"),
-    **dict.fromkeys(("vocab", "classes"), "answers"),
-}
+GROUPS = {"batch": "batch", "kernel": "kernel"}  # sizes of one group that are equal stay equal; all others are widths
+GROUPS |= dict.fromkeys(("blocks", "layers", "repeat"), "depth")
+GROUPS |= {"seq": "length", "length": "length", "vocab": "answers", "classes": "answers"}
 Change = Callable[[str, int], int]
 
 
@@ -50,9 +46,10 @@ def varied(model: Model, seed: int) -> Model:
     """The same architecture in other sizes: one seed gives one model."""
     draw = random.Random(f"archcalc {seed}")
     data = {"name": "", **data_of(model)} | {"name": f"{model.name}, seed {seed}"}
-    sizes = list(dict.fromkeys((_group(name), size) for name, size in _sizes(data, "")))
+    sizes: dict[tuple[str, int], None] = {}
+    _mapped(data, "", lambda name, size: sizes.setdefault((_group(name), size)) or size)
     for attempt in range(TRIES):
-        changed = _mapped(data, "", _change(sizes, attempt, draw))
+        changed = _mapped(data, "", _change(list(sizes), attempt, draw))
         found = rebuilt(model, changed) if changed != data else None
         if found:
             return found
@@ -103,17 +100,6 @@ def rebuilt(model: Model, data: dict[str, Any]) -> Model | None:
     except (InputError, ValueError):  # two sizes of one dim
         return None
     return made
-
-
-def _sizes(value: Any, name: str) -> Iterator[tuple[str, int]]:
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _sizes(inner, key) if key not in STRUCTURE else ()
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _sizes(inner, name)
 
 
 def _mapped(value: Any, name: str, change: Change) -> Any:

@@ -55,8 +55,8 @@ def _character(character: str) -> str:
     return character if digit is None else str(digit)
 
 
-def ungrouped(text: str, *, spaces: bool = True) -> str:
+def ungrouped(text: str) -> str:
     """Without separators of thousands; a comma that separates none is one of decimals."""
-    for pattern in (*([_BY_SPACES] if spaces else []), _BY_MARKS, _BY_COMMAS, _BY_POINTS):
+    for pattern in (_BY_SPACES, _BY_MARKS, _BY_COMMAS, _BY_POINTS):
         text = pattern.sub(lambda found: re.sub(r"[ '_,.]", "", found[0]), text)
     return _DECIMAL_COMMA.sub(r"\1.\2", text)

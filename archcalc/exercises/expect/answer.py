@@ -109,7 +109,9 @@ def expected(asked: Asked, figures: Sequence[Candidate], tiers: Iterable[Tier], 
     exact = [one for one in found if one.value == asked.value]
     if found:
         return _told(asked, Verdict.OTHERWISE, main, exact or found)
-    return _told(asked, Verdict.NO, main, _nearest(asked, seen))
+    counted = [one for one in seen if one.value]  # the nearest by how many times too large or too small it is
+    nearest = sorted(counted, key=lambda one: max(one.value / asked.value, asked.value / one.value))[:1]
+    return _told(asked, Verdict.NO, main, nearest)
 
 
 def _agrees(asked: Asked, one: Candidate) -> bool:
@@ -149,12 +151,6 @@ def _pairs(asked: Asked, main: Candidate, candidates: Sequence[Candidate]) -> li
         Candidate(f"{one.name} and {other.name}", value, f"{one.sentence} and {other.sentence}")
         for value, (one, other) in found.items()
     ]
-
-
-def _nearest(asked: Asked, seen: Sequence[Candidate]) -> list[Candidate]:
-    """By how many times too large or too small it is."""
-    counted = [one for one in seen if one.value]
-    return sorted(counted, key=lambda one: max(one.value / asked.value, asked.value / one.value))[:1]
 
 
 def _told(asked: Asked, verdict: Verdict, main: Candidate, found: Sequence[Candidate]) -> Expected:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from archcalc.analyze.flops.report import FlopsReport
 from archcalc.core.tree import ops_in
 from archcalc.exercises.expect.answer import Candidate, Tier, asked, expected
+from archcalc.model import Model
 from archcalc.report.expected import Expected
-
-if TYPE_CHECKING:
-    from archcalc.analyze.flops.report import FlopsReport
-    from archcalc.model import Model
 
 MANY = 4  # digits of a number that single layers are looked at for
 SCORES, HEADS = "attention scores", ("head", "classifier")  # kinds of work in the report
@@ -56,18 +53,13 @@ def _moved(report: FlopsReport) -> Iterator[Candidate]:
 
 
 def _as_macs(one: Candidate) -> Candidate:
-    return Candidate(
-        f"MACs: {one.name}",
-        Fraction(one.value, 2),
-        f"multiply-adds, MACs, of {one.sentence.removeprefix('the FLOPs of ')}",
-    )
+    sentence = f"multiply-adds, MACs, of {one.sentence.removeprefix('the FLOPs of ')}"
+    return Candidate(f"MACs: {one.name}", Fraction(one.value, 2), sentence)
 
 
 def _one_sample(one: Candidate, report: FlopsReport) -> Candidate:
-    value = Fraction(one.value, report.batch)
-    return Candidate(
-        f"one sample: {one.name}", value, f"{one.sentence} for one sample of the batch of {report.batch:,}"
-    )
+    sentence = f"{one.sentence} for one sample of the batch of {report.batch:,}"
+    return Candidate(f"one sample: {one.name}", Fraction(one.value, report.batch), sentence)
 
 
 def _parts(model: Model, report: FlopsReport) -> Iterator[Candidate]:
@@ -80,9 +72,8 @@ def _parts(model: Model, report: FlopsReport) -> Iterator[Candidate]:
     yield from _without("the whole step", report.total, kinds, is_masked=_is_masked(model))
     if report.mode == "train":
         forwards = {name: int(amounts.forward) for name, amounts in report.kinds.items()}
-        yield Candidate(
-            "with recomputation", report.total + report.forward, "a training step that recomputes all of it"
-        )
+        again = report.total + report.forward
+        yield Candidate("with recomputation", again, "a training step that recomputes all of it")
         yield from _without("the forward pass", report.forward, forwards, is_masked=_is_masked(model))
 
 

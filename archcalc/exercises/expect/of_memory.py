@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
 
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.exercises.expect.answer import Candidate, Tier, asked, expected
 from archcalc.exercises.mistakes.in_the_model import misreadings
 from archcalc.exercises.variation import data_of, rebuilt
+from archcalc.model import Model
 from archcalc.report.expected import Expected
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.report import MemoryReport
-    from archcalc.model import Model
 
 CACHE = "kv_cache"
 MANY = 4  # digits of a number that single layers are looked at for
@@ -27,7 +25,8 @@ EACH = {  # bytes for each parameter, and where people have them from
     Fraction(18): "mixed precision with fp32 gradients",
     Fraction(8): "Adam's moments in fp32",
 }
-Again = Callable[["Model"], "MemoryReport"]  # the same question about another model
+_bytes = partial(Candidate, is_bytes=True)
+Again = Callable[[Model], MemoryReport]  # the same question about another model
 
 
 def expect_memory(model: Model, report: MemoryReport, text: str, again: Again) -> Expected:
@@ -41,10 +40,6 @@ def expect_memory(model: Model, report: MemoryReport, text: str, again: Again) -
         Tier(lambda: _rows(report), digits=MANY),
     )
     return expected(wanted, list(_figures(report)), tiers)
-
-
-def _bytes(name: str, value: int | Fraction, sentence: str) -> Candidate:
-    return Candidate(name, value, sentence, is_bytes=True)
 
 
 def _figures(report: MemoryReport) -> Iterator[Candidate]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from archcalc.analyze.params import ParamsReport
 from archcalc.core.ir import Module, ModuleGroup, Param, walk
 from archcalc.core.roles import Role
 from archcalc.exercises.arithmetic import number
@@ -15,9 +15,6 @@ from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.variation import data_of, rebuilt
 from archcalc.model import Model
 from archcalc.report.expected import Expected
-
-if TYPE_CHECKING:
-    from archcalc.analyze.params import ParamsReport
 
 MANY = 7  # digits of a number that mistakes in a calculation are looked for
 BYTES = (4, 2, 1)  # of a parameter in usual formats

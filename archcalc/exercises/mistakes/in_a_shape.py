@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from math import prod
-from typing import NamedTuple
 
 from archcalc.exercises.blanks import Blank, Shape
 
 BATCH, AXIS, ORDER = "forgotten batch", "forgotten axis", "axes in another order"
 MORE, MERGED, SIZE = "one axis too many", "axes merged or split", "another size on an axis"
+WrongShape = tuple[str, str]  # the name of a mistake, and a sentence about this shape
 NAMES = (BATCH, AXIS, ORDER, MORE, MERGED, SIZE)
-
-
-class WrongShape(NamedTuple):
-    name: str
-    sentence: str
 
 
 def wrong_shape(blank: Blank, given: Shape, sizes: dict[str, int]) -> WrongShape:
@@ -26,16 +21,16 @@ def wrong_shape(blank: Blank, given: Shape, sizes: dict[str, int]) -> WrongShape
     missing = _missing(right, given)
     if missing is not None:
         name = BATCH if blank.axes[missing] == "batch" else AXIS
-        return WrongShape(name, f"the axis {axes[missing]} is missing")
+        return (name, f"the axis {axes[missing]} is missing")
     if Counter(right) == Counter(given):
-        return WrongShape(ORDER, f"the axes are {' × '.join(axes)}, in this order")
+        return (ORDER, f"the axes are {' × '.join(axes)}, in this order")
     if len(right) == len(given):
         return _wrong_sizes(blank, given, axes, sizes)
     if _missing(given, right) is not None:
-        return WrongShape(MORE, f"there is one axis too many: {' × '.join(axes)}")
+        return (MORE, f"there is one axis too many: {' × '.join(axes)}")
     if prod(right) == prod(given):
-        return WrongShape(MERGED, f"as many numbers, but along other axes: {' × '.join(axes)}")
-    return WrongShape("", f"expected {len(right)} axes: {' × '.join(blank.axes)}")
+        return (MERGED, f"as many numbers, but along other axes: {' × '.join(axes)}")
+    return ("", f"expected {len(right)} axes: {' × '.join(blank.axes)}")
 
 
 def _missing(longer: Shape, shorter: Shape) -> int | None:
@@ -50,9 +45,9 @@ def _wrong_sizes(blank: Blank, given: Shape, axes: list[str], sizes: dict[str, i
     wrong = [place for place, size in enumerate(blank.answer) if given[place] != size]
     if len(wrong) > 1:
         which = ", ".join(blank.axes[place] for place in wrong)
-        return WrongShape("", f"{len(wrong)} axes are of another size: {which}")
+        return ("", f"{len(wrong)} axes are of another size: {which}")
     place = wrong[0]
     other = next((name for name, size in sizes.items() if size == given[place]), "")
     taken = f", not {other} ({given[place]:,})" if other else ""
     name = SIZE if other else ""
-    return WrongShape(name, f"axis {place + 1} is {axes[place] if other else blank.axes[place]}{taken}")
+    return (name, f"axis {place + 1} is {axes[place] if other else blank.axes[place]}{taken}")

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
-
-from archcalc.exercises.blanks import Blank
-
-
-class Wrong(NamedTuple):
-    name: str
-    value: Fraction
-    sentence: str
-
 
 _MEMORY = (
     ("bits for bytes", Fraction(8), "this is in bits: a byte has eight"),
@@ -36,13 +26,6 @@ _PARAMETERS = (
 )
 ONE_SAMPLE = "one sample for the batch"
 UNITS = {"params": _PARAMETERS, "memory": _MEMORY, "flops": _FLOPS}
-
-
-def wrong_units(blank: Blank, batch: int) -> Iterator[Wrong]:
-    """The answer in the units that are taken for the one that is asked."""
-    assert isinstance(blank.answer, int)
-    for name, factor, sentence in factors(blank.question, batch):
-        yield Wrong(name, blank.answer * factor, sentence)
 
 
 def factors(question: str, batch: int) -> Iterator[tuple[str, Fraction, str]]:
