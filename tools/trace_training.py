@@ -14,8 +14,9 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+from sharded_steps import trace_sharded
+
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.verify.hf.sharded_training import trace_sharded
 from archcalc.verify.hf.traced import Trace, trace_training
 from archcalc.verify.hf.training import Setting, Training
 

@@ -81,9 +81,9 @@ def _is_added_in_place(args: Any) -> bool:
 
 
 def _is_called_by_the_engine() -> bool:
-    """By a formula in C++: no Python runs between it and `backward`."""
-    frame = sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].startswith(_WRAPPERS):
+    """By a formula in C++: no Python but that of dispatch modes runs between it and `backward`."""
+    frame, mode = sys._getframe(1), "__torch_dispatch__"
+    while frame.f_back and (frame.f_code.co_name == mode or frame.f_globals["__name__"].startswith(_WRAPPERS)):
         frame = frame.f_back
     return frame.f_code is graph._engine_run_backward.__code__
 

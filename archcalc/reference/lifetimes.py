@@ -64,7 +64,6 @@ class Lifetimes(TorchDispatchMode):
         self.events: list[Event] = []
         self._numbers: dict[int, int] = {}  # the key of every living storage, by its address
         self._alive: dict[int, tuple[Storage, Any]] = {}  # by key, with a weak reference
-        self._emptied: dict[int, tuple[Storage, Any]] = {}  # by address, what stood in a storage of no size now
         self._made = 0
 
     def begin(self, name: str, step: int = 0) -> None:
@@ -126,18 +125,6 @@ class Lifetimes(TorchDispatchMode):
         del self._numbers[address]
         storage, _ = self._alive.pop(key)
         self.events.append(Death(storage))
-
-    def resized(self, storage: Any) -> None:
-        """A storage of another size takes other memory; one of no size takes none until it is filled again."""
-        address = storage._cdata
-        key = self._numbers.get(address)
-        if key is not None:
-            before, _ = self._alive[key]
-            self._emptied[address] = before, weakref.ref(storage, lambda _: self._emptied.pop(address))
-            self._gone(key, address)
-        if address in self._emptied:
-            before, _ = self._emptied[address]
-            self._add(storage, before.op, before.shape, before.dtype)
 
     def module(self) -> str:
         """The path of the module that is running."""

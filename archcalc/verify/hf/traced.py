@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from archcalc.importers.meta.contained import contained
-from archcalc.reference.lifetimes import Birth, Death, Event, Lifetimes, Peak, Phase, Storage, peaks
+from archcalc.reference.lifetimes import Event, Lifetimes, Peak, Phase, peaks
 from archcalc.reference.module_paths import ModulePaths
 from archcalc.verify.hf.as_on_a_gpu import as_on_a_gpu
 from archcalc.verify.hf.training import Setting, Training
@@ -25,18 +25,6 @@ class Trace:
     @cached_property
     def peaks(self) -> dict[Phase, Peak]:
         return {peak.phase: peak for peak in peaks(self.events)}
-
-    def kept(self, step: int) -> tuple[Storage, ...]:
-        """What a forward pass leaves for the backward pass: saved by autograd, or held beside it, such as the loss."""
-        start = self.events.index(Phase("backward", step))
-        made = [event.storage for event in self.events[:start] if isinstance(event, Birth)]
-        gone = {event.storage.key for event in self.events[:start] if isinstance(event, Death)}
-        return tuple(one for one in made if one.phase == Phase("forward", step) and one.key not in gone)
-
-    @property
-    def peak(self) -> Peak:
-        """The highest of all steps."""
-        return max(self.peaks.values(), key=lambda peak: peak.bytes)
 
 
 class Recorder(Lifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped

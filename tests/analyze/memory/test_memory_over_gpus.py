@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from sharded_steps import ShardedLifetimes, faked
 from support.saved_by_blocks import saved_by_blocks
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import (
@@ -21,7 +22,6 @@ from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
-from archcalc.reference.sharded import ShardedLifetimes, faked
 from archcalc.reference.transformer import Transformer
 from archcalc.run.tree_changes import traced
 from archcalc.verify.plain import plain

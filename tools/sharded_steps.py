@@ -1,8 +1,12 @@
 """Lifetimes of storages on one of several GPUs: FSDP2 and DTensor in one process, the other GPUs faked.
 
 It runs on fake CPU tensors, since FSDP2 takes none on meta. Streams of a CPU do nothing, but can be told apart.
+`trace_sharded` is two training steps of a transformers class there, with weights, gradients and states divided.
 """
 
+from __future__ import annotations
+
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,10 +17,14 @@ import torch.distributed as dist
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor._sharding_prop import ShardingPropagator
 
-from archcalc.reference.lifetimes import Lifetimes
+from archcalc.reference.lifetimes import Lifetimes, Storage
+from archcalc.verify.hf.theirs import block_names
+from archcalc.verify.hf.traced import Recorder, Trace, recorded
+from archcalc.verify.hf.training import Setting, Training
 
 
 @contextmanager
@@ -33,13 +41,14 @@ def faked(gpus: int) -> Iterator[DeviceMesh]:
         dist.destroy_process_group()
 
 
-class ShardedLifetimes(Lifetimes):
+class ShardedLifetimes(Lifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """What is made of each shard, and not the whole that it stands for. Streams are numbered as they come."""
 
     def __init__(self, device: str = "cpu", *, in_place: bool = True) -> None:
         super().__init__(device, in_place=in_place)
         self._streams: list[Any] = [torch.cpu.current_stream()]
         self._asks_for_shapes = False
+        self._emptied: dict[int, tuple[Storage, Any]] = {}  # by address, what stood in a storage of no size now
         self._open = ExitStack()
 
     def add(self, tensor: Tensor, op: str) -> None:
@@ -64,10 +73,10 @@ class ShardedLifetimes(Lifetimes):
     def __enter__(self) -> Any:
         self._open.enter_context(self._unseen_shapes())
         self._open.enter_context(self._seen_resizes())
-        return super().__enter__()
+        return super().__enter__()  # type: ignore[no-untyped-call]
 
     def __exit__(self, *failure: Any) -> None:
-        super().__exit__(*failure)
+        super().__exit__(*failure)  # type: ignore[no-untyped-call]
         self._open.close()
 
     def _unseen_shapes(self) -> Any:
@@ -91,13 +100,44 @@ class ShardedLifetimes(Lifetimes):
             before = storage.nbytes()
             done = resize(storage, size)
             if before != size:
-                self.resized(storage)
+                self._resized(storage)
             return done
 
         return patch.object(torch.UntypedStorage, "resize_", seen)
+
+    def _resized(self, storage: Any) -> None:
+        """A storage of another size takes other memory; one of no size takes none until it is filled again."""
+        address = storage._cdata
+        key = self._numbers.get(address)
+        if key is not None:
+            before, _ = self._alive[key]
+            self._emptied[address] = before, weakref.ref(storage, lambda _: self._emptied.pop(address))
+            self._gone(key, address)
+        if address in self._emptied:
+            before, _ = self._emptied[address]
+            self._add(storage, before.op, before.shape, before.dtype)
 
 
 def _shard(tensor: Tensor) -> Tensor:
     if isinstance(tensor, DTensor):
         return tensor._local_tensor
     return tensor
+
+
+class ShardedRecorder(Recorder, ShardedLifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+    """Of both."""
+
+
+def trace_sharded(config: dict[str, Any], setting: Setting, gpus: int, *, in_place: bool = True) -> Trace:
+    """On fake CPU tensors, whose layer norms keep statistics in bf16 where a GPU's keep them in fp32."""
+    with faked(gpus) as mesh:
+        training = sharded(Training(config, setting, device="cpu"), mesh)
+        return recorded(training, ShardedRecorder(training, in_place=in_place))
+
+
+def sharded(training: Training, mesh: DeviceMesh) -> Training:
+    """Each block gathered on its own, then the rest: fp32 shards, bf16 when gathered, gradients summed in fp32."""
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    for name in (*block_names(training.model), ""):
+        fully_shard(training.model.get_submodule(name), mesh=mesh, mp_policy=policy)
+    return training
