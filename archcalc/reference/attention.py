@@ -149,15 +149,11 @@ class Attention(nn.Module):
         if hasattr(self, "gate"):
             gate = self.gate(x)
         found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
-        return self.out(run(self, "out_norm", self._opened(found, gate)))
-
-    def _opened(self, found: Tensor, gate: Tensor | None) -> Tensor:
-        if gate is None:
-            return found
-        gate = torch.sigmoid(gate)
-        if self.part["gate"] != "head":
-            return found * gate
-        return (split_heads(found, self.value_dim) * gate[..., None]).flatten(2)
+        if gate is not None and self.part["gate"] == "head":  # a number for each head, or for each of its values
+            found = (split_heads(found, self.value_dim) * torch.sigmoid(gate)[..., None]).flatten(2)
+        elif gate is not None:
+            found = found * torch.sigmoid(gate)
+        return self.out(run(self, "out_norm", found))
 
     def _normed(self, name: str, x: Tensor) -> Tensor:
         """Split into heads, and normed before or after that."""

@@ -1,5 +1,7 @@
 """Autoencoders in plain PyTorch: linear, deep, variational, and the recursive one over a sentence, word by word."""
 
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -12,16 +14,11 @@ from archcalc.reference.family import Family
 from archcalc.reference.layers import ACTIVATIONS, weight_if
 
 
-class LinearAutoencoder(nn.Module):
+def linear_autoencoder(config: Config) -> nn.Module:
     """x̂ = W2·W1·x."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.encoder = nn.Linear(config["input"], config["hidden"], bias=config["bias"])
-        self.decoder = nn.Linear(config["hidden"], config["input"], bias=config["bias"])
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.decoder(self.encoder(x))
+    widths = {"encoder": (config["input"], config["hidden"]), "decoder": (config["hidden"], config["input"])}
+    layers = {name: nn.Linear(*sizes, bias=config["bias"]) for name, sizes in widths.items()}
+    return nn.Sequential(OrderedDict(layers))
 
 
 @dataclass
@@ -34,20 +31,13 @@ class Tree:
     logits: list[Tensor] = field(default_factory=list)
 
 
-class Parent(nn.Linear):
-    """p = tanh(W1·[left; right] + b1)."""
-
-    def forward(self, children: Tensor) -> Tensor:
-        return torch.tanh(super().forward(children))
-
-
 class Merge(nn.Module):
-    """Two neighbours become their parent, which is rebuilt and, with classes, classified."""
+    """Two neighbours become their parent, tanh(W1·[left; right] + b1): rebuilt and, with classes, classified."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         pair, hidden, bias = 2 * config["input"], config["hidden"], config["bias"]
-        self.parent = Parent(pair, hidden, bias=bias)
+        self.parent = Layer(pair, hidden, bias, "tanh")
         self.reconstruction = nn.Linear(hidden, pair, bias=bias)
         if config["classes"]:
             self.classifier = nn.Linear(hidden, config["classes"], bias=bias)
@@ -180,32 +170,30 @@ class LayeredAutoencoder(nn.Module):
         return Rebuilt(self.decoder(z, matrices), code, log_variance[0])
 
 
-def layered_loss(config: Config, output: Rebuilt, target: Tensor) -> Tensor:
-    """The error of the reconstruction, and of a variational one how far its code is from a standard normal."""
-    compare = {"squared": nn.functional.mse_loss, "bernoulli": nn.functional.binary_cross_entropy}[config["loss"]]
-    error: Tensor = compare(output.outputs, target)
-    if output.mean is None or output.log_variance is None:
-        return error
-    return error - torch.sum(1 + output.log_variance - output.mean.square() - output.log_variance.exp()) / 2
+ERRORS = {"squared": nn.functional.mse_loss, "bernoulli": nn.functional.binary_cross_entropy}
 
 
 class Autoencoders(Family):
     """All of them."""
 
     def build(self, options: dict[str, str]) -> nn.Module:
-        kinds = {"linear": LinearAutoencoder, "recursive": RecursiveAutoencoder}
-        made: nn.Module = kinds.get(self.config["kind"], LayeredAutoencoder)(self.config)
-        return made
+        kinds: dict[str, Callable[[Config], nn.Module]]
+        kinds = {"linear": linear_autoencoder, "recursive": RecursiveAutoencoder}
+        return kinds.get(self.config["kind"], LayeredAutoencoder)(self.config)
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         return [torch.rand(batch, *lengths.values(), self.config["input"], device=device)]
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
-        """The reconstruction loss; in a tree at every merge, plus the classification loss."""
+        """The reconstruction loss; of a variational one also how far its code is from a standard normal; in a tree at
+        every merge, plus the classification loss."""
         if self.config["kind"] == "linear":
             return nn.functional.mse_loss(output, given[0])
         if self.config["kind"] != "recursive":
-            return layered_loss(self.config, output, given[0])
+            error: Tensor = ERRORS[self.config["loss"]](output.outputs, given[0])
+            if output.mean is None:
+                return error
+            return error - torch.sum(1 + output.log_variance - output.mean.square() - output.log_variance.exp()) / 2
         errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]
         if output.logits:
             targets = torch.randint(self.config["classes"], output.logits[0].shape[:1], device=given[0].device)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.cache import Cache
-from archcalc.reference.layers import Dropout, add, make_norm, run
+from archcalc.reference.layers import Dropout, Weight, add, make_norm, run
 from archcalc.reference.parts import make_part
 
 
@@ -19,10 +19,9 @@ class Block(nn.Module):
         self.steps: list[tuple[str, str]] = []
         for index, part in enumerate(parts):
             earlier = sum(other["name"] == part["name"] for other in parts[:index])
-            name = part["name"]
+            name, place = part["name"], part["norm"]["place"]
             if earlier:
                 name = f"{name}_{earlier + 1}"
-            place = part["norm"]["place"]
             self.steps.append((name, place))
             self.add_module(name, make_part(part, d_model, memory_width, options))
             if parallel != "shared" and (parallel == "separate" or place != "out"):
@@ -30,7 +29,7 @@ class Block(nn.Module):
             if place in ("out", "sandwich"):
                 add(self, f"{name}_norm_out", make_norm(part["norm"], d_model))
             if part["layer_scale"]:
-                self.add_module(f"{name}_scale", Scale(d_model))
+                self.add_module(f"{name}_scale", Scale(d_model, start=torch.ones))
         if parallel == "shared":
             add(self, "norm", make_norm(parts[0]["norm"], d_model))
         self.dropout = Dropout(parts[0]["dropout"])
@@ -56,12 +55,8 @@ class Block(nn.Module):
         return run(self, f"{name}_norm_out", self.dropout(branch))
 
 
-class Scale(nn.Module):
+class Scale(Weight):
     """A learned vector on a branch."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Tensor) -> Tensor:
         return x * self.weight

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from archcalc.reference.layers import run, side_by_side, weight_if
+from archcalc.reference.layers import Weight, run, side_by_side, weight_if
 
 State = tuple[Tensor, ...]
 GATES = {
@@ -109,7 +109,7 @@ class StackedCell(Cell):
             self.weight_hh = nn.Parameter(torch.zeros(wide, self.state))
             self.bias_ih, self.bias_hh = (weight_if(self.biases == "two", wide) for _ in range(2))
         if self.peeps:
-            self.peephole = Peephole(self.hidden)
+            self.peephole = Peephole(len(PEEPING) * self.hidden)
 
     def _products(self, inputs: list[Tensor], h: Tensor) -> tuple[Tensor, Tensor]:
         x = side_by_side(inputs, dim=1)
@@ -145,12 +145,8 @@ class StackedCell(Cell):
         return (torch.tanh(from_x + from_h),)
 
 
-class Peephole(nn.Module):
+class Peephole(Weight):
     """What the three gates of an LSTM see of its cell, in one vector."""
-
-    def __init__(self, hidden: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(len(PEEPING) * hidden))
 
     def forward(self, cell: Tensor, index: int) -> Tensor:
         return cell * self.weight.view(len(PEEPING), -1)[index]

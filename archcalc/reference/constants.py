@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
 from archcalc.reference.attention import is_flash
-from archcalc.reference.disentangled import distance_rows
+from archcalc.reference.relative import distance_rows
 from archcalc.reference.sight import hidden_from_last, hidden_from_sight, needs_mask
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
-from archcalc.reference.layers import Dropout, add, make_norm, plus, run, weight_if
+from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, weight_if
 
 
 def make_embedding(stack: Config) -> nn.Module:
@@ -149,18 +149,14 @@ class Projection(nn.Conv2d):
         return super().forward(image).flatten(2).transpose(1, 2)
 
 
-class Vectors(nn.Module):
+class Vectors(Weight):
     """Learned vectors, put in front of a sequence."""
-
-    def __init__(self, number: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(number, width))
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
 
 
-class AddedVectors(Vectors):
+class AddedVectors(Weight):
     """Learned positions of an image's patches."""
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:

@@ -79,7 +79,8 @@ class FusedAttention(torch.autograd.Function):
             if sinks is not None:
                 wider = torch.cat((made, _beside(sinks, made)), dim=-1)
             logsumexp = wider.to(torch.promote_types(q.dtype, torch.float32)).logsumexp(dim=-1)
-            found = _heads_side_by_side(scores.dropped(_weights(made, logsumexp)) @ _shown(v, q))
+            found = scores.dropped(_weights(made, logsumexp)) @ _shown(v, q)  # (batch, heads, seq, head_dim)
+            found = found.transpose(1, 2).contiguous().transpose(1, 2)  # a token's heads are one vector, as in kernels
         ctx.save_for_backward(q, k, v, sinks, chosen, found, logsumexp)
         ctx.scores = scores
         return found
@@ -107,11 +108,6 @@ def _weights(scores: Tensor, logsumexp: Tensor) -> Tensor:
 def _shown(x: Tensor, q: Tensor) -> Tensor:
     """Keys or values to all heads of their group."""
     return x.repeat_interleave(q.shape[1] // x.shape[1], dim=1)
-
-
-def _heads_side_by_side(x: Tensor) -> Tensor:
-    """(batch, heads, seq, head_dim), laid out so that a token's heads are one vector, as kernels write them."""
-    return x.transpose(1, 2).contiguous().transpose(1, 2)
 
 
 def _gathered(gradient: Tensor, like: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.layers import ACTIVATIONS, add, make_norm, run, weight_if
+from archcalc.reference.layers import ACTIVATIONS, Weight, add, make_norm, run, weight_if
 from archcalc.reference.parts import make_part
 from archcalc.reference.positions import grid
 
@@ -28,17 +28,15 @@ class Head(nn.Module):
             add(self, "norm", make_norm(stack["norm"], width))
         if settings["transform"]:
             out = settings["transform"]
-            if out is True and classifies:
-                out = width
-            elif out is True:
-                out = stack["tables"]["width"]
+            if out is True:
+                out = width if classifies else stack["tables"]["width"]
             self.transform = Transform(settings, stack, width, out)
             width = out
         if settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
         self.bias = weight_if(settings["bias"], outputs)
-        if settings["bias"] == "twice":
-            self.spare_bias = Spare(outputs)
+        if settings["bias"] == "twice":  # one of them is kept and read by nothing
+            self.spare_bias = nn.ParameterDict({"bias": torch.zeros(outputs)})
 
     def _before_classes(self, stack: Config, width: int) -> int:
         """What stands between the pooled states and the classes, and how wide it ends."""
@@ -73,12 +71,8 @@ class Head(nn.Module):
         return nn.functional.linear(x, table, self.bias)
 
 
-class Weighted(nn.Module):
+class Weighted(Weight):
     """States of all blocks, each times a learned number, summed."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(number))
 
     def forward(self, states: list[Tensor]) -> Tensor:
         weights = self.weight.softmax(dim=0).view(-1, 1, 1, 1)
@@ -91,14 +85,6 @@ def _blocks(items: list[Config]) -> int:
     lines = [item for item in items if "items" not in item]
     inside = sum(item["times"] * _blocks(item["items"]) for item in periods)
     return inside + sum(item["times"] * item["calls"] for item in lines)
-
-
-class Spare(nn.Module):
-    """A bias that is kept and read by nothing."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(width))
 
 
 class Transform(nn.Module):
@@ -198,7 +184,7 @@ class Probe(nn.Module):
         wide = next(part for part in parts if part["type"] == "layer" and part["layer"]["type"] == "ffn")
         sees_all = {"causal": False, "window": None, "chunk": None}
         looks = {**looks, "cross": True, "memory": width, "positions": [], "sight": sees_all, "softmax": "input"}
-        self.probe = Vector(width)
+        self.probe = Vector(1, width)
         self.attention = make_part(looks, width, width, options)
         add(self, "norm", make_norm(stack["norm"], width))
         self.ffn = make_part(wide, width, width, options)
@@ -208,12 +194,8 @@ class Probe(nn.Module):
         return (found + self.ffn(run(self, "norm", found), {})).squeeze(1)
 
 
-class Vector(nn.Module):
+class Vector(Weight):
     """Learned, the same for every sequence."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(1, width))
 
     def forward(self, batch: int) -> Tensor:
         return self.weight.repeat(batch, 1, 1)

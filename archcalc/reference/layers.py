@@ -63,6 +63,14 @@ def weight_if(there: Any, *shape: int, start: Callable[..., Tensor] = torch.zero
     return nn.Parameter(start(shape))
 
 
+class Weight(nn.Module):
+    """A layer that is one tensor of weights; what it does with them is said by each kind."""
+
+    def __init__(self, *shape: int, start: Callable[..., Tensor] = torch.zeros) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(start(shape))
+
+
 def plus(x: Tensor, bias: Tensor | None) -> Tensor:
     """With what is added to it, if anything is."""
     if bias is None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS
-from archcalc.reference.scan import Found, as_kernel, by_length, keep, known
+from archcalc.reference.scan import Found, behind_state, known
 
 SLOWEST = 8.0  # the last head forgets a share of 2⁻⁸ of what it knows
 
@@ -27,10 +27,8 @@ class Lightning(nn.Module):
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         q, k, v = (self.act(one(x)).unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (self.q, self.k, self.v))
-        start = known(cache, f"{self.path}.state")
-        look_up = by_length(x, start, partial(in_chunks, self.chunk), one_step)
-        found, last = as_kernel(look_up, q, k, v, start)
-        keep(cache, f"{self.path}.state", last)
+        is_step = x.shape[1] == 1 and known(cache, f"{self.path}.state") is not None
+        found = behind_state(cache, self.path, one_step if is_step else partial(in_chunks, self.chunk), q, k, v)
         return self.out(self.norm(found.transpose(1, 2).flatten(2)) * torch.sigmoid(self.gate(x)))
 
 

@@ -1,4 +1,8 @@
-"""Mamba in plain PyTorch: a selective state-space layer, with step size, B and C computed from each token."""
+"""Mamba and Mamba-2 (SSD) in plain PyTorch: selective state-space layers.
+
+Step size, B and C are computed from each token; Mamba-2 has one decay per head, so that chunks are computed by matrix
+products.
+"""
 
 from typing import Any
 
@@ -8,8 +12,8 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.conv import CausalConv
-from archcalc.reference.layers import run
-from archcalc.reference.scan import Found, as_kernel, keep, known, scan
+from archcalc.reference.layers import Weight, run
+from archcalc.reference.scan import Found, behind_state, by_length, chunked, decays_between, joined, passed_within, scan
 
 
 class Mamba(nn.Module):
@@ -36,9 +40,7 @@ class Mamba(nn.Module):
         widths = (self.layer["dt_rank"], self.layer["state"], self.layer["state"])
         step, b, c = self.select(u).split(widths, dim=-1)
         step, b, c = (run(self, f"{name}_norm", one) for name, one in (("dt", step), ("b", b), ("c", c)))
-        start = known(cache, f"{self.path}.state")
-        y, last = as_kernel(selective_scan, u, self.dt(step), b, c, self.A_log, start)
-        keep(cache, f"{self.path}.state", last)
+        y = behind_state(cache, self.path, selective_scan, u, self.dt(step), b, c, self.A_log)
         return self.out((y + self.D * u) * F.silu(gate))
 
 
@@ -55,3 +57,78 @@ def selective_scan(u: Tensor, step: Tensor, b: Tensor, c: Tensor, rates: Tensor,
     decay = torch.exp(step * -torch.exp(rates))
     states = scan(decay, step * b[:, :, None] * u[..., None], start)
     return (states @ c[..., None])[..., 0], states[:, -1]
+
+
+class Mamba2(nn.Module):
+    """One projection for gate, values, B, C and Δ; a short convolution; the states; a norm behind the gate."""
+
+    def __init__(self, layer: Config, d_model: int) -> None:
+        super().__init__()
+        self.path = ""
+        inner, heads, self.chunk = layer["inner"], layer["heads"], layer["chunk"]
+        shared = layer["groups"] * layer["state"]
+        self.mixed, self.heads, self.groups = (inner, shared, shared), heads, layer["groups"]
+        self.widths = (inner, sum(self.mixed), heads)
+        self.add_module("in", nn.Linear(d_model, sum(self.widths), bias=layer["bias"]))
+        self.conv = CausalConv(sum(self.mixed), layer["conv"], layer["conv_bias"])
+        self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
+        self.D = nn.Parameter(torch.ones(heads))
+        if layer["norm_groups"] == 1:
+            self.norm: nn.Module = nn.RMSNorm(inner)
+        elif layer["norm_groups"]:
+            self.norm = GroupedNorm(inner, layer["norm_groups"])
+        self.out = nn.Linear(inner, d_model, bias=layer["out_bias"])
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        gate, mixed, step = run(self, "in", x).split(self.widths, dim=-1)
+        values, b, c = F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1)
+        values = values.unflatten(-1, (self.heads, -1))
+        b, c = (one.unflatten(-1, (self.groups, -1)) for one in (b, c))
+        y = behind_state(cache, self.path, self._mixed, values, b, c, step)
+        y = (y + self.D[:, None] * values).flatten(2)
+        return self.out(run(self, "norm", y * F.silu(gate)))
+
+    def _mixed(self, values: Tensor, b: Tensor, c: Tensor, step: Tensor, start: Tensor | None) -> Found:
+        """Groups of heads share B and C; a step Δ scales what a position adds, and how much it forgets."""
+        b, c = (one.repeat_interleave(self.heads // self.groups, dim=2) for one in (b, c))
+        step = F.softplus(step + self.dt_bias)
+        mix = by_length(values, start, in_chunks, one_step)
+        return mix(values * step[..., None], b, c, step * -torch.exp(self.A_log), start, self.chunk)
+
+
+class GroupedNorm(Weight):
+    """RMS norm of each share of the channels by itself, then a weight for every channel."""
+
+    def __init__(self, width: int, groups: int) -> None:
+        super().__init__(width, start=torch.ones)
+        self.groups = groups
+
+    def forward(self, x: Tensor) -> Tensor:
+        grouped = x.unflatten(-1, (self.groups, -1))
+        return F.rms_norm(grouped, grouped.shape[-1:]).flatten(2) * self.weight
+
+
+def one_step(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
+    """The state of every head, (head_dim, state), decayed and added to."""
+    added = values[:, 0, :, :, None] * b[:, 0, :, None]
+    state = start * torch.exp(decay[:, 0])[..., None, None] + added
+    return (state @ c[:, 0, :, :, None])[:, None, :, :, 0], state
+
+
+def in_chunks(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:
+    """`values` is (batch, seq, heads, head_dim), `b` and `c` (batch, seq, heads, state), `decay` a logarithm."""
+    length = values.shape[1]
+    values, b, c = (chunked(one, chunk) for one in (values, b, c))  # (batch, heads, chunks, chunk, width)
+    passed = passed_within(decay, chunk)
+    to_come = torch.exp(passed[..., -1:] - passed)
+    left = values.mT @ (b * to_come[..., None])  # what each chunk adds to the state
+    if start is None:
+        start = torch.zeros_like(left[:, :, 0])
+    left = torch.cat((start[:, :, None], left), dim=2)
+    between = decays_between(F.pad(passed[..., -1], (1, 0)).cumsum(-1))
+    # before each chunk and after the last: all that was left before, each decayed by what lies between
+    states = (between @ left.flatten(3)).unflatten(-1, left.shape[3:])
+    across = c @ states[:, :, :-1].mT * torch.exp(passed)[..., None]
+    scores = c @ b.mT * decays_between(passed)
+    found = across + scores @ values
+    return joined(found, length), states[:, :, -1]

@@ -9,20 +9,16 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
 from archcalc.reference.conv import Convolution, GatedConv
-from archcalc.reference.delta import DeltaNet
-from archcalc.reference.disentangled import DisentangledAttention
-from archcalc.reference.kda import KimiDelta
+from archcalc.reference.delta import DeltaNet, KimiDelta
 from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import FeedForward
 from archcalc.reference.lightning import Lightning
-from archcalc.reference.mamba import Mamba
-from archcalc.reference.mamba2 import Mamba2
+from archcalc.reference.mamba import Mamba, Mamba2
 from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture
+from archcalc.reference.relative import DisentangledAttention, SegmentAttention, ShawAttention
 from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
-from archcalc.reference.shaw import ShawAttention
-from archcalc.reference.transformer_xl import SegmentAttention
 from archcalc.reference.unsaid import ATTENTIONS
 
 LAYERS: dict[str, type[nn.Module]] = {

@@ -1,5 +1,6 @@
 """Recurrent nets in plain PyTorch: one stack, or an encoder and a decoder that may attend to it."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,8 @@ class Recurrent(nn.Module):
         self.embeddings = [f"{side}embedding" for side in sides]
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
             if stack["embedding"] is not None:
-                self.add_module(name, Embedding(stack))
+                table = Tokens(stack["vocab"], stack["embedding"], bool(stack["one_hot_bias"]))
+                self.add_module(name, nn.Sequential(OrderedDict(tokens=table)))
             made: nn.Module = Layers(stack)
             if stack["name"] == "decoder" and config["attention"]:
                 made = AttendingDecoder(stack, config)
@@ -67,17 +69,6 @@ class Recurrent(nn.Module):
             return given
         found: Tensor = embedding(given)
         return found
-
-
-class Embedding(nn.Module):
-    """Holds the token table."""
-
-    def __init__(self, stack: Config) -> None:
-        super().__init__()
-        self.tokens = Tokens(stack["vocab"], stack["embedding"], bool(stack["one_hot_bias"]))
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.tokens(ids)
 
 
 class Head(nn.Module):

@@ -84,6 +84,13 @@ def keep(cache: Cache | None, name: str, state: Tensor) -> None:
         cache.keep(name, state.clone())
 
 
+def behind_state(cache: Cache | None, path: str, compute: Callable[..., Found], *given: Tensor) -> Tensor:
+    """What a kernel gives every position behind the state that was kept; the one after the last is kept instead."""
+    found, last = as_kernel(compute, *given, known(cache, f"{path}.state"))
+    keep(cache, f"{path}.state", last)
+    return found
+
+
 def chunked(x: Tensor, chunk: int) -> Tensor:
     """(batch, seq, heads, width) as (batch, heads, chunks, chunk, width), with zeros at the end."""
     x = F.pad(x, (0, 0, 0, 0, 0, -x.shape[1] % chunk))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
@@ -9,11 +10,10 @@ from archcalc.reference.attention import relative_table
 from archcalc.reference.block import Block
 from archcalc.reference.cache import Cache
 from archcalc.reference.constants import Constants
-from archcalc.reference.disentangled import Distances
 from archcalc.reference.layers import Dropout, add, listed, make_norm, one_or_list, recomputed, run
 from archcalc.reference.parts import attentions_of
 from archcalc.reference.positions import Angles
-from archcalc.reference.transformer_xl import HeadBiases
+from archcalc.reference.relative import Distances
 
 
 class Stack(nn.Module):
@@ -77,7 +77,9 @@ def add_position_table(parent: nn.Module, attentions: list[Config], width: int) 
         elif settings["kind"] == "rope" and settings["stored"]:
             parent.add_module("position", Angles(settings["length"], part["rotated"]))
         elif settings["kind"] == "transformer-xl" and settings["shared"]:
-            parent.add_module("position", HeadBiases(part["heads"], part["head_dim"]))
+            sizes = part["heads"], part["head_dim"]
+            biases = {f"{which}_bias": torch.zeros(sizes) for which in ("content", "position")}
+            parent.add_module("position", nn.ParameterDict(biases))
 
 
 def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:

@@ -154,10 +154,10 @@ class Transformers(Family):
     def decodes(self) -> bool:
         return bool(self.config["decoder"])
 
-    def decode_step(self, model: nn.Module, given: list[Tensor]) -> tuple[Callable[[], Tensor], Cache]:
-        return self._step_behind(model, given, Cache())
-
-    def _step_behind(self, model: nn.Module, given: list[Tensor], cache: Cache) -> tuple[Callable[[], Tensor], Cache]:
+    def decode_step(
+        self, model: nn.Module, given: list[Tensor], *, forgets: bool = True
+    ) -> tuple[Callable[[], Tensor], Cache]:
+        cache = Cache(forgets=forgets)
         with torch.no_grad():
             model(*given[:-1], given[-1][:, :-1], cache=cache)
         return (lambda: model(*given[:-1], given[-1][:, -1:], cache=cache)), cache
@@ -172,7 +172,7 @@ class Transformers(Family):
             output = model(*given)
             found = {"finite": all(bool(one.isfinite().all()) for one in _each(output))}
             if places := [place for place, head in enumerate(self.heads) if self.decodes() and _answers_each(head)]:
-                step = self._step_behind(model, given, Cache(forgets=False))[0]
+                step = self.decode_step(model, given, forgets=False)[0]
                 whole = _together(output, places)
                 causal = is_causal(lambda *inputs: _together(model(*inputs), places), given, whole)
                 found["a later token changes no earlier output"] = causal

@@ -138,15 +138,11 @@ def _key(func: Any, args: Any, kwargs: Any) -> Any:
         return None
 
 
-def _said(values: Any) -> Any:
-    return tuple(map(_one, values))
-
-
-def _one(value: Any) -> Any:
+def _said(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.device != META:
             raise TypeError("its values may matter")
         return value.shape, value.stride(), value.storage_offset(), value.dtype
     if isinstance(value, tuple | list):
-        return _said(value)
+        return tuple(map(_said, value))
     return type(value), value  # 1, 1.0 and True are equal, and make different types

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.family import Family
+from archcalc.reference.layers import Weight
 
 
 class Vectors(nn.Embedding):
@@ -17,12 +18,8 @@ class Vectors(nn.Embedding):
         return found
 
 
-class Candidates(nn.Module):
+class Candidates(Weight):
     """A score for each candidate of every sample."""
-
-    def __init__(self, vocab: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(vocab, width))
 
     def forward(self, h: Tensor, ids: Tensor) -> Tensor:
         return (nn.functional.embedding(ids, self.weight) @ h[:, :, None])[..., 0]

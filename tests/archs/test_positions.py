@@ -10,7 +10,7 @@ import transformers
 
 import archcalc
 from archcalc.analyze.memory.activations import saved_activations
-from archcalc.reference.transformer_xl import shifted
+from archcalc.reference.relative import shifted
 
 if TYPE_CHECKING:
     from conftest import Run, Write

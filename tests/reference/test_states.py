@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
-from archcalc.reference import delta, mamba2
+from archcalc.reference import delta, mamba
 from archcalc.reference.conv import ByChannel
 from archcalc.reference.scan import Scan
 
@@ -83,7 +83,7 @@ def test_mamba_2_in_chunks(chunk: int) -> None:
     values, b, c = drawn(BATCH, SEQ, HEADS, VALUE), drawn(BATCH, SEQ, HEADS, KEY), drawn(BATCH, SEQ, HEADS, KEY)
     given = (values, b, c, -drawn(BATCH, SEQ, HEADS).abs().detach().requires_grad_())
     start = drawn(BATCH, HEADS, VALUE, KEY)
-    same(mamba2.in_chunks(*given, start, chunk), one_by_one(mamba2.one_step, start, *given), (*given[:3], start))
+    same(mamba.in_chunks(*given, start, chunk), one_by_one(mamba.one_step, start, *given), (*given[:3], start))
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 7, 10])
