@@ -263,8 +263,8 @@ class Module:
         is_wide = bool(inputs) and inputs[0].role == "stat"
         made_in = role or ("stat" if is_wide and traits.role == "act" else traits.role)
         shape = to if to is not None else inputs[0].axes
-        base, stops = (of.storage, of.stops) if of else (None, False)
-        output = Tensor(shape, made_in, base, stops=stops, of=of, of_values=traits.of_values)
+        stops = of.stops if of else False
+        output = Tensor(shape, made_in, stops=stops, of=of, of_values=traits.of_values)
         _check_dims((*inputs, output))
         beside = _beside(traits, inputs, output) if traits.beside else {}
         said = (over, select, name, note, beside, seen, title, is_aside, windows, sees)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from archcalc.core.count import Count, product
@@ -18,7 +19,7 @@ class Dim:
 
     `split` declares how tensor parallelism divides it, nothing that every GPU holds all of it; `positions` what its
     places are, if they are positions of a sequence, and `reach` how far back attention looks along them, if it is
-    limited; `dealt`, that expert parallelism gives every GPU some of them. A renamed dim keeps all of these.
+    limited; `dealt`, that expert parallelism gives every GPU some of them.
     """
 
     name: str
@@ -50,11 +51,6 @@ class Dim:
         number = Count(size, Leaf(int(size), name, copies, source=source))
         return cls(name, number, copies, split, positions, dealt=dealt)
 
-    def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
-        """The same under another name, perhaps with other positions."""
-        number = Count(self.size, Leaf(int(self.size), name, self.copies, source=self.size.formula))
-        return replace(self, name=name, size=number, positions=positions or self.positions)
-
 
 Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
 Axes = tuple[Axis, ...]
@@ -67,26 +63,27 @@ def axes(*items: Dim | Axis) -> Axes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tensor:
-    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
+    """A tensor that forward code passes on. Compared by identity; a view (of another, `of`) owns no memory of its own.
 
-    `role` becomes bytes through a precision policy: act, mask, index, stat, upcast, cache, seed,
-    buffer, param. `grad` is for
-    what enters the model; whether anything else wants a gradient follows from its inputs (`archcalc.core.execution`).
+    `role` becomes bytes through a precision policy: act, mask, index, stat, upcast, cache, seed, buffer, param.
+    `grad` is for what enters the model; whether anything else wants a gradient follows from its inputs
+    (`archcalc.core.execution`).
     """
 
     axes: Axes
     role: str = "act"
-    base: Tensor | None = None
     grad: bool = False
     stops: bool = False  # no gradient goes through it to what it is a view of
     of: Tensor | None = None  # what it is a view of, which may be a view itself
     of_values: bool = False  # of a cache: attention's values, and not its keys
     stored: int | None = None  # bytes in the file of weights that it was read from
     dims: tuple[Dim, ...] = field(init=False)  # of all axes, in a row
+    storage: Tensor = field(init=False)  # the tensor that owns the memory: itself, or that of what it is a view of
 
     def __post_init__(self) -> None:
         dims = tuple(chain.from_iterable(self.axes))
         object.__setattr__(self, "dims", dims)
+        object.__setattr__(self, "storage", self.of.storage if self.of else self)
         if len({dim.name for dim in dims}) < len(dims):
             raise ValueError(f"two dims of one name in a tensor: {' '.join(dim.name for dim in dims)}")
 
@@ -104,23 +101,18 @@ class Tensor:
     def dim(self, name: str) -> Dim:
         return next(dim for dim in self.dims if dim.name == name)
 
-    @property
-    def storage(self) -> Tensor:
-        """The tensor that owns the memory: itself, or the base of the view."""
-        return self.base or self
-
-    @property
+    @cached_property
     def size(self) -> Count:
         """How many elements."""
         return product([dim.size for dim in self.dims])
 
     def seen_as(self, *items: Dim | Axis) -> Tensor:
         """The same storage under other axes: split, merged, transposed or renamed."""
-        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops, of=self)
+        return Tensor(axes(*items), self.role, stops=self.stops, of=self)
 
     def detached(self) -> Tensor:
         """A detached view: the same storage, through which no gradient flows."""
-        return Tensor(self.axes, self.role, base=self.storage, stops=True, of=self)
+        return Tensor(self.axes, self.role, stops=True, of=self)
 
     def within(self, places: Container[Tensor]) -> Tensor:
         """The first of `places` found among itself and the tensors it is a view of; otherwise its storage."""
@@ -136,7 +128,7 @@ WHOLE = "whole_"  # before the name of a sequence that no plan cuts
 def whole(tensor: Tensor) -> Tensor:
     """As every GPU has it: along a sequence of another name, with positions that no plan cuts."""
     kept = {
-        dim: dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED)
+        dim: Dim.of(WHOLE + dim.name, dim.size, positions=Positions.GATHERED)
         for dim in tensor.dims
         if dim.positions is Positions.SEQUENCE
     }

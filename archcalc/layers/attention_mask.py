@@ -42,7 +42,7 @@ class Sight:
         """Positions as attention looks at them: those of the memory, then those of the sequence."""
         name = f"kv_{seq.name}"
         if not self.memory:
-            return seq.renamed(name, positions=Positions.PAST)
+            return Dim.of(name, seq.size, positions=Positions.PAST)
         return Dim(name, Count.named("segment_memory", self.memory) + seq.size, positions=Positions.PAST)
 
     def kept(self, past: Dim) -> Dim:

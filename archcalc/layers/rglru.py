@@ -54,7 +54,7 @@ class RecurrentUnit:
         """A square matrix for each block of channels, and a bias."""
         batch, seq, _ = u.dims
         head, block = heads_of(self.heads), Dim.of("block", self.width // self.heads)
-        into = block.renamed("block_in")
+        into = Dim.of("block_in", block.size)
         weight = m.param("weight", head, into, block, role=Role.HEADWISE)
         blocks = u.seen_as(batch, seq, head, into)
         y = m.record("contract", blocks, weight, to=axes(batch, seq, head, block), over=(into,))

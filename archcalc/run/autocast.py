@@ -84,6 +84,6 @@ class _Rewriting:
             role = WIDE if self.formats.is_wide(tensor) else NARROW
             of = self.tensor(tensor.of) if tensor.of else None
             if of is not tensor.of or role != tensor.role:
-                found = replace(tensor, role=role, of=of, base=of.storage if of else None)
+                found = replace(tensor, role=role, of=of)
         self.found[tensor] = found
         return found

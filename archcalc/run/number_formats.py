@@ -24,7 +24,7 @@ class NumberFormats:
         self.enters_wide = BYTES[recipe.of_frozen] == BYTES["fp32"]
         ops, carries = list(ops_in(root)), [pair for module, _ in walk(root) for pair in module.carries]
         results = ((one, op) for op in ops for one in (op.output, *op.beside.values()))
-        self.makers = {one: op for one, op in results if one.base is None}  # of storages
+        self.makers = {one: op for one, op in results if one.of is None}  # of storages
         self.products = {op.output for op in ops if op.traits.contraction}
         self.readers: dict[Tensor, list[Op]] = {}
         for op in ops:

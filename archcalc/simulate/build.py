@@ -136,7 +136,7 @@ class _Build:
             self.gradients.known[tensor.storage] = wanted
             if cells:
                 self.cells[tensor] = cells
-            elif tensor.base:
+            elif tensor.of:
                 self.cells.pop(tensor, None)  # what it is a part of stands there again
         self.frames.pop()
 

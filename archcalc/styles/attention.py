@@ -82,7 +82,7 @@ def biased(m: Module, heads: Heads, bias: Tensor, causal: bool, to: Axes) -> Ten
     """A bias for each head that PyTorch's memory-efficient kernel adds to the scores; where a later position would be
     seen it is the lowest number. Source: transformers, create_position_bias_mask; PyTorch, preprocess_mask."""
     query, key, value = heads
-    is_transposed = bias.base is not None and int(bias.dims[0].size) > 1  # rows of a table, seen by head
+    is_transposed = bias.of is not None and int(bias.dims[0].size) > 1  # rows of a table, seen by head
     if causal and int(bias.dims[1].size) > 1:  # the last position sees all
         _, seq, past = bias.dims
         bias = m.record("where", bias, m.record("constant", to=axes(seq, past), role="mask"))

@@ -52,10 +52,10 @@ def test_pieces_are_as_large_as_their_dim() -> None:
         Dim.of("inner_b_c", 639, split=MAMBA_2)
 
 
-def test_a_renamed_dim_keeps_its_declarations() -> None:
+def test_a_dim_of_another_ones_size_follows_it() -> None:
     seq = Dim.of("seq", 8, split=EVENLY, positions=Positions.SEQUENCE)
-    assert seq.renamed("kv_seq") == Dim.of("kv_seq", 8, split=EVENLY, positions=Positions.SEQUENCE)
-    assert seq.renamed("kv_seq", positions=Positions.PAST).positions is Positions.PAST
+    past = Dim.of("kv_seq", seq.size, positions=Positions.PAST)
+    assert (past.split, past.positions, past.size.at(seq=9)) == (None, Positions.PAST, 9)
 
 
 def test_one_name_with_two_declarations_is_a_mistake() -> None:

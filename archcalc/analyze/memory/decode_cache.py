@@ -106,7 +106,7 @@ def appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, i
     for item in module.body if times else ():
         if isinstance(item, Module):
             yield from appended(item, times)
-        elif item.output.role == "cache" and not item.output.base:
+        elif item.output.role == "cache" and not item.output.of:
             yield item.output, module, times
 
 

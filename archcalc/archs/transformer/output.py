@@ -143,7 +143,7 @@ def _transformed(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, widt
     """A dense layer, an activation and a norm: of that width, that of what follows, unless it has its own."""
     if head.transform is not True:
         width = Dim.of("transformed", head.transform)
-    out = width.renamed("hidden")
+    out = Dim.of("hidden", width.size)
     hidden = linear(m["dense"], x, out, bias=head.transform_bias)
     hidden = activated(m, hidden, "gelu").seen_as(*x.axes[:-1], width)
     return normed(m["norm"], hidden, stack.norm)
