@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import walk
-from archcalc.core.tree import ancestors
 from archcalc.report.table import Column, Line, Table, heading
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def blocks(root: Module) -> tuple[Block, ...]:
 
 
 def _block(system: System, same: Sequence[Module]) -> Block:
-    first = ", ".join(reversed([above.words.title for above in ancestors(same[0]) if above.parent]))
+    first = ", ".join(reversed([above.words.title for above in same[0].ancestry if above.parent]))
     title = f"{first} and {len(same) - 1} more" if len(same) > 1 else first
     return Block(title, tuple(one.path for one in same), system)
 

@@ -53,11 +53,6 @@ class Gradients:
             wanted = op.traits.leaf or any(map(self.wants, op.inputs))
             self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
-    def hand_over(self, module: Module) -> None:
-        """Pass on the recurrent state: the output of this run replaces the state that it was given."""
-        for into, out in module.carries:
-            self.known[into.storage] = self.wants(out)
-
 
 @dataclass(frozen=True)
 class Run:
@@ -97,7 +92,8 @@ def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]
         is_settled = all(gradients.wants(into) == gradients.wants(out) for into, out in module.carries)
         times = left if is_settled else Count(1)
         left = Count(0) if is_settled else Count(int(left) - 1)
-        gradients.hand_over(module)
+        for into, out in module.carries:  # what this run made replaces the state that it was given
+            gradients.known[into.storage] = gradients.wants(out)
         found.extend(replace(run, times=times * run.times) for run in once)
     gradients.known.update(given)
     return found

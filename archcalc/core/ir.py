@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from math import prod
 from textwrap import indent
@@ -113,15 +112,24 @@ class Module:
     """
 
     def __init__(
-        self, name: str, parent: Module | None = None, *, repeat: Count | None = None, style: Style = PLAIN
+        self,
+        name: str,
+        parent: Module | None = None,
+        *,
+        repeat: Count | None = None,
+        style: Style = PLAIN,
+        is_section: bool = False,
     ) -> None:
         self.name = name
         self.parent = parent
+        self.ancestry: tuple[Module, ...] = (self, *(parent.ancestry if parent else ()))  # up to the root
+        self.is_section = is_section  # a part of its parent without a path or row of its own
+        shown = [one.name for one in self.ancestry if one.parent and not one.is_section]
+        self.path = ".".join(reversed(shown))
         self.style: Style = parent.style if parent else style  # how its layers are computed
         self.repeat = repeat or ONE
         self.calls = ONE
-        self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
-        self.is_section = False  # a part of its parent without a path or row of its own
+        self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and what the next run reads in place of it
         self.is_first_only = False  # of copies in a row, only the first runs it: the others read what it made
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
@@ -155,11 +163,17 @@ class Module:
         return self._named.get(name) or self.child(name)
 
     def child(
-        self, name: str, *, repeat: Count | None = None, title: str = "", group: ModuleGroup | None = None
+        self,
+        name: str,
+        *,
+        repeat: Count | None = None,
+        title: str = "",
+        group: ModuleGroup | None = None,
+        is_section: bool = False,
     ) -> Module:
         if name in self._named:
             raise ValueError(f"{self.path or 'the model'} has a child {name} already")
-        made = self._named[name] = Module(name, self, repeat=repeat)
+        made = self._named[name] = Module(name, self, repeat=repeat, is_section=is_section)
         if title:
             made.words.title = made.words.term = title
         made.group = group or made.group
@@ -168,8 +182,7 @@ class Module:
     def section(self, name: str | Region) -> Module:
         """A section of this module, under the module's own path and without a row in reports. A region has a meaning
         for analyses: attention's core, a fused kernel, the loss."""
-        made = self.child(f"{name} (section)")
-        made.is_section = True
+        made = self.child(f"{name} (section)", is_section=True)
         made.region = name if isinstance(name, Region) else None
         made.words.title, made.words.term = self.words.title, self.words.term
         return made
@@ -179,23 +192,10 @@ class Module:
         self.body.remove(child)
         del self._named[child.name]
 
-    def carry(self, into: Tensor, out: Tensor) -> None:
-        """Declare a recurrence: the next run reads this run's `out` in place of `into`."""
-        self.carries.append((into, out))
-
     @property
     def runs(self) -> Count:
         """How often its ops run for one run of its parent."""
         return self.repeat * self.calls
-
-    @cached_property
-    def path(self) -> str:
-        above = self.parent.path if self.parent else ""
-        if self.is_section:
-            return above
-        if not self.parent:
-            return ""
-        return f"{above}.{self.name}" if above else self.name
 
     @property
     def children(self) -> tuple[Module, ...]:
@@ -279,10 +279,6 @@ class Module:
             module = module.parent
         self.body.append(op)
         return op.output
-
-    def show(self, name: str, *items: Dim | Axis, note: str = "", title: str = "") -> None:
-        """Show a shape in `archcalc shapes` that is never stored: one head, a one-hot input."""
-        self.record("show", to=axes(*items), name=name, note=note, title=title)
 
 
 def _beside(traits: Kind, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:

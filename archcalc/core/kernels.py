@@ -10,15 +10,10 @@ What a kernel reads is moved once for all of its ops: `launches` says which ops 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from archcalc.core.ir import Module, Op, Region
 from archcalc.core.tree import ops_in, read_from_outside
-
-
-def is_kernel(item: Op | Module) -> TypeGuard[Module]:
-    """Whether the section is computed by one fused kernel."""
-    return isinstance(item, Module) and item.region == Region.KERNEL
 
 
 def as_op(kernel: Module) -> Op:

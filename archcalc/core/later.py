@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, eq=False)
 class Later(Generic[T]):
     """`make` is called once, and may hold what cannot be pickled: reports carry answers, not what answers them."""
 
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
+    make: Callable[[], T]
 
     @cached_property
     def value(self) -> T:
-        return self._make()
+        return self.make()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _known, (self.value,)

@@ -15,7 +15,7 @@ _PART = Kind("one tensor seen several times", part=True, writes=costs.no_element
 
 OF_LIBRARIES = {
     "inverse_root": Kind(
-        "1 / √x", Each(2), costs.ITS_OUTPUT, gradient=Gradient(scratch=costs.copies_of_output(2)), autocast="fp32"
+        "1 / √x", Each(2), costs.ITS_OUTPUT, gradient=Gradient(scratch=costs.Steps(2)), autocast="fp32"
     ),
     "seen": _PART._replace(about="another tensor, seen where it is stored", gradient=Gradient(passes=True)),
     "argument": _PART._replace(

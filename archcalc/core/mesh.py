@@ -78,12 +78,11 @@ class Plan:
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
-        return prod(self.sizes(tensor))
+        is_whole = self.tp == self.ep == self.padded_to == 1
+        return int(tensor.size) if is_whole else prod(self.sizes(tensor))
 
     def sizes(self, tensor: Tensor) -> list[int]:
         """How much of each of its dims one GPU of a tensor-parallel group holds."""
-        if self.tp == self.ep == self.padded_to == 1:
-            return [int(dim.size) for dim in tensor.dims]
         cut = (Positions.SEQUENCE,) if self._along_sequence(tensor) else ()
         return [-(-int(dim.size) // self.tp) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
 

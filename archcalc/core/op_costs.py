@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, product
-from archcalc.core.op_kind import Gradient, Kind, Moved, Op, Saved, Scratch, Wants
+from archcalc.core.op_kind import Gradient, Kind, Moved, Op, Saved, Wants
 from archcalc.core.tensors import Dim, Tensor, axes, whole
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ MADE_BESIDE = Saved(("beside",))
 INPUT_AND_BESIDE = Saved(("input", "beside"))  # max pooling remembers where each maximum was, and keeps the input too
 LOSS_AND_TARGETS = Saved(("beside", "others"))
 STATISTICS = Saved(("input", "beside", "weight"), any_input=True)  # of norms, whichever input requires a gradient
+INDICES = Saved(("indices",), any_input=True)
 EVERYTHING = Saved(("input", "others", "output", "beside"), any_input=True)
 
 
@@ -143,11 +145,6 @@ def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
         yield op.output
 
 
-def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    *ids, table = op.inputs
-    return ids if wants(table) else ()
-
-
 def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
     x, *weights = op.inputs
@@ -171,9 +168,14 @@ def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 # What exists only while an op, or its gradient, is computed
 
 
-def copies_of_output(number: int) -> Scratch:
-    """The gradient takes so many steps, each with a tensor of the output's shape."""
-    return lambda op, wants: [Tensor(op.output.axes, op.output.role) for _ in range(number)]
+@dataclass(frozen=True, eq=False, repr=False)
+class Steps:
+    """The gradient takes so many of them, each with a tensor of the output's shape."""
+
+    number: int
+
+    def __call__(self, op: Op, wants: Wants) -> Iterable[Tensor]:
+        return [Tensor(op.output.axes, op.output.role) for _ in range(self.number)]
 
 
 def not_wanted(op: Op, wants: Wants) -> Iterable[Tensor]:

@@ -43,8 +43,8 @@ Scratch = Callable[[Op, Wants], Iterable[Tensor]]  # tensors that exist only whi
 class Saved:
     """Tensors kept for the backward pass if the first input wants a gradient, or with `any_input` if any of them does.
 
-    `input` is the first one, `others` are those behind it, `weight` the first of these; `beside` are the tensors that
-    an op makes besides its output."""
+    `input` is the first one, `others` are those behind it, `weight` the first of these; `indices` are all in front of
+    a table; `beside` are the tensors that an op makes besides its output."""
 
     tensors: tuple[str, ...] = ()
     any_input: bool = False
@@ -57,6 +57,7 @@ class Saved:
             "input": op.inputs[:1],
             "others": op.inputs[1:],
             "weight": op.inputs[1:2],
+            "indices": op.inputs[:-1],
             "output": (op.output,),
             "beside": op.beside.values(),
         }

@@ -1,13 +1,15 @@
 """How diagrams draw the kinds of op, one line each: what it is called, the sign that stands for it, its kind of part.
 
 Kinds that only move or keep numbers are left out of a picture unless their output has a name. A kind without a line
-here is drawn under its own name.
+of its own is drawn under its name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from archcalc.core.ops import KINDS
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ _UNSEEN = (
     *("dropout", "append", "append_values", "shift", "order", "hide", "repeat", "copy", "all_gather"),
     *("reduce_scatter", "identity", "view", "constant", "zeros", "show"),
 )
-PICTURES = {
+PICTURES = dict.fromkeys(KINDS, Picture()) | {
     "contract": Picture("product"),
     **dict.fromkeys(("flash", "bent_flash"), Picture("attention")),
     "add": Picture(sign="+"),
@@ -72,8 +74,3 @@ PICTURES = {
     "concat": Picture("concatenate"),
     **dict.fromkeys(_UNSEEN, Picture(unseen=True)),
 }
-_BY_NAME = Picture()
-
-
-def picture(kind: str) -> Picture:
-    return PICTURES.get(kind, _BY_NAME)

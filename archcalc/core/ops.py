@@ -94,13 +94,13 @@ KINDS = BETWEEN_GPUS | {
     "divide": Kind("elementwise quotient", Each(1), costs.divisor),
     "scale": Kind("times a number", Each(1)),
     "square": Kind(
-        "times itself", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.copies_of_output(2)), autocast="fp32"
+        "times itself", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.Steps(2)), autocast="fp32"
     ),
     "cube": Kind(
         "to the power of three",
         Each(2),
         costs.ITS_INPUT,
-        gradient=Gradient(scratch=costs.copies_of_output(2)),
+        gradient=Gradient(scratch=costs.Steps(2)),
         autocast="fp32",
     ),
     "layer_norm": Kind(
@@ -146,7 +146,7 @@ KINDS = BETWEEN_GPUS | {
     "tanh": Kind("tanh(x)", Each(1), costs.ITS_OUTPUT),
     "sigmoid": Kind("1 / (1 + e⁻ˣ)", Each(3), costs.ITS_OUTPUT),
     "softplus": Kind("log(1 + eˣ)", Each(3), costs.ITS_INPUT, autocast="fp32"),
-    "erf": Kind("the error function", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.copies_of_output(3))),
+    "erf": Kind("the error function", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.Steps(3))),
     "exp": Kind("eˣ", Each(1), costs.ITS_OUTPUT, autocast="fp32"),
     "root": Kind("√x", Each(1), costs.ITS_OUTPUT),
     **OF_LIBRARIES,
@@ -186,7 +186,7 @@ KINDS = BETWEEN_GPUS | {
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", Each(3), costs.ALL_BUT_FIRST),
     "lookup": Kind(
         "rows of a table, chosen by index",
-        saves=costs.indices,
+        saves=costs.INDICES,
         reads_rows=True,
         autocast="fp32",
         own_kernel=True,

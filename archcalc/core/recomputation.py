@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
-from archcalc.core.kernels import is_kernel
 
 OPS = "ops"
 REGIONS = {"core": Region.CORE, OPS: Region.BLOCK, "block": Region.BLOCK}  # what each choice recomputes
@@ -61,6 +60,7 @@ def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
 def _ops(module: Module) -> Iterator[tuple[Module, Op]]:
     """Fused kernels are not on the list of saved ops either."""
     for item in module.body:
-        if is_kernel(item):
-            continue
-        yield from _ops(item) if isinstance(item, Module) else [(module, item)]
+        if isinstance(item, Op):
+            yield module, item
+        elif item.region != Region.KERNEL:
+            yield from _ops(item)

@@ -1,4 +1,4 @@
-"""Traversals of the module tree: the ancestors of a module, all ops below it, its inputs and its output."""
+"""Traversals of the module tree: the region around a module, all ops below it, its inputs and its output."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from collections.abc import Iterator
 from archcalc.core.ir import Module, Op, Region, Tensor
 
 
-def ancestors(module: Module | None) -> Iterator[Module]:
-    """The module itself, then its ancestors up to the root."""
-    while module:
-        yield module
-        module = module.parent
-
-
 def enclosing(module: Module, region: Region) -> Module | None:
     """The innermost region of that kind that is or contains the module."""
-    return next((above for above in ancestors(module) if above.region == region), None)
+    return next((above for above in module.ancestry if above.region == region), None)
 
 
 def ops_in(module: Module) -> Iterator[Op]:

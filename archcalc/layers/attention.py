@@ -227,7 +227,8 @@ class Attention(Heads):
 def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX) -> Tensor:
     """(batch, heads, positions, width) as (batch, positions, heads · width)."""
     batch, head, seq, _ = found.dims
-    m.show("head", batch, seq, value, title="each head's output", note=f"{lookup}, {head.size} heads")
+    note = f"{lookup}, {head.size} heads"
+    m.record("show", to=axes(batch, seq, value), name="head", title="each head's output", note=note)
     return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
 
 

@@ -34,7 +34,7 @@ class Merge:
         parent = activated(m["parent"], code, "tanh")
         b1, b2 = (" + b1", " + b2") if self.bias else ("", "")
         m["parent"].words.about, m["reconstruction"].words.about = f"p = tanh(W1·[left; right]{b1})", f"W2·p{b2}"
-        m.carry(left, parent)
+        m.carries.append((left, parent))
         rebuilt = linear(m["reconstruction"], parent, children.axes[-1], bias=self.bias)
         logits = None
         if self.classes:

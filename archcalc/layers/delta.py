@@ -178,7 +178,7 @@ class Delta:
         written = step.record("subtract", new_values.seen_as(*one, self.value), known)
         added = step.record("contract", k.seen_as(*one, key), written, to=to, over=(place,))
         after = step.record("add", step.record("multiply", state, fades), added)
-        step.carry(state, after)
+        step.carries.append((state, after))
         every, later = chunks.rows[:3], Dim("later", chunks.number.size + 1)
         states = m.record("concat", after, to=axes(batch, head, later, key, self.value), name="states")
         written = m.record("concat", written, to=axes(*every, place, self.value))

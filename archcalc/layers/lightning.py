@@ -104,7 +104,7 @@ class Piece:
         step = m.section(self.place.name)
         step.calls = self.each[-1].size
         after = step.record("add", step.record("multiply", state, self._decays(step)), left.seen_as(*state.dims))
-        step.carry(state, after)
+        step.carries.append((state, after))
         return after
 
     def looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, states: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ def with_memory(m: Module, x: Tensor, sight: Sight) -> Tensor:
     batch, seq, d_model = x.dims
     length = Dim.of("segment_memory", sight.memory, positions=Positions.SEGMENT)
     memory = Tensor(axes(batch, length, d_model), "cache")
-    m.show("memory", *memory.axes, note="earlier segments, no gradient")
+    m.record("show", to=memory.axes, name="memory", note="earlier segments, no gradient")
     m.words.memory_notes.append(KEPT)
     m.record("append", x, to=memory.axes)
     return m.record("concat", memory, x, to=axes(batch, sight.past(seq), d_model), name="memory_and_segment")
@@ -37,7 +37,7 @@ def with_memory(m: Module, x: Tensor, sight: Sight) -> Tensor:
 
 def head_bias(m: Module, name: str, heads: Dim, width: Dim) -> Param:
     """u or v."""
-    m.show(name, heads, width, note=f"{BIASES[name]}, added to queries")
+    m.record("show", to=axes(heads, width), name=name, note=f"{BIASES[name]}, added to queries")
     return m.param(name, heads, width, role=Role.BIAS)
 
 

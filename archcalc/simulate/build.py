@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 from archcalc.core.execution import Gradients, Trainable
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
-from archcalc.core.kernels import as_op, is_kernel
+from archcalc.core.kernels import as_op
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import Policy
-from archcalc.core.tree import ancestors
 from archcalc.simulate.nodes import Cell, Group, Loop, Mark, Step, Wanted
 from archcalc.simulate.schedule import Pass, Schedule
 
@@ -86,9 +85,9 @@ class _Build:
             item = next(frame.body, None)
             if item is None:
                 self._end_run(frame)
-            elif isinstance(item, Module) and item.is_first_only and any(map(self.turns.get, ancestors(frame.module))):
+            elif isinstance(item, Module) and item.is_first_only and any(map(self.turns.get, frame.module.ancestry)):
                 continue
-            elif is_kernel(item):
+            elif isinstance(item, Module) and item.region == Region.KERNEL:
                 nodes.append(self._step(as_op(item), item))
             elif isinstance(item, Module) and item.runs:
                 given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in item.carries}
@@ -128,7 +127,7 @@ class _Build:
             self.made.nodes.append(Mark(region, True))
         for into, out in frame.module.carries:
             self.cells[into] = self.cells[out.storage]
-        self.gradients.hand_over(frame.module)
+            self.gradients.known[into.storage] = self.gradients.wants(out)
         if frame.run + 1 < min(frame.runs, self.first + 2):
             self._begin_run(frame)
             return
@@ -187,7 +186,7 @@ class _Build:
                 found.extend(self.cells[tensor])
                 continue
             copy = 0
-            for module in ancestors(tensor.owner):
+            for module in tensor.owner.ancestry:
                 if module.parent:
                     copy = copy * (self.first + 2) + self.copies.get(module, 0)
             found.append((tensor, copy))

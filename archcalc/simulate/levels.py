@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from archcalc.core.ir import Module, Region
-from archcalc.core.tree import ancestors
 from archcalc.simulate.events import Change, Event, Repeated
 
 COPIES = (48, 24, 12, 6, 2)  # of a block or a step that are shown apart: as many as give no more than MOST stages
@@ -47,7 +46,7 @@ class Places(dict[Module, Place]):
 
     def __missing__(self, module: Module) -> Place:
         found = module
-        for above in ancestors(module):
+        for above in module.ancestry:
             if above.region == Region.BLOCK or (above.parent and not above.parent.parent):
                 found = above
                 break

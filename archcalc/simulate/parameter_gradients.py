@@ -11,7 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from archcalc.core.ir import Module
-from archcalc.core.tree import ancestors
 from archcalc.simulate.events import Block, Ledger, Stream
 from archcalc.simulate.nodes import ParamCopy
 from archcalc.simulate.schedule import Schedule
@@ -40,7 +39,7 @@ class ParameterGradients:
 
     def reduce(self, block: Module | None = None) -> None:
         """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share."""
-        ready = [one for one in self.unreduced if block is None or block in ancestors(one[0].owner)]
+        ready = [one for one in self.unreduced if block is None or block in one[0].owner.ancestry]
         sizes = [self.schedule.gradients[param] for param, _ in ready]
         self.ledger.free(self.flat)
         self.flat = self.ledger.allocate("temporary", sum(size.flat for size in sizes))

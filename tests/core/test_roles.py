@@ -42,7 +42,7 @@ def test_every_matrix_of_a_preset_declares_its_role() -> None:
 def test_names_of_modules_decide_nothing(name: str) -> None:
     named, renamed = load(name).build(), load(name).build()
     for number, (module, _) in enumerate(walk(renamed)):
-        module.name = f"module_{number}"
+        module.name = module.path = f"module_{number}"
     assert answers(named) == answers(renamed)
 
 

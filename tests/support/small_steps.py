@@ -37,7 +37,7 @@ def network(layers: int = LAYERS, *, has_head: bool = True) -> Module:
     block.region = Region.BLOCK
     wide = block.record("gelu", linear(block["up"], x, inner, bias=False))
     y = block.record("add", x, linear(block["down"], wide, width, bias=False))
-    block.carry(x, y)
+    block.carries.append((x, y))
     if has_head:
         cross_entropy(root, linear(root["head"], y, vocab, bias=False))
     return root

@@ -8,7 +8,7 @@ from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
 from archcalc.core.count import product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
-from archcalc.core.op_pictures import picture
+from archcalc.core.op_pictures import PICTURES
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
 from archcalc.core.windows import Ends
@@ -20,7 +20,7 @@ def words(op: Op) -> str:
     """What an op is called."""
     if op.traits.contraction and weights(op):
         return "convolution" if _taps(weights(op)[0]) else "linear"
-    return picture(op.kind).word or op.kind.replace("_", " ")
+    return PICTURES[op.kind].word or op.kind.replace("_", " ")
 
 
 def of_module(module: Module, kind: PartKind) -> str:
@@ -32,7 +32,7 @@ def of_module(module: Module, kind: PartKind) -> str:
     if kind in told and (special := told[kind](module, ops)):
         return special
     pools, norms, activations = (
-        list(dict.fromkeys(words(op) for op in ops if picture(op.kind).part == part))
+        list(dict.fromkeys(words(op) for op in ops if PICTURES[op.kind].part == part))
         for part in ("pooling", "norm", "activation")
     )
     if kind == PartKind.NORM and norms:

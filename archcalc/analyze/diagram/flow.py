@@ -11,7 +11,6 @@ from archcalc.analyze.diagram.graph import Edge, Form, Graph, Node, PartKind
 from archcalc.analyze.diagram.sketch import Sketch
 from archcalc.analyze.diagram.tidy import distinct, tidy
 from archcalc.core.ir import Module, Op, Param, Tensor
-from archcalc.core.tree import ancestors
 
 Source = tuple[Node, Tensor, int]  # who made it, what, and by which op
 
@@ -52,7 +51,7 @@ class _Flow:
 
     def _state(self, tensor: Tensor, module: Module | None) -> Source | None:
         """What the step before handed on, to ops of that step."""
-        around = list(ancestors(module))
+        around = module.ancestry if module else ()
         for where, into, _, node in self.made.states:
             if where in around and tensor.within({into}) is into:
                 return node, into, node.order
@@ -89,7 +88,7 @@ class _Flow:
         """Each parameter to the first op of its own module, or inside it, that reads it."""
         given: set[Param] = set()
         for op, node in self.made.home.items():
-            around = list(ancestors(self.made.module[op]))
+            around = self.made.module[op].ancestry
             for param in self._parameters(op):
                 if param.owner not in around:
                     node.reads_weights_of = param.owner.path

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region
-from archcalc.core.op_pictures import picture
+from archcalc.core.op_pictures import PICTURES
 from archcalc.core.roles import CROSS, DENSE, SHARED, TABLES, Role
 from archcalc.core.tree import enclosing
 
@@ -52,7 +52,7 @@ def of_op(op: Op, module: Module) -> PartKind:
     by_weights = [BY_ROLE[tensor.weight_role] for tensor in weights(op) if tensor.weight_role in BY_ROLE]
     if by_weights:
         return by_weights[0]
-    if part := picture(op.kind).part:
+    if part := PICTURES[op.kind].part:
         return _BY_PART[part]
     # Inside attention's core, or a softmax that weighs positions and not experts.
     chooses = any(param.weight_role == Role.ROUTER for param in module.params.values())

@@ -12,7 +12,7 @@ from itertools import count
 from archcalc.analyze.diagram import details, kinds
 from archcalc.analyze.diagram.graph import Form, Node, PartKind
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
-from archcalc.core.op_pictures import picture
+from archcalc.core.op_pictures import PICTURES
 from archcalc.core.tree import ops_in
 
 BEFORE = "⟨t−1⟩"
@@ -105,7 +105,7 @@ class _Opening:
         self.made.module[op] = module
         if op.traits.enters:
             self.made.home[op] = self._at_the_root(op)
-        elif not picture(op.kind).unseen or bool(op.name and op.inputs):
+        elif not PICTURES[op.kind].unseen or bool(op.name and op.inputs):
             self.made.home[op] = self._bias_of(module, op) or self._step(around, module, op)
 
     def _at_the_root(self, op: Op) -> Node:
@@ -125,7 +125,7 @@ class _Opening:
         return None
 
     def _step(self, around: Node, module: Module, op: Op) -> Node:
-        sign = picture(op.kind).sign
+        sign = PICTURES[op.kind].sign
         title = sign or op.title or op.name.replace("_", " ") or details.words(op)
         form = Form.SIGN if sign else Form.STEP
         node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.made.order[op])

@@ -21,7 +21,6 @@ from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
 from archcalc.core.ir import Module, Op, Tensor
 from archcalc.core.op_kind import backward
-from archcalc.core.tree import ancestors
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Work:
         """By every module around a piece: a model of many layers asks for the share of each."""
         found: dict[Module, list[Piece]] = {}
         for piece in self.pieces:
-            for module in ancestors(piece.module):
+            for module in piece.module.ancestry:
                 found.setdefault(module, []).append(piece)
         return found
 

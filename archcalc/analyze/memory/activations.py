@@ -15,7 +15,6 @@ from functools import partial
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.precision import Policy
-from archcalc.core.tree import ancestors
 from archcalc.simulate.build import schedule
 from archcalc.simulate.passes.checkpointing import checkpoint
 from archcalc.simulate.schedule import Saved
@@ -33,7 +32,7 @@ class Activations:
 
     def of(self, module: Module) -> Activations:
         """The tensors that ops of this module or below it are the first to save."""
-        return Activations(tuple(one for one in self.entries if module in ancestors(one.module)))
+        return Activations(tuple(one for one in self.entries if module in one.module.ancestry))
 
     def among(self, tensors: Iterable[Tensor]) -> Activations:
         """Those that are some of these tensors."""

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from archcalc.core.ir import Module, Param, Region, Tensor
-from archcalc.core.kernels import as_op, is_kernel
-from archcalc.core.op_pictures import picture
+from archcalc.core.kernels import as_op
+from archcalc.core.op_pictures import PICTURES
 
 INPUT = "input"  # the path of what enters the model itself, as an image does
 
@@ -24,14 +24,14 @@ def outputs(root: Module, size: Callable[[Tensor], int]) -> Counter[str]:
     while waiting:
         module, runs = waiting.pop()
         for item in module.body:
-            if isinstance(item, Module) and not is_kernel(item):
+            if isinstance(item, Module) and item.region != Region.KERNEL:
                 times = 1 if item.is_first_only else runs
                 waiting.append((item, times * int(item.runs) if item.region != Region.LOSS else 0))
                 continue
             op = as_op(item) if isinstance(item, Module) else item
             is_kept = op.traits.allocates or op.traits.enters
             is_bias = op.traits.joins_product and any(isinstance(tensor, Param) for tensor in op.inputs)
-            if is_kept and op.output.role == "act" and not is_bias and picture(op.kind).part != "activation":
+            if is_kept and op.output.role == "act" and not is_bias and PICTURES[op.kind].part != "activation":
                 path = INPUT if op.traits.enters and not module.path else module.path
                 add_to_all(found, path, runs * size(op.output))
     return found

@@ -20,7 +20,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, Tensor
 from archcalc.core.positions import GROWING, Positions
-from archcalc.core.tree import ancestors, enclosing
+from archcalc.core.tree import enclosing
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
@@ -87,7 +87,7 @@ def _owned(root: Module, work: Workload, formats: CacheFormats) -> list[tuple[La
     for tensor, module, times in appended(root):
         part, holder = _part(tensor, module, times, work, formats), module
         if part.kind is Kind.STATE:  # of the part of a block that the module belongs to
-            inside = takewhile(lambda above: above.region != Region.BLOCK, ancestors(module))
+            inside = takewhile(lambda above: above.region != Region.BLOCK, module.ancestry)
             holder = [module, *inside][-1]
         if part.bytes:  # a convolution of one position remembers none
             found.setdefault((holder, part.kind, part.reach), []).append(part)

@@ -35,7 +35,7 @@ class Step:
         out = self.layer.run(child, x, trace)
         if self.repeat > 1:
             out = out.seen_as(*x.axes)
-            child.carry(x, out)
+            child.carries.append((x, out))
         if self.signal:
             trace.signals[self.signal] = out
         return out

@@ -45,9 +45,9 @@ def run_decoder(
     out, after = _step(step, at_position(step, x, seq), stack, before, memory, attention, fed, work)
     for into, later in zip(before, after, strict=True):
         for tensor, next_one in zip(into, later, strict=True):
-            step.carry(tensor, next_one)
+            step.carries.append((tensor, next_one))
     if fed:
-        step.carry(fed, out)
+        step.carries.append((fed, out))
     if memory.keys is not memory.states:
         describe(m, (m, step["attention"]))
     outputs = m.record("concat", out, to=axes(batch, seq, out.dims[-1]), name="outputs")

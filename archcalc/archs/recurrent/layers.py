@@ -58,7 +58,7 @@ def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start
         child.words.title = title(group, stack)
         child.words.term = child.words.title if stack.name == ALONE else f"{stack.name} {child.words.title}"
         out, end = _run_layer(child, x, group, stack, work, start)
-        child.carry(x, out)
+        child.carries.append((x, out))
         ends.append((group, end))
         x = out
     ended = last_states(m, ends, x.dims[0])
@@ -90,7 +90,7 @@ def _run_layer(
     step.words.title = step.words.term = f"{cell.kind.upper()} step"
     after = cell.step(step, (at_position(step, into, seq),), before)
     for old, new in zip(before, after, strict=True):
-        step.carry(old, new)
+        step.carries.append((old, new))
     width: Axis = (directions, cell.kept[0]) if both else (cell.kept[0],)
     note = "both directions side by side" if both else ""
     out = m.record("concat", after[0], to=axes(batch, seq, width), name="outputs", note=note)

@@ -81,7 +81,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             if stack.distinct and not m.words.notes:
                 m.words.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
-        child.carry(x, out)
+        child.carries.append((x, out))
         if child.calls:  # blocks that are kept and never called hand nothing on
             x = out
     return x

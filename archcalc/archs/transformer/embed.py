@@ -66,7 +66,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
             tables["spare"] = token_table(m["spare"], *tables[first].dims)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
-        m.show("one_hot", *ids.dims, tables[first].dims[0], note="what one-hot · W + b reads")
+        m.record("show", to=axes(*ids.dims, tables[first].dims[0]), name="one_hot", note="what one-hot · W + b reads")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
     if stack.embedding.joined:
         x = join_tables(m, x, stack.embedding.joined)

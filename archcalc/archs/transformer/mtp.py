@@ -63,7 +63,7 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
     table = token_table(m["tokens"], *tables[stack.name].dims) if mtp.own_tables else tables[stack.name]
     out = _block(m, _joined(m, x, table, stack), stack, work)
     logits = _logits(m, out, root, model, table)
-    m.carry(x, out)
+    m.carries.append((x, out))
     if work.trains:
         cross_entropy(m, logits, m.record("shift", to=logits.axes[:-1]))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from archcalc.core.ir import Module, walk
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
-from archcalc.core.tree import ancestors
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.passes.stored import Stored
@@ -31,7 +30,7 @@ def update(schedule: Schedule, plan: Plan, optimizer: Optimizer, recipe: Recipe,
     if number > MOST_TENSORS and not optimizer.one_by_one:
         schedule.updates = [[_trained_elements(root, plan, stored) * width]]
         return schedule
-    owning = {above for module, _ in walk(root) if module.params for above in ancestors(module)}
+    owning = {above for module, _ in walk(root) if module.params for above in module.ancestry}
     most = COPIES if number > MOST_TENSORS else number
     sizes: list[int] = []
     waiting = [root]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor, axes
 from archcalc.layers.attention import Inputs
 from archcalc.layers.dims import heads_of
 
@@ -26,7 +26,7 @@ class Alibi(Encoding):
         """Computed from the distance: nothing is learned."""
         heads = reader.layer.heads
         shape = heads_of(heads), reader.x.dims[1], reader.past
-        m.show("alibi", *shape, note="−slope × distance, on scores")
+        m.record("show", to=axes(*shape), name="alibi", note="−slope × distance, on scores")
         return reader.context.constant(f"alibi of {heads} heads", "act", *shape)
 
 
