@@ -59,39 +59,19 @@ class Adapted(NamedTuple):
 
 @dataclass(frozen=True)
 class Recorded:
-    """One op of that kind."""
+    """One op of that kind, or of the kind that a layer asks for; without any, nothing is done to the tensor. A kernel
+    hides positions by itself, whatever the mask."""
 
-    kind: str
+    kind: str = ""
 
-    def __call__(self, m: Module, *tensors: Tensor, **said: Any) -> Tensor:
-        return m.record(self.kind, *tensors, **said)
+    def __call__(self, m: Module, *tensors: Tensor, kind: str = "", mask: Tensor | None = None, **said: Any) -> Tensor:
+        chosen = kind or self.kind
+        return m.record(chosen, *tensors, **said) if chosen else tensors[0]
 
 
 RMS_NORM, LAYER_NORM, ROTATE = Recorded("rms_norm"), Recorded("layer_norm"), Recorded("rotate")
-REPEAT, MASK = Recorded("repeat"), Recorded("mask")
-
-
-def affine(m: Module, x: Tensor, weight: Param, bias: Param | None, out: Axis) -> Tensor:
-    y = m.record("contract", x, weight, to=(*x.axes[:-1], out), over=x.axes[-1])
-    return m.record("add", y, bias) if bias else y
-
-
-def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
-    """A kernel hides positions by itself, whatever the mask."""
-    return m.record(kind, *tensors, to=to, **said)
-
-
-def product(m: Module, left: Tensor, right: Tensor, to: Axes, **said: Any) -> Tensor:
-    """Queries with keys, or weights with values."""
-    return m.record("contract", left, right, to=to, over=left.axes[-1], **said)
-
-
-def softmax(m: Module, x: Tensor, kind: str, **said: Any) -> Tensor:
-    return m.record(kind, x, **said)
-
-
-def as_they_are(m: Module, x: Tensor) -> Tensor:
-    return x
+REPEAT, PRODUCT, MASK, SOFTMAX = Recorded("repeat"), Recorded("contract"), Recorded("mask"), Recorded("softmax")
+FLASH, AS_IT_IS = Recorded("flash"), Recorded()
 
 
 def cross_entropy(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
@@ -122,38 +102,31 @@ class Style:
     layer_norm: Norm = LAYER_NORM
     rotary: Callable[..., Tensor] = ROTATE
     activations: tuple[tuple[str, Activation], ...] = ()  # kinds of op that are written in another way
-    affine: Callable[..., Tensor] = affine
+    bias_in_kernel: bool = False  # a linear layer adds its bias in the kernel of its product, and in no op of its own
     qkv: Together | None = None
     kv: Together | None = None  # of what an encoder gives
     gated: Gated | None = None
-    kernel: Callable[..., Tensor] = kernel
+    kernel: Callable[..., Tensor] = FLASH
     biased: Biased | None = None  # a kernel that adds a bias to the scores; without one they are stored
     number_masks: bool = False  # stored scores are hidden by numbers that are added, for each sequence
     zero_bias: bool = False  # cross-attention adds a bias of zeros, too
     repeat: Callable[..., Tensor] = REPEAT
-    scores: Callable[..., Tensor] = product
+    scores: Callable[..., Tensor] = PRODUCT
     hide: Callable[..., Tensor] = MASK
-    softmax: Callable[..., Tensor] = softmax
+    softmax: Callable[..., Tensor] = SOFTMAX
     sink_factor: Callable[..., Tensor] | None = None  # on what eager attention gives; else a sink is one more score
-    weighed: Callable[..., Tensor] = product
-    by_position: Callable[..., Tensor] = as_they_are  # heads of a position behind each other
+    weighed: Callable[..., Tensor] = PRODUCT
+    by_position: Callable[..., Tensor] = AS_IT_IS  # heads of a position behind each other
     route: Route | None = None
     experts: RunExperts | None = None
     expert_gate: Callable[..., Tensor] | None = None  # joins gate and up of experts; else activation(gate) · up
     adapts_router: bool = True  # its matrix is a linear layer, which gets adapters as others do
     dropout: tuple[str, ...] | None = None
-    embedded: Callable[..., Tensor] = as_they_are  # rows of the table of tokens
+    embedded: Callable[..., Tensor] = AS_IT_IS  # rows of the table of tokens
     values_are_copied: bool = True  # of latent attention, out of what one matrix made
-    logits: Callable[..., Tensor] = as_they_are
+    logits: Callable[..., Tensor] = AS_IT_IS
     loss: Callable[..., Tensor] = cross_entropy
     adapter: Adapt | None = None
-
-    def activation(self, m: Module, kind: str, x: Tensor, numbers: tuple[Tensor, ...] = ()) -> Tensor:
-        """By the name of its kind of op, as this style writes it."""
-        for name, written in self.activations:
-            if name == kind:
-                return written(m, x, numbers)
-        return m.record(kind, x, *numbers, note=kind)
 
 
 PLAIN = Style()

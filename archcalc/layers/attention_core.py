@@ -61,7 +61,7 @@ class Core:
         if k.dims[1] != head:
             k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         square, seen = axes(batch, head, seq, past), self.sight.seen(self.mask)
-        scores = m.style.scores(m, q, k, to=square, name="scores", note="q·kᵀ", seen=seen)
+        scores = m.style.scores(m, q, k, to=square, over=q.axes[-1], name="scores", note="q·kᵀ", seen=seen)
         scores = m.record("scale", scores)
         if self.softcap:  # cap · tanh(scores / cap)
             scores = m.record("scale", m.record("tanh", m.record("scale", scores)))
@@ -72,7 +72,7 @@ class Core:
         factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
         weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work, "weights")
-        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), seen=seen)
+        found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=seen)
         if self.value_vectors:
             found = m.record("add", found, with_relative(m, weights, self.value_vectors, past))
         if factor:
@@ -84,10 +84,10 @@ class Core:
         does not copy the keys and values of a group."""
         if self.work.attention != "flash":
             return self.eager(q, k, v)
-        looked_up, style = axes(*q.dims[:3], v.dims[3]), self.m.style
+        to, style = axes(*q.dims[:3], v.dims[3]), self.m.style
         if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
             self.m.words.whole_sequence = self._bent
-            return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), looked_up)
+            return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), to)
         if self.bias:
             self.m.words.work_notes.append(EAGER)
             return self.eager(q, k, v)
@@ -96,14 +96,15 @@ class Core:
         needed = {BENT: self.softcap or self.sinks or self.alibi, UNEVEN: k.dims[3].size != v.dims[3].size}
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         if not others and not any(needed.values()):  # PyTorch's own kernel computes it
-            return style.kernel(self.m, "flash", (q, k, v), looked_up, self.mask, seen=seen, sees=self.sight.window)
+            sees, mask = self.sight.window, self.mask
+            return style.kernel(self.m, q, k, v, kind="flash", to=to, mask=mask, seen=seen, sees=sees)
         self.m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
-        return style.kernel(self.m, "bent_flash", (q, k, v, *others), looked_up, None, seen=seen)
+        return style.kernel(self.m, q, k, v, *others, kind="bent_flash", to=to, seen=seen)
 
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""
         note = "rows sum to 1, 0 where masked" if self.mask else "rows sum to 1"
-        return self.m.style.softmax(self.m, scores, self._softmax, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
+        return self.m.style.softmax(self.m, scores, kind=self._softmax, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
 
     @property
     def _softmax(self) -> str:
@@ -114,7 +115,8 @@ class Core:
         assert self.sinks
         *rows, past = scores.dims
         wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.m.style.softmax(self.m, self.m.record("concat", scores, self.sinks, to=wider), self._softmax)
+        weights = self.m.record("concat", scores, self.sinks, to=wider)
+        weights = self.m.style.softmax(self.m, weights, kind=self._softmax)
         note = "without the sink's"
         return self.m.record("view", weights, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
 

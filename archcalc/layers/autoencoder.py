@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Role, Tensor, axes
-from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import activated
 
 
 def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tensor:

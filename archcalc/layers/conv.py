@@ -9,8 +9,8 @@ from typing import ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.positions import Positions
-from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import activated
 
 PADDING = Assumption(Topic.COST, "causal convolutions: positions that PyTorch pads, computes and drops are not counted")
 CONVOLUTION = "a convolution along the sequence"

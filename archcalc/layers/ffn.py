@@ -7,12 +7,12 @@ from typing import ClassVar, NamedTuple
 
 from archcalc.core.ir import Module, Role, Tensor
 from archcalc.core.style import Projection
-from archcalc.layers.activation import LEARNED, activated
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import LEARNED, activated
 
 
 class FfnRoles(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
-from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
+from archcalc.styles.activations import activated
 
 
 @dataclass(frozen=True)

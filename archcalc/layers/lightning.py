@@ -14,13 +14,13 @@ from typing import ClassVar
 
 from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
-from archcalc.layers.activation import activated
 from archcalc.layers.attention import SELF
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import activated
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import product, total
 from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor
 from archcalc.core.style import ExpertSizes
-from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.ffn import EXPERT, SHARED, Ffn
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import activated
 from archcalc.styles.experts import expert_linear
 
 IDEAL = Assumption(

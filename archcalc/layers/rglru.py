@@ -13,11 +13,11 @@ from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.splits import Piece, joined
-from archcalc.layers.activation import activated
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import activated
 
 
 @dataclass(frozen=True)

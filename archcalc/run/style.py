@@ -24,7 +24,7 @@ def style_of(run: Run) -> Style:
     gpus, chosen = Gpus(run.plan.tp, run.plan.cp, run.plan.ep, run.plan.sp), _of_layers(run)
     returns_fp32 = run.code.model_casts_logits(run.loss_chunks) and not run.method.reads_tokens
     is_capped = run.code.facts.caps_logits and run.compile == "none"
-    own_logits = ends.capped if is_capped else plain.as_they_are
+    own_logits = ends.capped if is_capped else plain.AS_IT_IS
     adapters = dict(run.code.layers).get("adapters", "plain")
     # in fp32 only where they are kept so; peft's are elementwise code, which a compiler fuses
     if adapters == "fp32" and (BYTES[run.recipe.weights] != BYTES["fp32"] or run.compile != "none"):

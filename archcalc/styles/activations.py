@@ -1,13 +1,26 @@
-"""Activations that transformers writes in Python, op by op.
+"""Elementwise nonlinearities: one op each, or as transformers writes some of them in Python, op by op.
 
 Source: transformers, activations.py.
 """
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor
 
 Numbers = tuple[Tensor, ...]  # that an activation has learned
+ACTIVATIONS = (
+    *("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity"),
+    *("selu", "mish", "softplus", "relu6", "hardswish", "hardsigmoid"),
+)
+LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called
+
+
+def activated(m: Module, x: Tensor, act: str) -> Tensor:
+    """As the style writes it. A learned activation is a separate module."""
+    m = m["act"] if act in LEARNED else m
+    numbers = tuple(m.param(name, Dim.of("one", 1)) for name in LEARNED.get(act, ()))
+    written = dict(m.style.activations).get(act)
+    return written(m, x, numbers) if written else m.record(act, x, *numbers, note=act)
 
 
 def gelu_new(m: Module, x: Tensor, numbers: Numbers) -> Tensor:

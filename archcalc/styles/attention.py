@@ -24,7 +24,7 @@ WRITTEN_ANEW = ("concat", "copy", "repeat", "contract")  # kinds whose output li
 BY_HEAD = 4  # axes: batch, heads, positions, width
 
 
-def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
+def kernel(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:
     """PyTorch's own; a window that the sequence reaches is a mask (_ignore_causal_mask_sdpa). In fp32, and with values
     of another width than keys, it is the memory-efficient one, which writes by position (sdp_utils.cpp). The output of
     the other one lies as the queries do, and is copied by position if they lie by head.
@@ -34,8 +34,8 @@ def kernel(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Te
     query, key, value, *_ = tensors
     sees = said.get("sees")
     if mask is not None and sees is not None and sees <= key.dims[2].size:
-        return _masked(m, (query, key, value), mask, to)
-    found = m.record(kind, *tensors, to=to, **said)
+        return _masked(m, (query, key, value), mask, said["to"])
+    found = m.record(kind, *tensors, **said)
     _, head, seq, _ = found.dims
     is_flash = key.dims[-1] == value.dims[-1] and (m.style.narrow or query.dims[1] != key.dims[1])
     is_copied = is_flash and lies_by_head(m, query) and min(int(head.size), int(seq.size)) > 1
@@ -65,9 +65,7 @@ def _for_every_head(m: Module, tensor: Tensor, head: Dim) -> Tensor:
     return m.record("repeat", tensor, to=axes(batch, head, past, width))
 
 
-def copied_heads(
-    m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any
-) -> Tensor:
+def copied_heads(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:
     """Keys and values of a group are copied for every head, before a kernel that could read them where they are.
 
     Source: torchtitan until January 2026, repeat_kv; torch.compile's partitioner keeps these copies too."""
@@ -75,7 +73,7 @@ def copied_heads(
     batch, head, *_ = query.dims
     if key.dims[1] != head:
         key, value = (m.record("repeat", one, to=axes(batch, head, *one.dims[2:])) for one in (key, value))
-    return m.record(kind, query, key, value, *others, to=to, **said)
+    return m.record(kind, query, key, value, *others, **said)
 
 
 def biased(m: Module, heads: Heads, bias: Tensor, causal: bool, to: Axes) -> Tensor:
@@ -109,18 +107,17 @@ def repeat(m: Module, x: Tensor, to: Axes) -> Tensor:
     return m.record("expand" if int(x.dims[1].size) == 1 else "repeat", x, to=to)
 
 
-def scores(m: Module, q: Tensor, k: Tensor, to: Axes, **said: Any) -> Tensor:
-    q, k = _matrices(m, q), _matrices(m, k)
-    return m.record("contract", q, k, to=to, over=q.axes[-1], **said)
+def scores(m: Module, q: Tensor, k: Tensor, **said: Any) -> Tensor:
+    return m.record("contract", _matrices(m, q), _matrices(m, k), **said)
 
 
-def scores_in_fp32(m: Module, q: Tensor, k: Tensor, to: Axes, **said: Any) -> Tensor:
+def scores_in_fp32(m: Module, q: Tensor, k: Tensor, **said: Any) -> Tensor:
     """Queries and keys are cast, and the weights back.
 
     Source: transformers, GPTJAttention._attn, CodeGenAttention._attn and GPTNeoSelfAttention._attn."""
     if m.style.narrow:
         q, k = (m.record("cast", one, role=WIDE) for one in (q, k))
-    return scores(m, q, k, to, **said)
+    return scores(m, q, k, **said)
 
 
 def hide(m: Module, x: Tensor, mask: Tensor, sees: int | None) -> Tensor:
@@ -144,9 +141,8 @@ def sink_factor(m: Module, scores: Tensor, sinks: Tensor) -> Tensor:
     return cast_back(m, m.record("sigmoid", widened(m, shifted)), scores)
 
 
-def weighed(m: Module, weights: Tensor, v: Tensor, to: Axes, **said: Any) -> Tensor:
-    v = _matrices(m, v)
-    return m.record("contract", weights, v, to=to, over=weights.axes[-1], **said)
+def weighed(m: Module, weights: Tensor, v: Tensor, **said: Any) -> Tensor:
+    return m.record("contract", weights, _matrices(m, v), **said)
 
 
 def by_position(m: Module, found: Tensor) -> Tensor:
@@ -180,14 +176,14 @@ def lies_by_head(core: Module, tensor: Tensor) -> bool:
     return False
 
 
-def traded(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any) -> Tensor:
+def traded(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:
     """Context parallelism by all-to-all: each GPU trades its positions of all heads for all positions of its heads, and
     back behind the kernel, so that what it gave and what the output projection reads are two tensors.
 
     Source: Transformer Engine, dot_product_attention/context_parallel.py, AttnFuncWithCPAndQKVOA2A, since version 2.8.
     """
     if m.style.gpus.cp == 1:
-        return m.record(kind, *tensors, to=to, **said)
+        return m.record(kind, *tensors, **said)
     gpus = m.style.gpus
     for head in (tensor.dims[1] for tensor in tensors[:TRADED]):
         number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
@@ -195,4 +191,4 @@ def traded(m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Te
             fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
             raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")
     there = [m.record("all_to_all", tensor) for tensor in tensors[:TRADED]]
-    return m.record("all_to_all", m.record(kind, *there, *tensors[TRADED:], to=to, **said))
+    return m.record("all_to_all", m.record(kind, *there, *tensors[TRADED:], **said))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.styles.steps import WIDE, widened
 
@@ -14,32 +16,25 @@ def fp32(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
     return m.record("cross_entropy", wide, targets, to=())
 
 
-def in_steps(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
-    """The same by log_softmax and nll_loss, as PyTorch computes it; of one label for the whole sequence in the number
-    format of the logits. Source: transformers, ForCausalLMLoss and ForSequenceClassificationLoss."""
-    if len(targets.dims) != BY_TOKEN:
-        return of_logits(m, logits, targets)
-    return of_logits(m, returned_in_fp32(m, logits), targets)
-
-
-def shifted_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
-    """Of a copy of all fp32 logits but the last. Source: transformers until 4.48, ForCausalLMLoss (its pull request
-    35646)."""
-    if len(targets.dims) < BY_TOKEN:
-        return of_logits(m, logits, targets)
-    wide = returned_in_fp32(m, logits)
-    batch, seq, vocabulary = logits.dims
-    following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
-    shifted = m.record("copy", wide, to=axes(batch, following, vocabulary))
-    return of_logits(m, shifted, Tensor(axes(batch, following), "index"))
-
-
-def of_logits(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy as PyTorch computes it, in the number format of the logits: log_softmax, then nll_loss. The model
-    itself gives its loss out: a hook on its output, such as FSDP's, runs before the loss goes back.
-    Source: transformers, BertForMaskedLM.forward."""
+def _by_log_softmax(m: Module, logits: Tensor, targets: Tensor, *, wide: bool, shifted: bool = False) -> Tensor:
+    """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss. With a label for every token `wide` reads an
+    fp32 copy of the logits, and `shifted` a copy of all of it but the last; one label for the whole sequence is read in
+    the number format of the logits. The model itself gives its loss out: a hook on its output, such as FSDP's, runs
+    before the loss goes back."""
+    if wide and len(targets.dims) == BY_TOKEN:
+        logits = returned_in_fp32(m, logits)
+        if shifted:
+            batch, seq, vocabulary = logits.dims
+            following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
+            logits = m.record("copy", logits, to=axes(batch, following, vocabulary))
+            targets = Tensor(axes(batch, following), "index")
     loss = m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
     return (m.parent or m).record("seen", loss)
+
+
+of_logits = partial(_by_log_softmax, wide=False)  # transformers, BertForMaskedLM.forward
+in_steps = partial(_by_log_softmax, wide=True)  # transformers, ForCausalLMLoss and ForSequenceClassificationLoss
+shifted_logits = partial(_by_log_softmax, wide=True, shifted=True)  # the same until 4.48 (its pull request 35646)
 
 
 def in_place(m: Module, logits: Tensor, targets: Tensor) -> Tensor:

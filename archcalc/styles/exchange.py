@@ -15,6 +15,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Role, Tensor
 from archcalc.core.style import ExpertSizes, Projection, Shared
 from archcalc.core.tensors import whole
+from archcalc.styles.activations import activated
 from archcalc.styles.experts import expert_bias, expert_linear, expert_weight
 from archcalc.styles.linear import joined_width, linear
 from archcalc.styles.steps import WIDE
@@ -66,7 +67,7 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
     shape = (*x.axes[:-1], (sizes.inner,))
     if not sizes.gated:
         made = expert_linear(m["in"], x, sizes.inner, Role.EXPERT_UP, sizes)
-        hidden = m.record("multiply", m.style.activation(m, sizes.act, made), weights)
+        hidden = m.record("multiply", activated(m, made, sizes.act), weights)
         return expert_linear(m["out"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
     both = _gate_and_up(m, x, sizes)
     if sizes.act == FUSED:
@@ -74,7 +75,7 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
     else:
         gate, up = Tensor(shape), Tensor(shape)
         m.add(Op("unpack", (both,), gate, beside={"up": up}))
-        hidden = m.record("multiply", m.record("multiply", m.style.activation(m, sizes.act, gate), up), weights)
+        hidden = m.record("multiply", m.record("multiply", activated(m, gate, sizes.act), up), weights)
     return expert_linear(m["down"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
 
 

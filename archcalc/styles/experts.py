@@ -14,7 +14,8 @@ from functools import partial
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Count, Dim, Module, Op, Param, Role, Tensor, axes
 from archcalc.core.style import ExpertSizes, Shared
-from archcalc.styles.linear import parameters
+from archcalc.styles.activations import activated
+from archcalc.styles.linear import linear
 from archcalc.styles.steps import cast_back, widened
 
 PLACES, INT32 = "index", "int32"
@@ -34,9 +35,7 @@ def _routed(
     The division is in place, for which autograd copies what was there before. Here the copy is what was chosen, and the
     quotient a tensor of its own: as many bytes at every moment.
     Source: transformers, MixtralTopKRouter.forward; Qwen3MoeTopKRouter.forward and OlmoeTopKRouter.forward."""
-    weight, vector = parameters(m, x, (experts,), bias=bias, role=Role.ROUTER)
-    read = (widened(m, x), widened(m, weight)) if fp32 else (x, weight)
-    scores = m.style.affine(m, *read, vector, (experts,))
+    scores = linear(m, x, experts, bias=bias, role=Role.ROUTER, wide=fp32)
     shares = m.record("softmax", widened(m, scores))
     weights = m.record("choose", shares, to=(*x.axes[:-1], (top,)))
     if divided:
@@ -53,8 +52,7 @@ cast_divided = partial(_routed, divided=True, cast=True)
 
 def of_all(m: Module, x: Tensor, experts: Dim, top: Dim, bias: bool) -> Tensor:
     """A weight for every expert, 0 for those that were not chosen. Source: transformers, Llama4Router.forward."""
-    weight, vector = parameters(m, x, (experts,), bias=bias, role=Role.ROUTER)
-    scores = m.style.affine(m, x, weight, vector, (experts,))
+    scores = linear(m, x, experts, bias=bias, role=Role.ROUTER)
     return cast_back(m, m.record("sigmoid", widened(m, scores)), x)
 
 
@@ -89,7 +87,7 @@ def grouped(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: S
     if sizes.gated:
         hidden = _gated(m, routed, product, sizes)
     else:
-        hidden = m.style.activation(m, sizes.act, product("in", routed, sizes.inner, Role.EXPERT_UP))
+        hidden = activated(m, product("in", routed, sizes.inner, Role.EXPERT_UP), sizes.act)
     answers = product("down" if sizes.gated else "out", hidden, width, Role.EXPERT_DOWN)
     weighed = m.record("multiply", answers, sorted_weights, role=sorted_weights.role)
     placed = m.record("gather", weighed, m.record("constant", to=rows, role=PLACES))
@@ -106,7 +104,7 @@ def _gated(m: Module, routed: Tensor, product: partial[Tensor], sizes: ExpertSiz
     m.add(Op("split", (made,), gate, beside={"up": up}))
     if m.style.expert_gate:
         return m.style.expert_gate(m, gate, up)
-    return m.record("multiply", m.style.activation(m, sizes.act, gate), up)
+    return m.record("multiply", activated(m, gate, sizes.act), up)
 
 
 def clamped_gate(m: Module, gate: Tensor, up: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.core.ir import Axes, Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.core.style import Projection
 from archcalc.styles.attention import copied_heads
 from archcalc.styles.linear import parts, product_for_all
@@ -35,16 +35,12 @@ def _for_every_head(m: Module, kind: str, x: Tensor, head: Dim) -> Tensor:
     return m.record(kind, x, to=(*rows, (head, width)))
 
 
-def copied_answer(
-    m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any
-) -> Tensor:
+def copied_answer(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:
     """A kernel's output lies as its queries do, which torch.cat has written head by head: `y.reshape` copies it.
 
     Source: PyTorch, aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like(q)."""
-    return m.record("copy", m.record(kind, *tensors, to=to, **said))
+    return m.record("copy", m.record(kind, *tensors, **said))
 
 
-def copied_heads_and_answer(
-    m: Module, kind: str, tensors: tuple[Tensor, ...], to: Axes, mask: Tensor | None, **said: Any
-) -> Tensor:
-    return m.record("copy", copied_heads(m, kind, tensors, to, mask, **said))
+def copied_heads_and_answer(m: Module, *tensors: Tensor, **said: Any) -> Tensor:
+    return m.record("copy", copied_heads(m, *tensors, **said))

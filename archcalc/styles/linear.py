@@ -11,6 +11,8 @@ from archcalc.core.count import Count, product
 from archcalc.core.ir import Axis, Dim, Module, Op, Param, Role, Tensor
 from archcalc.core.splits import Piece, Split
 from archcalc.core.style import Projection
+from archcalc.styles.activations import activated
+from archcalc.styles.steps import widened
 
 QKV, GATE_UP = "qkv", "gate_up"
 
@@ -23,11 +25,19 @@ def linear(
     bias: bool = True,
     trainable: bool = True,
     role: Role = Role.LINEAR,
+    wide: bool = False,
 ) -> Tensor:
-    """y = x·W + b. It contracts the input's last axis; a merged axis, such as concatenated heads, as a whole."""
+    """y = x·W + b. It contracts the input's last axis; a merged axis, such as concatenated heads, as a whole. `wide`:
+    of fp32 copies of x and W.
+
+    A bias within the kernel: PyTorch, aten/src/ATen/native/Linear.cpp, linear: addmm, or an addition in place."""
     axis = (out,) if isinstance(out, Dim) else out
     weight, vector = parameters(m, x, axis, bias=bias, trainable=trainable, role=role)
-    return m.style.affine(m, x, weight, vector, axis)
+    read = (widened(m, x), widened(m, weight)) if wide else (x, weight)
+    if vector and m.style.bias_in_kernel:
+        return m.record("affine", *read, vector, to=(*x.axes[:-1], axis), over=x.axes[-1])
+    y = m.record("contract", *read, to=(*x.axes[:-1], axis), over=x.axes[-1])
+    return m.record("add", y, vector) if vector else y
 
 
 def parameters(
@@ -44,12 +54,6 @@ def width_of(axis: Axis) -> Count:
     if len(axis) == 1:
         return axis[0].size
     return Count.named("·".join(dim.name for dim in axis), product([dim.size for dim in axis]))
-
-
-def bias_in_kernel(m: Module, x: Tensor, weight: Param, bias: Param | None, out: Axis) -> Tensor:
-    """Source: PyTorch, aten/src/ATen/native/Linear.cpp, linear: addmm, or an addition in place."""
-    weights = (weight, bias) if bias else (weight,)
-    return m.record("affine" if bias else "contract", x, *weights, to=(*x.axes[:-1], out), over=x.axes[-1])
 
 
 def each_by_itself(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
@@ -81,7 +85,7 @@ def copied_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[T
 def split_gates(m: Module, x: Tensor, act: str, gate: Projection, up: Projection) -> Tensor:
     """Source: transformers, Phi3MLP.forward: one linear layer, and two chunks of its result."""
     gate_part, up_part = split(m, x, (gate, up), GATE_UP, Role.FFN_GATE_UP)
-    return m.record("multiply", m.style.activation(m, act, gate_part), up_part)
+    return m.record("multiply", activated(m, gate_part, act), up_part)
 
 
 def merged(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
@@ -100,7 +104,7 @@ def fused_gates(m: Module, x: Tensor, act: str, gate: Projection, up: Projection
     if act in FUSED:
         return m.record("kernel", both, to=(*x.axes[:-1], gate.out))
     gate_part, up_part = parts(m, both, (gate, up), "unpack")
-    return m.record("multiply", m.style.activation(m, act, gate_part), up_part)
+    return m.record("multiply", activated(m, gate_part, act), up_part)
 
 
 FUSED = ("silu", "gelu", "gelu_tanh")  # activations that have a kernel with a gate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from archcalc.core.ir import Module, Tensor
 from archcalc.styles.steps import WIDE, cast_back, widened
 
@@ -11,37 +13,32 @@ def fused(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
     return m.record("fused_rms_norm", x, *weights)
 
 
-def upcast(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
-    """Source: transformers, LlamaRMSNorm.forward; torchtitan until March 2025, RMSNorm.forward."""
-    wide = widened(m, x)
-    return _weighed(m, cast_back(m, m.record("multiply", wide, _inverse_root(m, wide)), x), weights)
-
-
-def upcast_product(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
-    """The product with the weight is fp32 too, and cast back. Source: transformers, Olmo2RMSNorm.forward."""
-    wide = widened(m, x)
-    return cast_back(m, _weighed(m, m.record("multiply", wide, _inverse_root(m, wide)), weights), x)
-
-
-def upcast_statistics(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
-    """Only the mean square is computed of an fp32 copy. Source: transformers, T5LayerNorm.forward."""
-    inverse = _inverse_root(m, widened(m, x))
-    found = m.record("multiply", x, inverse, role=WIDE if m.style.narrow else x.role)
-    return _weighed(m, cast_back(m, found, x), weights)
-
-
-def in_16_bits(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
-    """Source: litgpt until October 2023, RMSNorm.forward."""
-    return _weighed(m, m.record("multiply", x, _inverse_root(m, x)), weights)
-
-
-def upcast_weight(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
-    """The product with 1 + weight is fp32 too. Source: transformers, GemmaRMSNorm.forward."""
-    wide = widened(m, x)
-    found = m.record("multiply", wide, _inverse_root(m, wide))
+def _in_steps(
+    m: Module,
+    x: Tensor,
+    *weights: Tensor,
+    statistics: bool = True,
+    values: bool = True,
+    product: bool = False,
+    one_more: bool = False,
+) -> Tensor:
+    """x / √(mean of squares + ε) · weight, op by op. In fp32 are the mean square (`statistics`), what is multiplied by
+    the root (`values`) and the product with the weight (`product`), to which 1 is added (`one_more`)."""
+    wide = widened(m, x) if statistics else x
+    inverse = _inverse_root(m, wide)
+    found = m.record("multiply", wide if values else x, inverse, role=WIDE if m.style.narrow and statistics else "")
+    found = found if product else cast_back(m, found, x)
     for weight in weights:
-        found = m.record("multiply", found, m.record("add", widened(m, weight), role=WIDE))
-    return cast_back(m, found, x)
+        factor = m.record("add", widened(m, weight), role=WIDE) if one_more else weight
+        found = m.record("multiply", found, factor)
+    return cast_back(m, found, x) if product else found
+
+
+upcast = _in_steps  # transformers, LlamaRMSNorm.forward; torchtitan until March 2025, RMSNorm.forward
+upcast_product = partial(_in_steps, product=True)  # transformers, Olmo2RMSNorm.forward
+upcast_statistics = partial(_in_steps, values=False)  # transformers, T5LayerNorm.forward
+in_16_bits = partial(_in_steps, statistics=False)  # litgpt until October 2023, RMSNorm.forward
+upcast_weight = partial(_in_steps, product=True, one_more=True)  # transformers, GemmaRMSNorm.forward
 
 
 def layer_norm_in_steps(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
@@ -58,12 +55,6 @@ def layer_norm_in_steps(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
 def layer_norm_in_fp32(m: Module, x: Tensor, *weights: Tensor) -> Tensor:
     """PyTorch's kernel on an fp32 copy, cast back. Source: transformers, OlmoLayerNorm.forward."""
     return cast_back(m, m.record("layer_norm", widened(m, x), *weights), x)
-
-
-def _weighed(m: Module, found: Tensor, weights: tuple[Tensor, ...]) -> Tensor:
-    for weight in weights:
-        found = m.record("multiply", found, weight)
-    return found
 
 
 def _inverse_root(m: Module, x: Tensor) -> Tensor:

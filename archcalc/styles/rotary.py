@@ -2,58 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from archcalc.core.ir import Dim, Module, Op, Tensor
 from archcalc.styles.steps import WIDE, cast_back, see, widened
 
-
-def rotate_half(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """x · cos + rotate_half(x) · sin. Source: transformers, apply_rotary_pos_emb of Llama."""
-    part, rest = _divided(m, x, cos)
-    turned = _turned(m, part, cos, sin)
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
+Turn = Callable[[Module, Tensor, Tensor, Tensor], Tensor]  # what is rotated, by cosines and sines
 
 
-def rotate_part(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """The same, joined with what is not rotated also where that is nothing, so that heads lie behind each other.
-    Source: transformers, apply_rotary_pos_emb of GPT-NeoX and Phi-3."""
-    part, rest = _divided(m, x, cos, always=True)
-    return m.record("concat", _turned(m, part, cos, sin), *rest, to=x.axes)
+def _rotated(
+    m: Module, x: Tensor, cos: Tensor, sin: Tensor, *, turn: Turn, always: bool = False, **said: Any
+) -> Tensor:
+    """The first numbers of each head, turned, and joined with the others if there are some, or always."""
+    *rows, width = x.dims
+    left = int(width.size) - int(cos.dims[-1].size)
+    part = see(m, "slice", x, *rows, cos.dims[-1]) if left or always else x
+    rest = [see(m, "slice", x, *rows, Dim.of("not_rotated", left))] if left else []
+    turned = turn(m, part, cos, sin)
+    return m.record("concat", turned, *rest, to=x.axes) if rest or always else turned
 
 
-def in_fp32(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """On an fp32 copy, cast back. Source: transformers, apply_rotary_pos_emb of Cohere; torchtitan since 2026,
-    CosSinRoPE."""
-    part, rest = _divided(m, x, cos)
-    turned = cast_back(m, _turned(m, widened(m, part), cos, sin), part)
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
+def _turned(m: Module, x: Tensor, cos: Tensor, sin: Tensor, role: str = "") -> Tensor:
+    """x · cos + rotate_half(x) · sin: the other factor is the second half of each head, negated, before the first."""
+    along = m.record("multiply", x, cos, role=role)
+    first, second = _halves(m, x)
+    half_turned = m.record("concat", m.record("negate", second), first, to=x.axes)
+    return m.record("add", along, m.record("multiply", half_turned, sin, role=role))
 
 
-def by_fp32_tables(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """By tables that are fp32 themselves, cast back. Source: transformers, apply_rotary_pos_emb of OLMo."""
-    part, rest = _divided(m, x, cos)
-    turned = cast_back(m, _turned(m, part, cos, sin, WIDE if m.style.narrow else part.role), part)
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
+def _on_copy(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """On an fp32 copy, cast back."""
+    return cast_back(m, _turned(m, widened(m, x), cos, sin), x)
 
 
-def in_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """Both halves apart, then joined. Source: transformers, apply_rotary_pos_emb_interleave of DeepSeek-V3."""
-    part, rest = _divided(m, x, cos)
-    first, second = _halves(m, part)
+def _by_wide_tables(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """By tables that are fp32 themselves, cast back."""
+    return cast_back(m, _turned(m, x, cos, sin, WIDE if m.style.narrow else x.role), x)
+
+
+def _by_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Both halves apart, then joined."""
+    first, second = _halves(m, x)
     cos, sin = (table.seen_as(*table.dims[:-1], first.dims[-1]) for table in (cos, sin))
     real = m.record("subtract", m.record("multiply", first, cos), m.record("multiply", second, sin))
     other = m.record("add", m.record("multiply", second, cos), m.record("multiply", first, sin))
-    turned = m.record("concat", real, other, to=part.axes)
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
+    return m.record("concat", real, other, to=x.axes)
 
 
-def as_complex(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
-    """Pairs of fp32 numbers, times a table of complex ones. Source: torchtitan, apply_rotary_emb; transformers,
-    apply_rotary_emb of Llama 4."""
-    part, rest = _divided(m, x, cos)
-    turned = cast_back(m, m.record("multiply", widened(m, part), cos, sin), part)
-    return m.record("concat", turned, *rest, to=x.axes) if rest else turned
+def _complex(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Pairs of fp32 numbers, times a table of complex ones."""
+    return cast_back(m, m.record("multiply", widened(m, x), cos, sin), x)
+
+
+rotate_half = partial(_rotated, turn=_turned)  # transformers, apply_rotary_pos_emb of Llama
+# heads lie behind each other, also where all is rotated: transformers, apply_rotary_pos_emb of GPT-NeoX and Phi-3
+rotate_part = partial(_rotated, turn=_turned, always=True)
+in_fp32 = partial(_rotated, turn=_on_copy)  # transformers, that of Cohere; torchtitan since 2026, CosSinRoPE
+by_fp32_tables = partial(_rotated, turn=_by_wide_tables)  # transformers, that of OLMo
+in_halves = partial(_rotated, turn=_by_halves)  # transformers, apply_rotary_pos_emb_interleave of DeepSeek-V3
+as_complex = partial(_rotated, turn=_complex)  # torchtitan, apply_rotary_emb; transformers, that of Llama 4
 
 
 def as_pairs(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:
@@ -73,29 +82,9 @@ def joined(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tenso
     turned = m.record("concat", m.record("negate", second), first, to=part.axes)
     wide = WIDE if m.style.narrow else x.role
     found = m.record("add", m.record("multiply", part, cos, role=wide), m.record("multiply", turned, sin, role=wide))
-    return m.record("concat", cast_back(m, found, x), *_rest(m, x, rows, width, cos), to=x.axes)
-
-
-def _divided(m: Module, x: Tensor, cos: Tensor, *, always: bool = False) -> tuple[Tensor, list[Tensor]]:
-    """The first numbers of each head, which are rotated, and the others if there are some."""
-    *rows, width = x.dims
-    if cos.dims[-1].size == width.size and not always:
-        return x, []
-    return see(m, "slice", x, *rows, cos.dims[-1]), _rest(m, x, rows, width, cos)
-
-
-def _rest(m: Module, x: Tensor, rows: list[Dim], width: Dim, cos: Tensor) -> list[Tensor]:
-    """What is not rotated of each head."""
-    number = int(width.size) - int(cos.dims[-1].size)
-    return [see(m, "slice", x, *rows, Dim.of("not_rotated", number))] if number else []
-
-
-def _turned(m: Module, x: Tensor, cos: Tensor, sin: Tensor, role: str = "") -> Tensor:
-    """The other factor is the second half of each head, negated, before the first."""
-    along = m.record("multiply", x, cos, role=role)
-    first, second = _halves(m, x)
-    half_turned = m.record("concat", m.record("negate", second), first, to=x.axes)
-    return m.record("add", along, m.record("multiply", half_turned, sin, role=role))
+    back, left = cast_back(m, found, x), int(width.size) - int(cos.dims[-1].size)
+    rest = [see(m, "slice", x, *rows, Dim.of("not_rotated", left))] if left else []
+    return m.record("concat", back, *rest, to=x.axes)
 
 
 def _halves(m: Module, x: Tensor) -> list[Tensor]:

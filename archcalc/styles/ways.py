@@ -61,7 +61,7 @@ WAYS: dict[str, dict[str, Way]] = {
     },
     "bias": {
         "plain": Way("a bias is added to a product in an op of its own"),
-        "joined": Way("a linear layer adds its bias in the kernel of its product", {"affine": linear.bias_in_kernel}),
+        "joined": Way("a linear layer adds its bias in the kernel of its product", {"bias_in_kernel": True}),
     },
     "qkv": {
         "separate": Way("queries, keys and values are made by a matrix each"),

@@ -156,8 +156,9 @@ def test_eager_attention_casts_its_softmax_and_copies_what_lies_by_position() ->
     """Scores in fp32 for softmax, weights back in 16 bits; queries, keys, values and answers are copied."""
     m = module()
     shape, q, k, v = axes(BATCH, HEADS, SEQ, PAST), heads(HEADS), heads(HEADS, PAST), heads(HEADS, PAST)
-    weights = attention.softmax(m, attention.scores(m, q, k, shape), "softmax_fp32")
-    found = attention.weighed(m, weights, v, q.axes)
+    scores = attention.scores(m, q, k, to=shape, over=(EACH,))
+    weights = attention.softmax(m, scores, "softmax_fp32")
+    found = attention.weighed(m, weights, v, to=q.axes, over=(PAST,))
     attention.by_position(m, found)
     assert saved(m) == 3 * 2 * X + 4 * SCORES + 2 * SCORES
     assert [op.kind for op in m.ops].count("copy") == 3 and m.ops[-1].kind == "reorder"
@@ -165,7 +166,8 @@ def test_eager_attention_casts_its_softmax_and_copies_what_lies_by_position() ->
 
 def test_scores_in_fp32() -> None:
     m = module()
-    scores = attention.scores_in_fp32(m, heads(HEADS), heads(HEADS, PAST), axes(BATCH, HEADS, SEQ, PAST))
+    to = axes(BATCH, HEADS, SEQ, PAST)
+    scores = attention.scores_in_fp32(m, heads(HEADS), heads(HEADS, PAST), to=to, over=(EACH,))
     assert (scores.role, attention.softmax(m, scores, "softmax").role) == ("stat", "act")
 
 
@@ -174,7 +176,7 @@ def test_a_window_is_a_mask_that_each_layer_makes_for_every_sequence() -> None:
     tensors, mask = (heads(HEADS), heads(GROUPS, PAST), heads(GROUPS, PAST)), Tensor(axes(SEQ, PAST), "mask")
     for sees, kinds in ((S // 2, ["repeat", "repeat", "constant", "efficient"]), (S + 1, ["flash"])):
         m = module()
-        attention.kernel(m, "flash", tensors, tensors[0].axes, mask, sees=sees)
+        attention.kernel(m, *tensors, kind="flash", to=tensors[0].axes, mask=mask, sees=sees)
         assert [op.kind for op in m.ops] == kinds
 
 
@@ -188,7 +190,8 @@ def test_a_window_is_a_mask_that_each_layer_makes_for_every_sequence() -> None:
 )
 def test_copies_around_a_kernel(function: Any, kinds: list[str]) -> None:
     m = module()
-    function(m, "flash", (heads(HEADS), heads(GROUPS, PAST), heads(GROUPS, PAST)), heads(HEADS).axes, None)
+    tensors = heads(HEADS), heads(GROUPS, PAST), heads(GROUPS, PAST)
+    function(m, *tensors, kind="flash", to=tensors[0].axes)
     assert [op.kind for op in m.ops] == kinds
 
 
@@ -210,7 +213,7 @@ def projections(bias: bool = False) -> tuple[Projection, ...]:
     [(linear.split_qkv, ["qkv"]), (linear.copied_qkv, ["q", "k", "v"]), (linear.merged, ["q", "k", "v"])],
 )
 def test_queries_keys_and_values_of_one_product(function: Any, modules: list[str]) -> None:
-    m = module(affine=linear.bias_in_kernel)
+    m = module(bias_in_kernel=True)
     found = function(m, hidden(), projections(bias=True))
     assert [one.shape for one in found] == [(B, S, H * W), (B, S, KV * W), (B, S, KV * W)]
     assert [child.name for child in m.children] == modules
@@ -274,7 +277,7 @@ def adapted(style: Style) -> tuple[Module, Module]:
 def test_adapters() -> None:
     """peft's are in fp32 beside 16-bit weights, on an fp32 copy of their input, and their sum is cast back; litgpt's
     have dropout in front."""
-    base = replace(PLAIN, narrow=True, affine=linear.bias_in_kernel)
+    base = replace(PLAIN, narrow=True, bias_in_kernel=True)
     root, layer = adapted(replace(base, adapter=adapters.peft_in_fp32))
     beside = ["cast", "contract", "contract", "scale"]
     assert [op.kind for op in ops_in(layer)] == ["contract", *beside, "add", "cast_back"]

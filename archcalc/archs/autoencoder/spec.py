@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from archcalc.layers.activation import ACTIVATIONS
 from archcalc.spec.node import ModelSpec, Size, Widths, field
+from archcalc.styles.activations import ACTIVATIONS
 
 _EVERY = frozenset(ModelSpec.model_fields)
 _LAYERED = frozenset({"input", "hidden", "decoder", "bias", "act", "output_act", "loss"})

@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import flag_or, flag_or_size
-from archcalc.layers.activation import ACTIVATIONS
 from archcalc.spec.node import Node, Size, field
+from archcalc.styles.activations import ACTIVATIONS
 
 FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
 BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"enum": [True, False, "twice"]})]

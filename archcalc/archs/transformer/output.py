@@ -9,9 +9,9 @@ from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.layers.activation import activated
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.linear import contract, linear
+from archcalc.styles.activations import activated
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.head_fields import OneHead

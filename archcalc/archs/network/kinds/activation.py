@@ -9,8 +9,8 @@ from archcalc.archs.network.place import Place
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.layers.activation import ACTIVATIONS
 from archcalc.spec.node import Node, Size, field
+from archcalc.styles.activations import ACTIVATIONS
 
 OVER_CHANNELS = ("softmax", "log_softmax")
 LEARNED = "prelu"

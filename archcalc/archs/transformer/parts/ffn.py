@@ -6,9 +6,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
-from archcalc.layers.activation import ACTIVATIONS, LEARNED
 from archcalc.layers.ffn import Ffn as FeedForward
 from archcalc.spec.node import Node, Size, field, mistake
+from archcalc.styles.activations import ACTIVATIONS, LEARNED
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 AnyActivation = Literal[*ACTIVATIONS, *LEARNED]  # type: ignore[valid-type]
