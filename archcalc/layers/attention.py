@@ -80,26 +80,12 @@ class Heads:
         return replace(self, kv_heads=kv_heads, v_dim=v_dim)
 
     @property
-    def head(self) -> Dim:
-        return heads_of(self.heads)
-
-    @property
-    def kv_head(self) -> Dim:
-        return kv_heads_of(self.kv_heads) if self.kv_heads != self.heads else self.head
-
-    @property
-    def key(self) -> Dim:
-        return Dim.of("head_dim", self.head_dim)
-
-    @property
-    def value(self) -> Dim:
-        return Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else self.key
-
-    @property
     def projections(self) -> tuple[Projection, ...]:
         """Queries, keys and values: (batch, positions, (heads, width)) each."""
-        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
-        roles = CROSS if self.cross else SELF
+        head, key = heads_of(self.heads), Dim.of("head_dim", self.head_dim)
+        kv_head = kv_heads_of(self.kv_heads) if self.kv_heads != self.heads else head
+        value = Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else key
+        outs, roles = {"q": (head, key), "k": (kv_head, key), "v": (kv_head, value)}, CROSS if self.cross else SELF
         return tuple(Projection(name, out, name in self.bias, roles[name]) for name, out in outs.items())
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
@@ -160,19 +146,20 @@ class Attention(Heads):
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         memory = with_memory(m, x, self.sight) if self.sight.memory else inputs.memory or x
+        (head, key), (kv_head, _), (_, value) = (one.out for one in self.projections)
         q, k, v, gate, expert_weights = self._projected(m, x, memory, inputs)
         if self.qk_norm:
-            q = self.qk_norm.run(m["q_norm"], q, self.head, self.key)
-            k = self.qk_norm.run(m["k_norm"], k, self.kv_head, self.key)
+            q = self.qk_norm.run(m["q_norm"], q, head, key)
+            k = self.qk_norm.run(m["k_norm"], k, kv_head, key)
         q, k, v = (one.seen_as(one.dims[0], one.dims[2], one.dims[1], one.dims[3]) for one in (q, k, v))
         if inputs.rotation:
             q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
         past = looked_at(x, memory, inputs.work, self.sight)
         k, v = (kept(m, t, past, inputs.work, self.sight, kind) for t, kind in ((k, "append"), (v, "append_values")))
-        core = self._core(m, q, k, inputs)
+        core = self._core(m, q, k, value, inputs)
         if inputs.content_queries:
             q = inputs.content_queries(m, q)
-        found = concatenated(m, core.run(q, k, v), self.value, self.lookup)
+        found = concatenated(m, core.run(q, k, v), value, self.lookup)
         if gate:
             found = m.record("multiply", found, m.record("sigmoid", gate))
         if self.out_norm:
@@ -189,6 +176,7 @@ class Attention(Heads):
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         expert_weights = gate = None
         first, *others = self.projections
+        head, key = first.out
         is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections)
         if m.style.qkv and memory is x and is_usual:
             q, k, v = m.style.qkv(m, x, (first, *others))
@@ -196,19 +184,19 @@ class Attention(Heads):
             if self.routed:
                 q, expert_weights = self.routed.queries(m, x, first.out)
             elif self.gate == "query":  # a copy each, since queries and gate are interleaved by head
-                both = linear(m["q"], x, (self.head, _TWO, self.key), bias=first.bias, role=first.role)
+                both = linear(m["q"], x, (head, _TWO, key), bias=first.bias, role=first.role)
                 q, gate = (m.record("copy", both, to=(*both.axes[:2], first.out)) for _ in range(2))
             else:
                 q = linear(m["q"], x, first.out, bias=first.bias, role=first.role)
             k, v = (m.style.kv or each_by_itself)(m, memory, tuple(others))
         if self.gate in ("own", "head"):  # one number per output channel, or one per head
-            out = {"own": (self.head, self.value), "head": (self.head,)}[self.gate]
+            out = {"own": (head, others[1].out[1]), "head": (head,)}[self.gate]
             gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
         return q, k, v, gate, expert_weights
 
-    def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
+    def _core(self, m: Module, q: Tensor, k: Tensor, value: Dim, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
-        vectors = inputs.value_vectors(m, self.value) if inputs.value_vectors else None
+        vectors = inputs.value_vectors(m, value) if inputs.value_vectors else None
         return Core(
             m.section(Region.CORE),
             inputs.work,
@@ -218,7 +206,7 @@ class Attention(Heads):
             self.sight,
             softcap=self.softcap,
             alibi=inputs.alibi,
-            sinks=one_each(m, "sinks", self.head) if self.sinks else None,
+            sinks=one_each(m, "sinks", q.dims[1]) if self.sinks else None,
             softmax=self.softmax,
             value_vectors=vectors,
         )

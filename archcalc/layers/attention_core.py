@@ -19,6 +19,7 @@ from archcalc.spec.workload import Workload
 WEIGHTS, SOFTMAX_WEIGHTS = "weights", "softmax weights"
 BY_HEAD = 3  # dims of a bias for each head, the same for every sequence: heads, queries and keys
 INPUT = "input"  # softmax is computed in the number format of its input
+KINDS = {INPUT: "softmax", "fp32": "softmax_fp32"}
 BENT = Assumption(
     Topic.ATTENTION,
     "flash attention with ALiBi, sinks or softcaps: FlashAttention's kernel supports them, PyTorch's own does not",
@@ -57,7 +58,6 @@ class Core:
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
         m, (batch, head, seq, _), past = self.m, q.dims, k.dims[2]
-        m.words.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.style.repeat(m, t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         square, seen = axes(batch, head, seq, past), self.sight.seen(self.mask)
@@ -70,7 +70,7 @@ class Core:
         if self.mask:
             scores = m.style.hide(m, scores, self.mask, sees=self.sight.window)
         factor = m.style.sink_factor(m, scores, self.sinks) if self.sinks and m.style.sink_factor else None
-        weights = self._beside_sinks(scores) if self.sinks and not factor else self.weights(scores)
+        weights = self.weights(scores, None if factor else self.sinks)
         weights = dropped(m, weights, self.dropout, self.work, "weights")
         found = m.style.weighed(m, weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=seen)
         if self.value_vectors:
@@ -82,46 +82,37 @@ class Core:
     def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The attention output: eagerly, or in one flash kernel if the workload has it and one supports this; a kernel
         does not copy the keys and values of a group."""
-        if self.work.attention != "flash":
+        m, style, to = self.m, self.m.style, axes(*q.dims[:3], v.dims[3])
+        # steps on each score before softmax; sinks are applied after it, from its logsumexp
+        steps = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": self.bias}
+        m.words.whole_sequence = next((what for what, is_there in steps.items() if is_there), "")
+        is_flash = self.work.attention == "flash"
+        if self.bias and is_flash and style.biased and len(self.bias.dims) == BY_HEAD:
+            return style.biased(m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), to)
+        if self.bias or not is_flash:
+            m.words.work_notes.extend([EAGER] if is_flash else [])
+            m.words.whole_sequence = m.words.whole_sequence or EAGERLY
             return self.eager(q, k, v)
-        to, style = axes(*q.dims[:3], v.dims[3]), self.m.style
-        if self.bias and style.biased and len(self.bias.dims) == BY_HEAD:
-            self.m.words.whole_sequence = self._bent
-            return style.biased(self.m, (q, k, v), self.bias, self.sight.hides and bool(self.mask), to)
-        if self.bias:
-            self.m.words.work_notes.append(EAGER)
-            return self.eager(q, k, v)
-        self.m.words.whole_sequence = self._bent
         seen = self.sight.seen(self.mask)
         needed = {BENT: self.softcap or self.sinks or self.alibi, UNEVEN: k.dims[3].size != v.dims[3].size}
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         if not others and not any(needed.values()):  # PyTorch's own kernel computes it
             sees, mask = self.sight.window, self.mask
-            return style.kernel(self.m, q, k, v, kind="flash", to=to, mask=mask, seen=seen, sees=sees)
-        self.m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
-        return style.kernel(self.m, q, k, v, *others, kind="bent_flash", to=to, seen=seen)
+            return style.kernel(m, q, k, v, kind="flash", to=to, mask=mask, seen=seen, sees=sees)
+        m.words.work_notes.extend(note for note, is_needed in needed.items() if is_needed)
+        return style.kernel(m, q, k, v, *others, kind="bent_flash", to=to, seen=seen)
 
-    def weights(self, scores: Tensor) -> Tensor:
-        """Softmax in the format of the scores, or in fp32 and cast back to it."""
+    def weights(self, scores: Tensor, sinks: Tensor | None = None) -> Tensor:
+        """Softmax in the format of the scores, or in fp32 and cast back to it. An attention sink is one more score per
+        head, whose weight is dropped."""
+        m, kind = self.m, KINDS[self.softmax]
+        if sinks:
+            *rows, past = scores.dims
+            wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
+            found, note = (
+                m.style.softmax(m, m.record("concat", scores, sinks, to=wider), kind=kind),
+                "without the sink's",
+            )
+            return m.record("view", found, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
         note = "rows sum to 1, 0 where masked" if self.mask else "rows sum to 1"
-        return self.m.style.softmax(self.m, scores, kind=self._softmax, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
-
-    @property
-    def _softmax(self) -> str:
-        return "softmax" if self.softmax == INPUT else "softmax_fp32"
-
-    def _beside_sinks(self, scores: Tensor) -> Tensor:
-        """Softmax with an attention sink: one more score per head, whose weight is dropped."""
-        assert self.sinks
-        *rows, past = scores.dims
-        wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.m.record("concat", scores, self.sinks, to=wider)
-        weights = self.m.style.softmax(self.m, weights, kind=self._softmax)
-        note = "without the sink's"
-        return self.m.record("view", weights, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
-
-    @property
-    def _bent(self) -> str:
-        """The steps on each score before softmax; sinks are applied after it, from its logsumexp."""
-        found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
-        return next((what for what, is_there in found.items() if is_there), "")
+        return m.style.softmax(m, scores, kind=kind, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)

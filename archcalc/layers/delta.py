@@ -18,7 +18,7 @@ from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
-from archcalc.layers.norm import normalised
+from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -78,12 +78,9 @@ class Delta:
         rates = linear(m["rates"], x, both, bias=False, role=Role.DELTA_RATES)
         u = m.record("silu", causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=False, work=work))
         found = self._looked_up(m, u, rates, work)
-        normed = self._normed(m, found)
+        normed = norm(m["norm"], found, "rms")
         gate = m.record("silu", made.seen_as(batch, seq, self.head, self.value))
         return self._projected(m, m.record("multiply", normed, gate), d_model)
-
-    def _normed(self, m: Module, found: Tensor) -> Tensor:
-        return normalised(m["norm"], found, "rms", (m["norm"].param("weight", self.value, role=Role.NORM),))
 
     def _projected(self, m: Module, found: Tensor, d_model: Dim) -> Tensor:
         batch, seq, *_ = found.dims
@@ -117,7 +114,7 @@ class Delta:
     def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
         """L2-normalised queries and keys, broadcast to all value heads of their group."""
         batch, seq, head, each = x.dims
-        unit = normalised(m, x, "rms")
+        unit = norm(m, x, "rms", affine=False)
         return unit if head == self.head else m.record("repeat", unit, to=axes(batch, seq, self.head, each))
 
     def _one_step(

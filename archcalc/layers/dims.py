@@ -1,32 +1,15 @@
-"""Dims that many layers make, with how tensor parallelism splits them."""
+"""Dims that many layers make, with how tensor parallelism splits them: `heads_of(32)`."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from archcalc.core.ir import Dim
 from archcalc.core.positions import Positions
 from archcalc.core.splits import EVENLY, LAST_SHORTER, OR_COPIED
 
-
-def heads_of(number: int) -> Dim:
-    """Attention heads: every GPU computes some of them."""
-    return Dim.of("heads", number, copies=True, split=EVENLY)
-
-
-def kv_heads_of(number: int) -> Dim:
-    """KV heads; with fewer heads than GPUs, several GPUs store copies of the same head."""
-    return Dim.of("kv_heads", number, copies=True, split=OR_COPIED)
-
-
-def ffn_of(width: int) -> Dim:
-    """The inner width of a feed-forward layer."""
-    return Dim.of("ffn", width, split=EVENLY)
-
-
-def vocab_of(rows: int) -> Dim:
-    """Rows of a token embedding, or logits over the vocabulary."""
-    return Dim.of("vocab", rows, split=LAST_SHORTER)
-
-
-def sequence_of(name: str, length: int) -> Dim:
-    """The input tokens: `seq`, or `src_seq` and `tgt_seq`."""
-    return Dim.of(name, length, positions=Positions.SEQUENCE)
+heads_of = partial(Dim.of, "heads", copies=True, split=EVENLY)  # of attention: every GPU computes some of them
+kv_heads_of = partial(Dim.of, "kv_heads", copies=True, split=OR_COPIED)  # of fewer than GPUs, several store the same
+ffn_of = partial(Dim.of, "ffn", split=EVENLY)  # the inner width of a feed-forward layer
+vocab_of = partial(Dim.of, "vocab", split=LAST_SHORTER)  # rows of a token embedding, or logits over the vocabulary
+sequence_of = partial(Dim.of, positions=Positions.SEQUENCE)  # the input tokens: `seq`, or `src_seq` and `tgt_seq`

@@ -15,7 +15,7 @@ from archcalc.layers.attention import SELF
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.delta import Delta
 from archcalc.layers.linear import linear, one_each
-from archcalc.layers.norm import normalised
+from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -38,7 +38,7 @@ class KimiDelta(Delta):
         forget = self._squeezed(m, "forget", x, self.key)
         rate = linear(m["rate"], x, self.head, bias=False, role=Role.DELTA_GATES)
         found = self._looked_up_at(m, u, forget, rate, work)
-        normed = self._normed(m, found)
+        normed = norm(m["norm"], found, "rms")
         gate = m.record("sigmoid", self._squeezed(m, "gate", x, self.value)).seen_as(batch, seq, self.head, self.value)
         return self._projected(m, m.record("multiply", normed, gate), d_model)
 
@@ -53,7 +53,7 @@ class KimiDelta(Delta):
         batch, seq, _ = u.dims
         bias, slowness = m.param("dt_bias", (self.head, self.key), role=Role.BIAS), one_each(m, "A_log", self.head)
         m = kernel(m, work, "flash-linear-attention's chunk_kda")
-        q, k = (normalised(m, u.seen_as(batch, seq, self.head, self.key), "rms") for _ in "qk")
+        q, k = (norm(m, u.seen_as(batch, seq, self.head, self.key), "rms", affine=False) for _ in "qk")
         q, rate = m.record("scale", q), m.record("sigmoid", rate)
         decay = m.record("softplus", m.record("add", forget, bias)).seen_as(batch, seq, self.head, self.key)
         decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))

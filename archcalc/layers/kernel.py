@@ -51,23 +51,23 @@ class KernelAttention(Heads):
         was_summed = inputs.work.decodes and memory is not x  # the encoder's output, before the first token
         m["k"].calls = m["v"].calls = calls = Count(0) if was_summed else Count(1)
         first, *others = self.projections
-        q = linear(m["q"], x, first.out, bias=first.bias, role=first.role).seen_as(batch, self.head, seq, self.key)
+        (head, key), (kv_head, value) = first.out, others[1].out
+        q = linear(m["q"], x, first.out, bias=first.bias, role=first.role).seen_as(batch, head, seq, key)
         k, v = each_by_itself(m, memory, tuple(others))
         past = looked_at(x, memory)
-        k = k.seen_as(batch, self.kv_head, past, self.key)
-        v = v.seen_as(batch, self.kv_head, past, self.value)
+        k, v = k.seen_as(batch, kv_head, past, key), v.seen_as(batch, kv_head, past, value)
         causal = self.sight.causal
         core = kernel(m, inputs.work, FUSED) if causal else m.section(Region.CORE)
         m.words.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
-        found = concatenated(m, sums.look_up(q, k, v), self.value, self.lookup)
+        found = concatenated(m, sums.look_up(q, k, v), value, self.lookup)
         self.describe(m, d_model)
         m.words.memory_notes.extend(self._held(inputs.work))
         return self.answer(m, found, d_model)
 
     def _held(self, work: Workload) -> list[Assumption]:
         """What memory is counted for in place of scores, keys and values."""
-        features, value = int(feature_width(self.feature, self.head_dim)), int(self.value.size)
+        features, value = int(feature_width(self.feature, self.head_dim)), self.v_dim or self.head_dim
         sums = f"kernel attention caches sums, no keys and values: {features:,} × {value:,} + {features:,} numbers"
         cached = Assumption(Topic.STATE, f"{sums} for each key-value head of a block, at any context", self.feature)
         stored = f"kernel attention by separate operations: {features:,} features of every position are stored at once"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Role, Tensor
+from archcalc.core.ir import Axes, Module, Role, Tensor
 
 
-def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True, trainable: bool = True) -> Tensor:
+def norm(
+    m: Module,
+    x: Tensor,
+    kind: str,
+    *,
+    bias: bool = True,
+    affine: bool = True,
+    trainable: bool = True,
+    shape: Axes | None = None,
+) -> Tensor:
+    """By the style's function for that kind of norm; `shape` is that of its weights, where it is not the last axis."""
     if kind == "none":
         return x
-    width = x.axes[-1]
-    weights = (m.param("weight", width, trainable=trainable, role=Role.NORM),) if affine else ()
-    has_bias = affine and bias and kind == "layer"
-    biases = (m.param("bias", width, trainable=trainable, role=Role.NORM),) if has_bias else ()
-    return normalised(m, x, kind, (*weights, *biases))
-
-
-def normalised(m: Module, x: Tensor, kind: str, weights: tuple[Tensor, ...] = ()) -> Tensor:
-    """By the style's function for that kind of norm."""
+    names = ("weight", "bias") if bias and kind == "layer" else ("weight",)
+    wide = shape or x.axes[-1:]
+    weights = [m.param(name, *wide, trainable=trainable, role=Role.NORM) for name in names if affine]
     return m.style.rms_norm(m, x, *weights) if kind == "rms" else m.style.layer_norm(m, x, *weights)

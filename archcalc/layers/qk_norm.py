@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Dim, Module, Role, Tensor
-from archcalc.layers.norm import norm, normalised
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.norm import norm
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,7 @@ class QKNorm:
         """Queries or keys, (batch, positions, (heads, width)): all heads as one vector, or every head by itself."""
         if self.over != "all":
             x = x.seen_as(*x.dims[:2], head, each)
-        if self.over == "heads":
-            return self._with_weights(m, x, head, each)
-        if self.width:  # a size that does not fit: such a model can be built but not run
-            widths = {"q_norm": self.width[0], "k_norm": self.width[-1]}
-            return self._with_weights(m, x, Dim.of("norm_width", widths[m.name]))
-        return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
-
-    def _with_weights(self, m: Module, x: Tensor, *dims: Dim) -> Tensor:
-        """The norm with weights of another shape than what it is over."""
-        names = ["weight"]
-        if self.bias and self.kind == "layer":
-            names.append("bias")
-        weights = [m.param(name, *dims, role=Role.NORM) for name in names if self.affine]
-        return normalised(m, x, self.kind, tuple(weights))
+        shape = axes(head, each) if self.over == "heads" else None
+        if self.width and not shape:  # a size that does not fit: such a model can be built but not run
+            shape = axes(Dim.of("norm_width", {"q_norm": self.width[0], "k_norm": self.width[-1]}[m.name]))
+        return norm(m, x, self.kind, bias=self.bias, affine=self.affine, shape=shape)

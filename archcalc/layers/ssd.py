@@ -17,7 +17,7 @@ from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
-from archcalc.layers.norm import normalised
+from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
 
@@ -82,15 +82,12 @@ class Mamba2:
         return linear(m["out"], normed, d_model, bias=self.out_bias, role=Role.MAMBA_OUT)
 
     def _normed(self, m: Module, x: Tensor) -> Tensor:
-        batch, seq, inner = x.dims
-        if not self.norm_groups:
-            return x
-        weight = m.param("weight", inner, role=Role.NORM)
-        if self.norm_groups == 1:
-            return normalised(m, x, "rms", (weight,))
-        group = Dim.of("norm_groups", self.norm_groups)
+        if self.norm_groups <= 1:
+            return norm(m, x, "rms") if self.norm_groups else x
+        (batch, seq, inner), group = x.dims, Dim.of("norm_groups", self.norm_groups)
         grouped = x.seen_as(batch, seq, group, Dim.of("in_group", self.inner // self.norm_groups))
-        return m.record("multiply", normalised(m, grouped, "rms").seen_as(*x.dims), weight)
+        normed = norm(m, grouped, "rms", affine=False).seen_as(*x.dims)
+        return m.record("multiply", normed, m.param("weight", inner, role=Role.NORM))
 
     def _mixed(self, m: Module, u: Tensor, step: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims

@@ -92,7 +92,7 @@ def _with_bias(m: Module, q: Tensor, name: str, reader: Reader) -> Tensor:
 
 
 def _head_bias(m: Module, name: str, layer: Heads) -> Tensor:
-    return head_bias(m, name, layer.head, layer.key)
+    return head_bias(m, name, *layer.projections[0].out)
 
 
 ENCODING = TransformerXL
