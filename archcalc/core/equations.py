@@ -1,6 +1,6 @@
 """Equations as data: what a layer computes, written in symbols that have shapes.
 
-    Equation(gate, Apply("σ", Plus((Product(w, Joined((a, x))), b))), "update_gate")     Γu = σ(Wu·[a⟨t−1⟩; x⟨t⟩] + bu)
+    Equation(gate, apply((plus((product((w, joined((a, x)))), b)),), "σ"))        Γu = σ(Wu·[a⟨t−1⟩; x⟨t⟩] + bu)
 
 A layer declares them beside the ops that it records. Renderers write them down, `record` is for programs, and tests
 compute with them. Shapes are those of one example: a matrix is rows × columns, as it stands in front of its vector.
@@ -8,8 +8,8 @@ compute with them. Shapes are those of one example: a matrix is rows × columns,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -30,79 +30,44 @@ class Symbol:
         return f"{self.letter}{self.index}" + (f"⟨{self.time}⟩" if self.time else "")
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Vectors one below the other: `[a⟨t−1⟩; x⟨t⟩]`."""
+_WRITTEN = {  # what stands before, between and behind the parts
+    "concatenation": ("[", "; ", "]"),
+    "product": ("", "·", ""),
+    "elementwise": ("", "∗", ""),
+    "sum": ("", " + ", ""),
+    "one_minus": ("(1−", "", ")"),
+    "apply": ("(", "", ")"),
+}
+_FACTORS = ("product", "elementwise")
 
+
+@dataclass(frozen=True)
+class Combined:
+    """A term that is made of others; a `function` is applied to one."""
+
+    how: str
     parts: tuple[Term, ...]
+    function: str = ""
 
     @property
     def text(self) -> str:
-        return f"[{'; '.join(part.text for part in self.parts)}]"
+        """A factor is in brackets where the text of a sum or a product would be read otherwise."""
+        before, between, behind = _WRITTEN[self.how]
+        bracketed = ("sum", *_FACTORS) if self.how in _FACTORS else ()
+        inner = [
+            f"({part.text})" if isinstance(part, Combined) and part.how in bracketed else part.text
+            for part in self.parts
+        ]
+        return f"{self.function}{before}{between.join(inner)}{behind}"
 
 
-@dataclass(frozen=True)
-class Apply:
-    """A function of every element, or softmax: `σ(…)`."""
-
-    function: str
-    argument: Term
-
-    @property
-    def text(self) -> str:
-        return f"{self.function}({self.argument.text})"
-
-
-@dataclass(frozen=True)
-class Product:
-    """A matrix times a vector: `Wu·x⟨t⟩`."""
-
-    matrix: Symbol
-    vector: Term
-
-    @property
-    def text(self) -> str:
-        return f"{self.matrix.text}·{_factor(self.vector)}"
-
-
-@dataclass(frozen=True)
-class Elementwise:
-    """Element by element: `Γf∗c⟨t−1⟩`."""
-
-    left: Term
-    right: Term
-
-    @property
-    def text(self) -> str:
-        return f"{_factor(self.left)}∗{_factor(self.right)}"
-
-
-@dataclass(frozen=True)
-class Plus:
-    terms: tuple[Term, ...]
-
-    @property
-    def text(self) -> str:
-        return " + ".join(term.text for term in self.terms)
-
-
-@dataclass(frozen=True)
-class OneMinus:
-    """The rest of a gate: `(1−Γu)`."""
-
-    gate: Term
-
-    @property
-    def text(self) -> str:
-        return f"(1−{self.gate.text})"
-
-
-Term = Symbol | Joined | Apply | Product | Elementwise | Plus | OneMinus
-
-
-def _factor(term: Term) -> str:
-    """In brackets where the text of a sum or a product would be read otherwise."""
-    return f"({term.text})" if isinstance(term, Plus | Elementwise | Product) else term.text
+Term = Symbol | Combined
+joined = partial(Combined, "concatenation")  # vectors one below the other: `[a⟨t−1⟩; x⟨t⟩]`
+product = partial(Combined, "product")  # a matrix and a vector: `Wu·x⟨t⟩`
+elementwise = partial(Combined, "elementwise")  # `Γf∗c⟨t−1⟩`
+plus = partial(Combined, "sum")
+one_minus = partial(Combined, "one_minus")  # the rest of a gate: `(1−Γu)`
+apply = partial(Combined, "apply")  # a function of every element, or softmax: `σ(…)`
 
 
 @dataclass(frozen=True)
@@ -151,39 +116,15 @@ class System:
         return next(equation for equation in self.equations if equation.signal == signal)
 
 
-def symbols_in(term: Term) -> Iterator[Symbol]:
-    if isinstance(term, Symbol):
-        yield term
-        return
-    for part in _parts(term):
-        yield from symbols_in(part)
-
-
-def _parts(term: Term) -> tuple[Term, ...]:
-    """What a term is made of."""
-    match term:
-        case Joined(parts) | Plus(parts):
-            return parts
-        case Product(left, right) | Elementwise(left, right):
-            return left, right
-        case Apply(_, inner) | OneMinus(inner):
-            return (inner,)
-        case _:
-            return ()
+def symbols_in(term: Term) -> list[Symbol]:
+    return [term] if isinstance(term, Symbol) else [symbol for part in term.parts for symbol in symbols_in(part)]
 
 
 def as_data(term: Term) -> Any:
     """A symbol as its text, anything else as `{"sum": […]}` and the like."""
-    inner = [as_data(part) for part in _parts(term)]
-    match term:
-        case Symbol():
-            return term.text
-        case Apply(function, _):
-            return {"apply": function, "to": inner[0]}
-        case OneMinus(_):
-            return {"one_minus": inner[0]}
-        case _:
-            return {_NAMES[type(term)]: inner}
-
-
-_NAMES = {Joined: "concatenation", Product: "product", Elementwise: "elementwise", Plus: "sum"}
+    if isinstance(term, Symbol):
+        return term.text
+    inner = [as_data(part) for part in term.parts]
+    if term.function:
+        return {term.how: term.function, "to": inner[0]}
+    return {term.how: inner[0] if term.how == "one_minus" else inner}

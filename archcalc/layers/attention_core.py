@@ -109,10 +109,8 @@ class Core:
         if sinks:
             *rows, past = scores.dims
             wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-            found, note = (
-                m.style.softmax(m, m.record("concat", scores, sinks, to=wider), kind=kind),
-                "without the sink's",
-            )
+            found = m.style.softmax(m, m.record("concat", scores, sinks, to=wider), kind=kind)
+            note = "without the sink's"
             return m.record("view", found, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
         note = "rows sum to 1, 0 where masked" if self.mask else "rows sum to 1"
         return m.style.softmax(m, scores, kind=kind, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 from archcalc.core.equations import (
     BEFORE,
     NOW,
-    Apply,
-    Elementwise,
+    Combined,
     Equation,
-    Joined,
-    OneMinus,
-    Plus,
-    Product,
     Symbol,
     System,
     Term,
+    apply,
+    elementwise,
+    joined,
+    one_minus,
+    plus,
+    product,
 )
 from archcalc.layers.gate_conventions import AFTER_PRODUCT, BEFORE_PRODUCT, gru_elsewhere, lstm_elsewhere
 
@@ -76,12 +77,12 @@ class CellEquations:
         stacked = (*self._from_x(index), *self._from_h(index))
         products = self._on_paper(index, self._state(BEFORE)) if self.cell.is_on_paper else stacked
         terms = (*products, *more)
-        return Plus(terms) if len(terms) > 1 else products[0]
+        return plus(terms) if len(terms) > 1 else products[0]
 
-    def _product(self, letter: str, index: str, *vectors: Term, width: int) -> Product:
+    def _product(self, letter: str, index: str, *vectors: Term, width: int) -> Combined:
         """A matrix with what it multiplies, side by side where that is several vectors."""
         matrix = Symbol(letter, index, shape=(self.cell.hidden, width))
-        return Product(matrix, vectors[0] if len(vectors) == 1 else Joined(vectors))
+        return product((matrix, vectors[0] if len(vectors) == 1 else joined(vectors)))
 
     def _on_paper(self, index: str, before: Term) -> tuple[Term, ...]:
         width = self._input_width + self._state(BEFORE).shape[0]
@@ -93,8 +94,8 @@ class CellEquations:
 
     def _from_h(self, index: str) -> tuple[Term, ...]:
         before = self._state(BEFORE)
-        product = self._product("U", index, before, width=before.shape[0])
-        return (product, self._vector("b′", index)) if self.cell.bias_vectors > 1 else (product,)
+        from_state = self._product("U", index, before, width=before.shape[0])
+        return (from_state, self._vector("b′", index)) if self.cell.bias_vectors > 1 else (from_state,)
 
     @property
     def _input_width(self) -> int:
@@ -105,56 +106,57 @@ class CellEquations:
     def _opened(self, name: str, sees: Symbol | None = None) -> Equation:
         """A gate; a peephole adds the cell state."""
         index = LETTERS[name]
-        peephole = [Elementwise(self._vector("p", index), sees)] if sees and self.cell.peephole else []
-        return Equation(self._gate(name), Apply(SIGMOID, self._sums(index, *peephole)), name)
+        peephole = [elementwise((self._vector("p", index), sees))] if sees and self.cell.peephole else []
+        return Equation(self._gate(name), apply((self._sums(index, *peephole),), SIGMOID), name)
 
     def _lstm(self) -> tuple[Equation, ...]:
         before, now = self._vector("c", time=BEFORE), self._vector("c", time=NOW)
         update, forget, out = (self._gate(name) for name in ("update_gate", "forget_gate", "output_gate"))
-        written, remembered = Elementwise(update, self.candidate), Elementwise(forget, before)
+        kept = elementwise((update, self.candidate)), elementwise((forget, before))
         return (
             self._opened("update_gate", before),
             self._opened("forget_gate", before),
-            Equation(self.candidate, Apply(TANH, self._sums("c")), "candidate"),
-            Equation(now, Plus((written, remembered)), "c"),
+            Equation(self.candidate, apply((self._sums("c"),), TANH), "candidate"),
+            Equation(now, plus(kept), "c"),
             self._opened("output_gate", now),
-            *self._shown(Elementwise(out, Apply(TANH, now))),
+            *self._shown(elementwise((out, apply((now,), TANH)))),
         )
 
-    def _shown(self, state: Elementwise) -> tuple[Equation, ...]:
+    def _shown(self, state: Combined) -> tuple[Equation, ...]:
         """The hidden state, through a projection if there is one."""
         narrow, wide = self.cell.projection, self._vector("m", time=NOW)
         if not narrow:
             return (Equation(self._state(NOW), state, "h"),)
-        projected = Product(Symbol("W", "p", shape=(narrow, self.cell.hidden)), wide)
+        projected = product((Symbol("W", "p", shape=(narrow, self.cell.hidden)), wide))
         return Equation(wide, state, "h"), Equation(self._state(NOW), projected, "projection")
 
     def _gru(self) -> tuple[Equation, ...]:
         before, update = self._state(BEFORE), self._gate("update_gate")
-        remembered, written = Elementwise(update, before), Elementwise(OneMinus(update), self.candidate)
+        rest = one_minus((update,))
+        mixed = elementwise((update, before)), elementwise((rest, self.candidate))
         return (
             self._opened("reset_gate"),
             self._opened("update_gate"),
-            Equation(self.candidate, Apply(TANH, self._reset()), "candidate"),
-            Equation(self._state(NOW), Plus((remembered, written)), "h"),
+            Equation(self.candidate, apply((self._reset(),), TANH), "candidate"),
+            Equation(self._state(NOW), plus(mixed), "h"),
         )
 
-    def _reset(self) -> Plus:
+    def _reset(self) -> Combined:
         """The candidate's sums: the reset gate is applied to the state, or to what the state is multiplied to."""
         gate, index = self._gate("reset_gate"), self.cell.letter
         if self.cell.is_on_paper:
-            return Plus(self._on_paper(index, Elementwise(gate, self._state(BEFORE))))
+            return plus(self._on_paper(index, elementwise((gate, self._state(BEFORE)))))
         from_h = self._from_h(index)
-        inner = Plus(from_h) if len(from_h) > 1 else from_h[0]
-        return Plus((*self._from_x(index), Elementwise(gate, inner)))
+        inner = plus(from_h) if len(from_h) > 1 else from_h[0]
+        return plus((*self._from_x(index), elementwise((gate, inner))))
 
     def _rnn(self) -> tuple[Equation, ...]:
-        return (Equation(self._state(NOW), Apply(TANH, self._sums(self.cell.letter)), "h"),)
+        return (Equation(self._state(NOW), apply((self._sums(self.cell.letter),), TANH), "h"),)
 
 
 def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:
     """z = Wy·a + by and ŷ = softmax(z)."""
     z, found = (Symbol(letter, time=read.time, shape=(classes,)) for letter in ("z", "ŷ"))
-    product = Product(Symbol("W", "y", shape=(classes, *read.shape)), read)
-    logits = Plus((product, Symbol("b", "y", shape=(classes,)))) if bias else product
-    return System((Equation(z, logits), Equation(found, Apply("softmax", z))))
+    scores = product((Symbol("W", "y", shape=(classes, *read.shape)), read))
+    logits = plus((scores, Symbol("b", "y", shape=(classes,)))) if bias else scores
+    return System((Equation(z, logits), Equation(found, apply((z,), "softmax"))))

@@ -8,8 +8,19 @@ gate by the one of `archcalc.layers.cell_equations`, whose Γu keeps the old sta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from archcalc.core.equations import BEFORE, NOW, Elementwise, Elsewhere, Equation, OneMinus, Plus, Symbol, Term
+from archcalc.core.equations import (
+    BEFORE,
+    NOW,
+    Elsewhere,
+    Equation,
+    Symbol,
+    Term,
+    elementwise,
+    one_minus,
+    plus,
+)
 
 BEFORE_PRODUCT, AFTER_PRODUCT = "before", "after"
 OURS = Symbol("Γ", "u")
@@ -27,29 +38,21 @@ class GruConvention:
     reset: str
 
 
-def _keeping(source: str, gate: Symbol, letters: tuple[str, str], reset: str, rest: int = LAST) -> GruConvention:
-    """The gate is the share of the old state; the rest, 1 − gate, stands last or first."""
-    old, new, now = _states(letters)
-    return GruConvention(source, gate, _mixed(now, (gate, old), (OneMinus(gate), new), rest), OURS, reset)
+def _convention(
+    keeps: bool, source: str, gate: Symbol, letters: tuple[str, str], reset: str, rest: int = LAST
+) -> GruConvention:
+    """The gate is the share of the old state, or of the new one: the opposite. The rest, 1 − gate, stands last or
+    first."""
+    (state, candidate), others = letters, one_minus((gate,))
+    old, new = Symbol(state, time=BEFORE), Symbol(candidate, time=NOW)
+    shares = ((gate, old), (others, new)) if keeps else ((gate, new), (others, old))
+    terms = [elementwise(share) for share in shares]
+    mixed = plus(tuple(reversed(terms) if rest == FIRST else terms))
+    here = OURS if keeps else one_minus((OURS,))
+    return GruConvention(source, gate, Equation(Symbol(state, time=NOW), mixed), here, reset)
 
 
-def _writing(source: str, gate: Symbol, letters: tuple[str, str], reset: str, rest: int = LAST) -> GruConvention:
-    """The gate is the share of the new state: the opposite."""
-    old, new, now = _states(letters)
-    return GruConvention(source, gate, _mixed(now, (gate, new), (OneMinus(gate), old), rest), OneMinus(OURS), reset)
-
-
-def _states(letters: tuple[str, str]) -> tuple[Symbol, Symbol, Symbol]:
-    state, candidate = letters
-    return Symbol(state, time=BEFORE), Symbol(candidate, time=NOW), Symbol(state, time=NOW)
-
-
-def _mixed(now: Symbol, share: tuple[Term, Symbol], others: tuple[Term, Symbol], rest: int) -> Equation:
-    terms = [Elementwise(*share)]
-    terms.insert(rest, Elementwise(*others))
-    return Equation(now, Plus(tuple(terms)))
-
-
+_keeping, _writing = partial(_convention, True), partial(_convention, False)
 _Z = Symbol("z")
 GRU = (
     _keeping("Cho et al. 2014", _Z, ("h", "h̃"), BEFORE_PRODUCT),  # arXiv:1406.1078, equations 7 and 8

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
-from archcalc.core.equations import BEFORE, NOW, Joined, Symbol, System
+from archcalc.core.equations import BEFORE, NOW, Symbol, System, joined
 from archcalc.core.ir import Axis, Dim, Module, Part, Role, Tensor, axes
 from archcalc.layers.linear import linear
 
@@ -122,7 +122,7 @@ class Stacked(Gates):
         names = KERAS_NAMES if self.cell.biases == "keras" else PYTORCH_NAMES
         x, *beside = self.inputs
         if beside:
-            to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(symbols(self.inputs)).text
+            to, note = axes(self.batch, _side_by_side(self.inputs)), joined(symbols(self.inputs)).text
             x = self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
         before = self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
         from_x, from_h = self._product(names[0], x), self._product(names[1], before)

@@ -9,18 +9,7 @@ import torch
 from torch import nn
 
 import archcalc
-from archcalc.core.equations import (
-    Apply,
-    Elementwise,
-    Equation,
-    Joined,
-    OneMinus,
-    Plus,
-    Product,
-    Symbol,
-    System,
-    Term,
-)
+from archcalc.core.equations import Equation, Symbol, System, Term, elementwise, one_minus, plus, product
 from archcalc.layers.gate_conventions import GRU, OURS
 from archcalc.reference.cells import GATES, PEEPING, make_cell
 
@@ -35,21 +24,22 @@ Values = dict[str, Any]  # tensors by their symbols
 
 def value(term: Term, known: Values) -> Any:
     """A term of an equation as the number that it stands for."""
-    match term:
-        case Symbol():
-            return known[term.text]
-        case Joined(parts):
-            return torch.cat([value(part, known) for part in parts])
-        case Apply(function, argument):
-            return FUNCTIONS[function](value(argument, known))
-        case Product(matrix, vector):
-            return value(matrix, known) @ value(vector, known)
-        case Elementwise(left, right):
-            return value(left, known) * value(right, known)
-        case Plus(terms):
-            return sum((value(each, known) for each in terms[1:]), value(terms[0], known))
-        case OneMinus(gate):
-            return 1 - value(gate, known)
+    if isinstance(term, Symbol):
+        return known[term.text]
+    first, *others = (value(part, known) for part in term.parts)
+    match term.how:
+        case "concatenation":
+            return torch.cat([first, *others])
+        case "apply":
+            return FUNCTIONS[term.function](first)
+        case "product":
+            return first @ others[0]
+        case "elementwise":
+            return first * others[0]
+        case "sum":
+            return sum(others, first)
+        case "one_minus":
+            return 1 - first
 
 
 def computed(system: System, known: Values) -> Values:
@@ -163,8 +153,8 @@ def test_opposite_gates_are_told_apart(convention: Any) -> None:
     """With the gate that the table says, another source's equation gives the state that this one's does."""
     torch.manual_seed(0)
     ours, old, new = (torch.rand(HIDDEN, dtype=torch.double) for _ in range(3))
-    remembered, written = convention.state.right.terms
-    states = {share.right.time: share.right.text for share in (remembered, written)}
+    read = [share.parts[1] for share in convention.state.right.parts]
+    states = {state.time: state.text for state in read}
     gate = value(convention.here, {OURS.text: ours})
     known = {convention.gate.text: gate, states["t−1"]: old, states["t"]: new}
     torch.testing.assert_close(value(convention.state.right, known), ours * old + (1 - ours) * new)
@@ -203,6 +193,6 @@ def test_what_has_no_equations_says_so(run: Run) -> None:
 
 def test_brackets_stand_where_a_term_would_be_read_otherwise() -> None:
     a, b, c = (Symbol(letter) for letter in "abc")
-    assert Equation(a, Elementwise(b, Plus((b, c)))).text == "a = b∗(b + c)"
-    assert Equation(a, Product(b, Elementwise(b, c))).text == "a = b·(b∗c)"
-    assert Equation(a, Plus((Elementwise(b, c), OneMinus(c)))).text == "a = b∗c + (1−c)"
+    assert Equation(a, elementwise((b, plus((b, c))))).text == "a = b∗(b + c)"
+    assert Equation(a, product((b, elementwise((b, c))))).text == "a = b·(b∗c)"
+    assert Equation(a, plus((elementwise((b, c)), one_minus((c,))))).text == "a = b∗c + (1−c)"
