@@ -74,13 +74,13 @@ class Run:
         return tensor.storage in self.wanting
 
 
-def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none") -> list[Run]:
-    """Every op of the model in order. `recompute` is the activation checkpointing: none, core, block or ops."""
-    return _all_runs(root, Gradients(trainable), recompute)
-
-
-def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
-    """A module is visited until its next run starts with the same inputs requiring a gradient as this one."""
+def runs(
+    module: Module, *, trainable: Trainable = by_spec, recompute: str = "none", known: Gradients | None = None
+) -> list[Run]:
+    """Every op of a model in order. `recompute` is the activation checkpointing: none, core, block or ops; `known` is
+    what ops before the module want. A module is visited until its next run starts with the same inputs requiring a
+    gradient as this one."""
+    gradients = known or Gradients(trainable)
     given = {into.storage: gradients.wants(into) for into, _ in module.carries}
     found, left = list[Run](), module.runs
     while left:
@@ -103,7 +103,7 @@ def _one_run(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
     found: list[Run] = []
     for item in module.body:
         if isinstance(item, Module):
-            found.extend(_all_runs(item, gradients, recompute))
+            found.extend(runs(item, recompute=recompute, known=gradients))
         else:
             gradients.follow(item)
             wanting = frozenset(tensor.storage for tensor in (*item.inputs, item.output) if gradients.wants(tensor))

@@ -47,7 +47,8 @@ class Plan:
 
     def shards_of(self, param: Param) -> int:
         """The same of one parameter: an expert's copies are fewer where experts are dealt out."""
-        return self.shards // self.ep if is_dealt(param) else self.shards
+        is_dealt = any(dim.dealt for dim in param.dims)
+        return self.shards // self.ep if is_dealt else self.shards
 
     def words(self) -> Iterator[str]:
         """As titles name it: `tp 2 sp`, `dp 8 zero 3`."""
@@ -82,19 +83,15 @@ class Plan:
         return int(tensor.size) if is_whole else prod(self.sizes(tensor))
 
     def sizes(self, tensor: Tensor) -> list[int]:
-        """How much of each of its dims one GPU of a tensor-parallel group holds."""
-        cut = (Positions.SEQUENCE,) if self._along_sequence(tensor) else ()
+        """How much of each of its dims one GPU of a tensor-parallel group holds. Sequence parallelism cuts activations
+        of the residual stream, but no tables without a batch (RoPE)."""
+        is_cut = self.sp and tensor.role in ("act", "stat", "mask") and not is_split(tensor.dims)
+        cut = (Positions.SEQUENCE,) if is_cut and any(dim.name == "batch" for dim in tensor.dims) else ()
         return [-(-int(dim.size) // self.tp) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
 
     def is_divided(self, tensor: Tensor) -> bool:
         """Whether the GPUs of a tensor-parallel group hold disjoint parts of it."""
         return any(dim.split.is_disjoint(dim.size, self.tp) for dim in tensor.dims if dim.split)
-
-    def _along_sequence(self, tensor: Tensor) -> bool:
-        """Whether sequence parallelism splits it: residual-stream activations, but no tables without a batch (RoPE)."""
-        if not self.sp or tensor.role not in ("act", "stat", "mask"):
-            return False
-        return "batch" in {dim.name for dim in tensor.dims} and not is_split(tensor.dims)
 
     def sharded(self, param: Param) -> int:
         """Elements of a parameter on one GPU of FSDP2: rows are dealt out, every GPU allocates the ceiling."""
@@ -115,30 +112,22 @@ class Plan:
                 raise InputError(fact, f"--ep must divide {number}", field="--ep")
         if self.tp == 1:
             return
-        split = [dim for dim in dims if dim.split]
+        split = {dim: dim.split for dim in dims if dim.split}
         if not split:
             fact = "nothing in this model can be split: it has neither heads nor a feed-forward layer nor a vocabulary"
             raise InputError(fact, "leave --tp out; --dp 2 --zero 3 divides any model", field="--tp")
         for dim in sorted(split, key=lambda dim: (dim.name, dim.size)):
-            if not _divides(dim, self.tp):
-                possible = [str(tp) for tp in range(2, 129) if all(_divides(dim, tp) for dim in split)]
+            if not split[dim].allows(dim.size, self.tp):
+                pairs = split.items()
+                possible = [str(tp) for tp in range(2, 129) if all(how.allows(one.size, tp) for one, how in pairs)]
                 hint = f"--tp may be {', '.join(possible)}" if possible else "leave --tp out"
                 fact = f"{dim.name.replace('_', ' ')} {int(dim.size):,} cannot be split over {self.tp} GPUs"
                 raise InputError(fact, hint, field="--tp")
 
 
-def is_dealt(param: Param) -> bool:
-    """Whether expert parallelism gives every GPU some of it."""
-    return any(dim.dealt for dim in param.dims)
-
-
 def is_split(dims: Iterable[Dim]) -> bool:
     """Whether tensor parallelism divides one of some dims."""
     return any(dim.split for dim in dims)
-
-
-def _divides(dim: Dim, tp: int) -> bool:
-    return not dim.split or dim.split.allows(dim.size, tp)
 
 
 def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1, pp: int = 1, ep: int = 1) -> Plan:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, product
-from archcalc.core.op_kind import Gradient, Kind, Moved, Op, Saved, Wants
+from archcalc.core.op_kind import Gradient, Kind, Moved, Saved, Wants
 from archcalc.core.tensors import Dim, Tensor, axes, whole
 
 if TYPE_CHECKING:
+    from archcalc.core.ir import Op
     from archcalc.core.precision import Policy
 
 # Elements read and written

@@ -4,39 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.core.count import Count
-from archcalc.core.tensors import Dim, Tensor
+from archcalc.core.tensors import Tensor
 
 if TYPE_CHECKING:
+    from archcalc.core.ir import Op
     from archcalc.core.precision import Policy
 
 
-class Op(Protocol):
-    """What the rules of a kind read of an op; `archcalc.core.ir.Op` has it."""
-
-    @property
-    def inputs(self) -> tuple[Tensor, ...]: ...
-    @property
-    def output(self) -> Tensor: ...
-    @property
-    def over(self) -> tuple[Dim, ...]: ...
-    @property
-    def select(self) -> tuple[Dim, ...]: ...
-    @property
-    def beside(self) -> dict[str, Tensor]: ...
-    @property
-    def traits(self) -> Kind: ...
-
-
 Wants = Callable[[Tensor], bool]  # does a tensor want a gradient?
-Flops = Callable[[Op], Count]
-Backward = Callable[[Op, Wants], Count]
-Saves = Callable[[Op, Wants, "Policy"], Iterable[Tensor]]
+Flops = Callable[["Op"], Count]
+Backward = Callable[["Op", Wants], Count]
+Saves = Callable[["Op", Wants, "Policy"], Iterable[Tensor]]
 Moved = Iterable[tuple[Tensor, Count]]  # tensors, and how many elements of each
-Moves = Callable[[Op], Moved]
-Scratch = Callable[[Op, Wants], Iterable[Tensor]]  # tensors that exist only while an op runs
+Moves = Callable[["Op"], Moved]
+Scratch = Callable[["Op", Wants], Iterable[Tensor]]  # tensors that exist only while an op runs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,10 @@
 
     Window(224, kernel=7, stride=2, before=3, after=3)    ⌊(224 + 2·3 − 7)/2⌋ + 1 = 112
 
-An op carries one for each side of its output, in the order of the sides.
+An op carries one for each side of its output, in the order of the sides. All have `size`, the places of the input, and
+`places`, those of the output, with its working (`worked`); `sees(place)`, the places of the input that this place of
+the output depends on, `reach`, how many those are, and `step`, places of the input from one place of the output to the
+next, on average.
 """
 
 from __future__ import annotations
@@ -13,24 +16,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import Protocol
-
-
-class Along(Protocol):
-    """What an op does along one side of a map."""
-
-    @property
-    def size(self) -> int: ...  # places of the input
-    @property
-    def places(self) -> int: ...  # of the output
-    @property
-    def worked(self) -> str: ...  # the working of that number
-    @property
-    def reach(self) -> int: ...  # places of the input that one place of the output depends on
-    @property
-    def step(self) -> Fraction: ...  # places of the input from one place of the output to the next, on average
-    def sees(self, place: int) -> range: ...  # the places of the input that this place of the output depends on
-
 
 Rule = Callable[["Window"], int]
 _RULE: ContextVar[Rule | None] = ContextVar("rule", default=None)
@@ -203,28 +188,15 @@ class Enlarged:
         return f"{self.size} · {self.times} = {self.places}"
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(Window):
     """A map with places added `before` and `after` it; negative numbers are cut off."""
 
-    size: int
-    before: int
-    after: int
+    def __init__(self, size: int, before: int, after: int) -> None:
+        super().__init__(size, kernel=1, before=before, after=after)
 
     @property
     def places(self) -> int:
-        return self.size + self.before + self.after
-
-    @property
-    def reach(self) -> int:
-        return 1
-
-    @property
-    def step(self) -> Fraction:
-        return Fraction(1)
-
-    def sees(self, place: int) -> range:
-        return range(place - self.before, place - self.before + 1)
+        return self.right_places
 
     @property
     def worked(self) -> str:
@@ -232,3 +204,6 @@ class Ends:
         before, after = abs(self.before), abs(self.after)
         changed = f"2·{before}" if before == after else f"{before} {sign} {after}"
         return f"{self.size} {sign} {changed} = {self.places}"
+
+
+Along = Window | Spread | Bins | Enlarged  # what an op does along one side of a map

@@ -34,7 +34,10 @@ PEEPING = ("update_gate", "forget_gate", "output_gate")  # the gates of an LSTM 
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates of one step of a cell, each computed on first use."""
+    """The gates of one step of a cell, each computed on first use.
+
+    Under both conventions `sums` are a gate's, before σ or tanh; a peephole connection of a `gate` adds the cell state;
+    `candidate_after` is a GRU's candidate, with the reset gate applied to the previous state."""
 
     m: Module
     cell: Cell
@@ -50,28 +53,8 @@ class Gates:
     def hidden(self) -> Dim:
         return Dim.of("hidden", self.cell.hidden)
 
-    @property
-    def hidden_state(self) -> str:
-        """As a title; what a projection makes narrower is not the state yet."""
-        return "before the projection" if self.cell.projection else f"hidden state {self.cell.letter}"
-
     def symbol(self, name: str) -> str:
         return self.equations.of(name).left.text
-
-    def formula(self, name: str) -> str:
-        return self.equations.of(name).right.text
-
-    def sums(self, name: str) -> Tensor:
-        """The gate's pre-activation, before σ or tanh."""
-        raise NotImplementedError
-
-    def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
-        """The gate; a peephole connection adds the cell state."""
-        raise NotImplementedError
-
-    def candidate_after(self, reset: Tensor) -> Tensor:
-        """A GRU's candidate state, with the reset gate applied to the previous state."""
-        raise NotImplementedError
 
 
 class OnPaper(Gates):

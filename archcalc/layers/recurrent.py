@@ -10,10 +10,11 @@ What stands in the brackets, and with how many biases, is the convention: see `a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.cell_equations import CellEquations
-from archcalc.layers.gates import Gates, OnPaper, Stacked, symbols
+from archcalc.layers.gates import OnPaper, Stacked, symbols
 from archcalc.layers.linear import linear
 
 State = tuple[Tensor, ...]  # h, and the c of an LSTM
@@ -56,35 +57,34 @@ class Cell:
         """One step: from what comes in (x, and in some decoders a context) and the state before to the state after."""
         x, *beside = inputs
         x = x.seen_as(before[0].dims[0], Dim("input", x.dims[-1].size))
-        convention = OnPaper if self.is_on_paper else Stacked
         read = (x, *beside)
         equations = m.words.equations = CellEquations(self, symbols(read)).system()
-        gates = convention(m, self, read, before[0], equations)
-        h, *cell = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
-        if self.projection:
-            h = linear(m["projection"], h, self.kept[0], bias=False)
-        return h, *cell
+        gates = (OnPaper if self.is_on_paper else Stacked)(m, self, read, before[0], equations)
+        # what a projection makes narrower is not the state yet
+        title = "before the projection" if self.projection else f"hidden state {self.letter}"
+        shown: dict[str, Any] = {"name": "h", "title": title, "note": equations.of("h").right.text}
+        if self.kind == "lstm":
+            after = _lstm(m, gates, before, shown)
+        elif self.kind == "gru":
+            after = (_gru(m, gates, before[0], shown),)
+        else:
+            after = (m.record("tanh", gates.sums("state"), **shown),)
+        return (linear(m["projection"], after[0], self.kept[0], bias=False), *after[1:]) if self.projection else after
 
 
-def _lstm(m: Module, gates: Gates, before: State) -> State:
+def _lstm(m: Module, gates: OnPaper | Stacked, before: State, shown: dict[str, Any]) -> State:
     _, cell = before
     update, forget = (gates.gate(name, sees=cell) for name in ("update_gate", "forget_gate"))
     written = m.record("multiply", update, gates.gate("candidate"))
-    remembered = m.record("multiply", forget, cell)
-    c = m.record("add", written, remembered, name="c", title="cell state c", note=gates.formula("c"))
-    shown = m.record("tanh", c)
-    out = gates.gate("output_gate", sees=c)
-    return m.record("multiply", out, shown, name="h", title=gates.hidden_state, note=gates.formula("h")), c
+    remembered, note = m.record("multiply", forget, cell), gates.equations.of("c").right.text
+    c = m.record("add", written, remembered, name="c", title="cell state c", note=note)
+    bent = m.record("tanh", c)
+    return m.record("multiply", gates.gate("output_gate", sees=c), bent, **shown), c
 
 
-def _gru(m: Module, gates: Gates, before: State) -> State:
-    (h,) = before
+def _gru(m: Module, gates: OnPaper | Stacked, h: Tensor, shown: dict[str, Any]) -> Tensor:
     reset, update = gates.gate("reset_gate"), gates.gate("update_gate")
     candidate = gates.candidate_after(reset)
     remembered = m.record("multiply", update, h)
     written = m.record("multiply", m.record("subtract", update), candidate)
-    return (m.record("add", remembered, written, name="h", title=gates.hidden_state, note=gates.formula("h")),)
-
-
-def _rnn(m: Module, gates: Gates, before: State) -> State:
-    return (m.record("tanh", gates.sums("state"), name="h", title=gates.hidden_state, note=gates.formula("h")),)
+    return m.record("add", remembered, written, **shown)
