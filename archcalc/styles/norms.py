@@ -26,7 +26,8 @@ def _in_steps(
     the root (`values`) and the product with the weight (`product`), to which 1 is added (`one_more`)."""
     wide = widened(m, x) if statistics else x
     inverse = _inverse_root(m, wide)
-    found = m.record("multiply", wide if values else x, inverse, role=WIDE if m.style.narrow and statistics else "")
+    role = WIDE if m.style.narrow and statistics else ""
+    found = m.record("multiply", wide if values else x, inverse, role=role)
     found = found if product else cast_back(m, found, x)
     for weight in weights:
         factor = m.record("add", widened(m, weight), role=WIDE) if one_more else weight
