@@ -17,10 +17,12 @@ class ModelEnds:
         every = [(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
         self.outside: Copies = [(param, copies) for param, copies in every if param not in inside]
         self.ahead, self.behind = set[Param](), set[Param]()
-        if blocks:
-            ops = _outer_ops(root)
-            first = ops.index(None)
-            self.ahead, self.behind = _read(ops[:first]), _read(ops[first:])
+        reading = self.ahead
+        for op in _outer_ops(root) if blocks else ():
+            if op is None:
+                reading = self.behind
+            else:
+                reading.update(tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param))
         self.are_apart = bool(blocks) and not self.ahead & self.behind  # no parameter is used at both ends
 
 
@@ -35,7 +37,3 @@ def _outer_ops(module: Module) -> list[Op | None]:
         else:
             found.extend(_outer_ops(item))
     return found
-
-
-def _read(ops: list[Op | None]) -> set[Param]:
-    return {tensor.storage for op in ops if op for tensor in op.inputs if isinstance(tensor.storage, Param)}

@@ -41,14 +41,22 @@ def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Re
 
 
 def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Plan) -> Iterator[int]:
-    """Of one slot on one GPU, layer by layer."""
-    found, wanted = list(_linear(root)), targets or (EVERY_LINEAR,)
-    _check(wanted, found)
-    low = Dim.of("lora_rank", rank)
+    """Of one slot on one GPU, layer by layer: A, rank × input, and B, output × rank; of every expert, where the matrix
+    is one of many."""
+    found, wanted, low = list(_linear(root)), targets or (EVERY_LINEAR,), Dim.of("lora_rank", rank)
+    paths = [param.owner.path for _, param, _ in found]
+    for target in wanted:
+        if target != EVERY_LINEAR and not any(matches(path, target) for path in paths):
+            hint = f"{did_you_mean(target, {name for path in paths for name in path.split('.')})} (or all)"
+            raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
     for op, param, copies in found:
         path, is_head = param.owner.path, param.owner.group == ModuleGroup.HEAD  # which has to be named
         if any(matches(path, one) or (one == EVERY_LINEAR and not is_head) for one in wanted):
-            yield copies * sum(plan.size(one) for one in _pair(op, param, low))
+            many = tuple(dim for dim in param.dims if dim in op.select)
+            into = tuple(dim for dim in param.dims if dim in op.over and dim not in many)
+            out = tuple(dim for dim in param.dims if dim not in (*into, *many))
+            pair = axes(*many, low, *into), axes(*many, *out, low)
+            yield copies * sum(plan.size(Tensor(one)) for one in pair)
 
 
 def _linear(root: Module) -> Iterator[tuple[Op, Param, int]]:
@@ -61,23 +69,6 @@ def _linear(root: Module) -> Iterator[tuple[Op, Param, int]]:
                 if param not in seen:
                     seen.add(param)
                     yield op, param, int(copies)
-
-
-def _check(wanted: tuple[str, ...], found: list[tuple[Op, Param, int]]) -> None:
-    paths_of = [param.owner.path for _, param, _ in found]
-    names = {name for path in paths_of for name in path.split(".")}
-    for target in wanted:
-        if target != EVERY_LINEAR and not any(matches(path, target) for path in paths_of):
-            hint = f"{did_you_mean(target, names)} (or all)"
-            raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-
-
-def _pair(op: Op, param: Param, low: Dim) -> tuple[Tensor, Tensor]:
-    """A: rank × input, and B: output × rank; of every expert, where the matrix is one of many."""
-    many = tuple(dim for dim in param.dims if dim in op.select)
-    into = tuple(dim for dim in param.dims if dim in op.over and dim not in many)
-    out = tuple(dim for dim in param.dims if dim not in (*into, *many))
-    return Tensor(axes(*many, low, *into)), Tensor(axes(*many, *out, low))
 
 
 def _of_ends(root: Module, rank: int, ends: int) -> list[Tensor]:

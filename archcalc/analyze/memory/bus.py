@@ -43,13 +43,23 @@ def staged(param: Param, residence: Residence, keeping: Keeping) -> int:
 
 
 def answering(residence: Residence, work: Workload, run: Run, keeping: Keeping) -> Crossing:
-    """Weights for many tokens; else hidden states, to where the weights are and back."""
-    entering = 0 if residence.is_all_in_host else looked_up_bytes(residence, run)
-    if not copies_weights(work):
-        return _through_experts(residence, run).plus(Crossing(to_gpu=entering))
-    places = [residence.in_host(param) for param in residence.copies if not param.weight_role.is_table]
-    weights = sum(keeping.weights(place, keeping.plan.size(place.param)) for place in places if place)
-    return Crossing(to_gpu=weights + entering)
+    """Weights for many tokens; else hidden states, to where the weights are and back: what experts in host RAM are
+    given by layers on the GPU, and what they give back."""
+    to_gpu, to_host = 0 if residence.is_all_in_host else looked_up_bytes(residence, run), 0
+    if copies_weights(work):
+        places = [residence.in_host(param) for param in residence.copies if not param.weight_role.is_table]
+        weights = sum(keeping.weights(place, keeping.plan.size(place.param)) for place in places if place)
+        return Crossing(to_gpu + weights)
+    for module in (module for module, _ in walk(residence.root) if module.region == Region.EXPERTS):
+        below = {param for inside, _ in walk(module) for param in inside.params.values()}
+        experts = [param for param in residence.copies if is_of_experts(param) and param in below]
+        place = residence.in_host(experts[0]) if experts else None
+        # copies of the mixture with their experts in host RAM and the rest of their layer on the GPU
+        there = place.layers.between(residence.first_on_gpu, place.layers.end).number if place else 0
+        out, given = given_out(module), read_from_outside(module)
+        to_gpu += there * (_bytes(out, run) if out else 0)
+        to_host += there * sum(_bytes(one, run) for one in given if not isinstance(one.storage, Param))
+    return Crossing(to_gpu, to_host)
 
 
 def looked_up_bytes(residence: Residence, run: Run) -> int:
@@ -65,20 +75,3 @@ def looked_up_bytes(residence: Residence, run: Run) -> int:
 
 def _bytes(tensor: Tensor, run: Run) -> int:
     return run.plan.size(tensor) * Policy(run.activations).bytes_of(tensor.role)
-
-
-def _through_experts(residence: Residence, run: Run) -> Crossing:
-    """What experts in host RAM are given by layers on the GPU, and what they give back."""
-    found = Crossing()
-    for module, _ in walk(residence.root):
-        if module.region == Region.EXPERTS:
-            below = {param for inside, _ in walk(module) for param in inside.params.values()}
-            experts = [param for param in residence.copies if is_of_experts(param) and param in below]
-            place = residence.in_host(experts[0]) if experts else None
-            # copies of the mixture with their experts in host RAM and the rest of their layer on the GPU
-            there = place.layers.between(residence.first_on_gpu, place.layers.end).number if place else 0
-            given = [one for one in read_from_outside(module) if not isinstance(one.storage, Param)]
-            out = given_out(module)
-            each = Crossing(_bytes(out, run) if out else 0, sum(_bytes(one, run) for one in given))
-            found = found.plus(each.times(there))
-    return found

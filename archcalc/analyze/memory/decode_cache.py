@@ -44,21 +44,15 @@ class CacheFormats:
         """Everything in one precision, on a single GPU."""
         return cls(plain(precision), plain(precision))
 
-    def bytes_of(self, tensor: Tensor, work: Workload) -> int:
-        """One run's. Engines round keys and values as they are told, and keep recurrent states apart."""
-        kept = self.of_growing(tensor) if grows(tensor) else self.of_state(tensor)
-        return kept.bytes_of(self._elements(tensor, work))
-
-    def of_growing(self, tensor: Tensor) -> Format:
-        """The format of keys, or of values."""
-        return self.values if self.values and tensor.of_values else self.keys
-
-    def of_state(self, tensor: Tensor) -> Format:
-        """The format of a recurrent layer's tensor."""
+    def of(self, tensor: Tensor) -> Format:
+        """The format of keys or of values; of a recurrent layer's state, or of a convolution's last positions. Engines
+        round keys and values as they are told, and keep recurrent states apart."""
+        if grows(tensor):
+            return self.values if self.values and tensor.of_values else self.keys
         return self.tails if self.tails and is_tail(tensor) else self.states
 
-    def _elements(self, tensor: Tensor, work: Workload) -> int:
-        """Of what a window keeps, as many positions as the rule says; those that all sequences share, once.
+    def bytes_of(self, tensor: Tensor, work: Workload) -> int:
+        """One run's. Of what a window keeps, as many positions as the rule says; those that all sequences share, once.
 
         Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
         more."""
@@ -72,7 +66,7 @@ class CacheFormats:
         if self.prefix and grows(tensor):
             own = min(kept, max(0, length - self.prefix))  # of what is kept, the last positions are a sequence's alone
             size -= size // (work.batch * kept) * (work.batch - 1) * (kept - own)
-        return size
+        return self.of(tensor).bytes_of(size)
 
 
 def in_pages(length: int, window: int, piece: int | None) -> int:

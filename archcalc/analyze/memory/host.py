@@ -29,12 +29,6 @@ class Crossing(NamedTuple):
     to_gpu: int = 0
     to_host: int = 0
 
-    def plus(self, other: Crossing) -> Crossing:
-        return Crossing(self.to_gpu + other.to_gpu, self.to_host + other.to_host)
-
-    def times(self, number: int) -> Crossing:
-        return Crossing(number * self.to_gpu, number * self.to_host)
-
 
 @dataclass(frozen=True)
 class Host:

@@ -76,7 +76,7 @@ def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
     Source: llama.cpp, llama_init_from_model in src/llama-context.cpp: its flash kernel reads a head as whole blocks;
     without it a position of all heads has to be."""
     for tensor in (tensor for tensor, _, _ in appended(root) if grows(tensor)):
-        kept, width, of = formats.of_growing(tensor), int(tensor.dims[-1].size), "a head has"
+        kept, width, of = formats.of(tensor), int(tensor.dims[-1].size), "a head has"
         if run.attention == "eager":
             own = (int(dim.size) for dim in tensor.dims if dim.positions not in GROWING and dim.name != "batch")
             width, of = prod(own), "all heads have"

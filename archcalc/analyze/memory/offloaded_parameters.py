@@ -45,7 +45,12 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
     gone = UPDATED if offload.updates else ()
     left = _without(parameters, ("weights", *gone) if offload.params else gone, parameters.held)
     if tables:
-        _check_frozen(tables, keeping, residence)
+        if any(keeping.trained(one.param) for one in tables):
+            fact = "an input table that is trained stays on the GPU with its gradient"
+            raise InputError(fact, "add --freeze embedding or --lora 16, or leave embedding out", field="--offload")
+        if any(one.param in residence.ends.behind for one in tables):
+            fact = "the output layer multiplies with the input table, which stays on the GPU for it"
+            raise InputError(fact, "leave embedding out", field="--offload")
         in_host["weights"] = sum(one.weights for one in tables)
         left = _without(left, ("weights",), tables)
     return Apart(left, in_host, _trained_bytes(parameters, keeping, is_master=False))
@@ -58,15 +63,6 @@ def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[H
     states = dict(parameters.states)
     states |= {kind: sum(getattr(one, kind) for one in held) for kind in zeros}
     return replace(parameters, held=held, states=states)
-
-
-def _check_frozen(tables: list[Held], keeping: Keeping, residence: Residence) -> None:
-    if any(keeping.trained(one.param) for one in tables):
-        fact = "an input table that is trained stays on the GPU with its gradient"
-        raise InputError(fact, "add --freeze embedding or --lora 16, or leave embedding out", field="--offload")
-    if any(one.param in residence.ends.behind for one in tables):
-        fact = "the output layer multiplies with the input table, which stays on the GPU for it"
-        raise InputError(fact, "leave embedding out", field="--offload")
 
 
 def _in_host(parameters: ParameterMemory, keeping: Keeping, offload: Offload, accumulate: int) -> dict[str, int]:

@@ -89,31 +89,31 @@ class Offloading:
         tables = bus.looked_up_bytes(Residence(root, offload), run) if offload.embedding else 0
         gathers = 1 if run.reshard == "never" else 2
         shards = gathers * kept["weights"] if offload.params else 0
-        each = Crossing(leaving + tables + shards, leaving + kept.get("gradients", 0)).times(run.accumulate)
         # weights that the CPU has updated, once a step, unless they stay in host RAM
         updated = self.apart.updated if offload.optimizer and not offload.params else 0
-        return Host(kept, run.plan.gpus, each.plus(Crossing(updated)))
+        to_gpu = run.accumulate * (leaving + tables + shards) + updated
+        to_host = run.accumulate * (leaving + kept.get("gradients", 0))
+        return Host(kept, run.plan.gpus, Crossing(to_gpu, to_host))
 
     def notes(self, work: Workload) -> Iterator[Assumption]:
         """What host memory takes for granted, where something is kept there."""
-        if not self.run.trains:
-            yield from self._notes_of_answers(prompt_of(work, self.run))
-        if self.run.plan.gpus > 1:
-            text = "host memory: of all GPUs together; divide it by the number of machines that they are in"
-            yield Assumption(Topic.OFFLOAD, text, self.run.plan.gpus)
-
-    def _notes_of_answers(self, prompt: Workload) -> Iterator[Assumption]:
-        if self.run.offload.gpu_layers is not None:
-            first, layers = self.residence.first_on_gpu, self.residence.layers
+        run, residence = self.run, self.residence
+        if not run.trains and run.offload.gpu_layers is not None:
+            first, layers = residence.first_on_gpu, residence.layers
             there = f"layers {first} to {layers - 1}" if first < layers else "no layers"
-            output = "" if self.residence.is_all_in_host else " and the output layer"
+            output = "" if residence.is_all_in_host else " and the output layer"
             text = f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
-            yield Assumption(Topic.OFFLOAD, text, self.run.offload.gpu_layers)
-        tables = [param for param in self.residence.copies if param.weight_role.is_table]
-        if any(self.residence.in_host(table) and self.residence.stays(table) for table in tables):
-            yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
-        number = bus.copied_from()
-        text = f"fewer than {number} tokens at once: the CPU computes with matrices that are in host RAM"
-        if bus.copies_weights(prompt):
-            text = f"{number} tokens or more at once: llama.cpp copies matrices from host RAM to the GPU, one at a time"
-        yield Assumption(Topic.OFFLOAD, text, number)
+            yield Assumption(Topic.OFFLOAD, text, run.offload.gpu_layers)
+        if not run.trains:
+            tables = [param for param in residence.copies if param.weight_role.is_table]
+            if any(residence.in_host(table) and residence.stays(table) for table in tables):
+                yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
+            number = bus.copied_from()
+            text = f"fewer than {number} tokens at once: the CPU computes with matrices that are in host RAM"
+            if bus.copies_weights(prompt_of(work, run)):
+                how = "llama.cpp copies matrices from host RAM to the GPU, one at a time"
+                text = f"{number} tokens or more at once: {how}"
+            yield Assumption(Topic.OFFLOAD, text, number)
+        if run.plan.gpus > 1:
+            text = "host memory: of all GPUs together; divide it by the number of machines that they are in"
+            yield Assumption(Topic.OFFLOAD, text, run.plan.gpus)

@@ -32,7 +32,7 @@ from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
-from archcalc.simulate.levels import Levels, Snapshot
+from archcalc.simulate.levels import Levels
 from archcalc.simulate.reserved import DeviceMemory, reserved
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import sizes_of
@@ -62,17 +62,13 @@ class Peak:
     work: Workload = field(compare=False)  # follows from the sizes
 
     @cached_property
-    def instant(self) -> Snapshot:
-        """When the step has the most, and what is there by then."""
-        return played(self.deployment, self.sizes).levels.peak
+    def parts(self) -> dict[str, int]:
+        """What is there by then, in bytes."""
+        return played(self.deployment, self.sizes).levels.peak.parts
 
     @property
     def bytes(self) -> int:
-        return self.instant.bytes
-
-    @property
-    def parts(self) -> dict[str, int]:
-        return self.instant.parts
+        return sum(self.parts.values())
 
     @property
     def step(self) -> Simulated:

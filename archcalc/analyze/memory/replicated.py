@@ -31,10 +31,45 @@ def undivided(parameters: ParameterMemory, saved: Iterable[Saved], cache: Iterab
     plan = parameters.plan
     if plan.tp == plan.cp == 1 and not plan.sp and not plan.zero:
         return ()
-    saved = list(saved)
-    found = [*_by_tensor(parameters, saved, cache), *_by_sequence(parameters, saved), *_by_shards(parameters)]
+    found = list(_by_option(parameters, list(saved), cache))
     options = list(dict.fromkeys(one.option for one in found))
     return tuple(sorted((one for one in found if one.bytes), key=lambda one: (options.index(one.option), -one.bytes)))
+
+
+def _by_option(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[Cached]) -> Iterator[Undivided]:
+    """What tensor, sequence and context parallelism leave whole on every GPU, then what ZeRO does."""
+    plan, held, states = parameters.plan, parameters.held, parameters.states
+    if plan.tp > 1:
+        option = f"--tp {plan.tp}"
+        whole = _by_part(one for one in held if not plan.is_divided(one.param))
+        yield from (Undivided(option, part, size) for part, size in whole.items())
+        activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
+        yield Undivided(option, "replicated activations", 0 if plan.sp else activations)
+        yield Undivided(option, "cache", sum(one.bytes for one in cache if not plan.is_divided(one.tensor)))
+    if plan.sp:
+        gathered = sum(one.bytes for one in saved if is_gathered(one.cell.tensor))
+        yield Undivided("--sp", "all-gathered inputs saved by linear layers", gathered)
+    if plan.cp > 1 and not plan.zero:
+        yield from (Undivided(f"--cp {plan.cp}", NAMES.get(kind, kind), states[kind]) for kind in KINDS)
+    if plan.zero in FLAT:
+        kinds = [kind for kind in KINDS if kind not in SHARDED[plan.zero]]
+        yield from (Undivided(f"--zero {plan.zero}", NAMES.get(kind, kind), states[kind]) for kind in kinds)
+    if plan.zero == 3:
+        unsplit = _by_part(one for one in held if plan.sharded(one.param) == plan.size(one.param))
+        yield from (Undivided("--zero 3", part, size) for part, size in unsplit.items())
+        yield Undivided("--zero 3", "buffers", parameters.buffers)
+
+
+def _by_part(held: Iterable[Held]) -> dict[str, int]:
+    """Bytes of parameters, gradients and optimizer states, by the child of a block, or of the root, that owns them."""
+    sums: dict[str, int] = {}
+    for one in held:
+        module = one.param.owner
+        while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
+            module = module.parent
+        part = module.path or one.param.name
+        sums[part] = sums.get(part, 0) + sum(getattr(one, kind) for kind in KINDS)
+    return sums
 
 
 def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
@@ -50,51 +85,3 @@ def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
         text = f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
         notes.append(Assumption(Topic.PARALLELISM, text))
     return notes
-
-
-def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[Cached]) -> Iterator[Undivided]:
-    plan = parameters.plan
-    if plan.tp == 1:
-        return
-    option = f"--tp {plan.tp}"
-    whole = [one for one in parameters.held if not plan.is_divided(one.param)]
-    yield from (Undivided(option, part, size) for part, size in _by_part(whole).items())
-    activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
-    yield Undivided(option, "replicated activations", 0 if plan.sp else activations)
-    yield Undivided(option, "cache", sum(one.bytes for one in cache if not plan.is_divided(one.tensor)))
-
-
-def _by_part(held: list[Held]) -> dict[str, int]:
-    """Bytes of parameters, gradients and optimizer states, by the child of a block, or of the root, that owns them."""
-    sums: dict[str, int] = {}
-    for one in held:
-        module = one.param.owner
-        while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
-            module = module.parent
-        part = module.path or one.param.name
-        sums[part] = sums.get(part, 0) + sum(getattr(one, kind) for kind in KINDS)
-    return sums
-
-
-def _by_sequence(parameters: ParameterMemory, saved: list[Saved]) -> Iterator[Undivided]:
-    plan = parameters.plan
-    if plan.sp:
-        gathered = sum(one.bytes for one in saved if is_gathered(one.cell.tensor))
-        yield Undivided("--sp", "all-gathered inputs saved by linear layers", gathered)
-    if plan.cp > 1 and not plan.zero:
-        yield from _states(parameters, f"--cp {plan.cp}", KINDS)
-
-
-def _by_shards(parameters: ParameterMemory) -> Iterator[Undivided]:
-    plan = parameters.plan
-    if plan.zero in FLAT:
-        whole = [kind for kind in KINDS if kind not in SHARDED[plan.zero]]
-        yield from _states(parameters, f"--zero {plan.zero}", whole)
-    if plan.zero == 3:
-        unsplit = [one for one in parameters.held if plan.sharded(one.param) == plan.size(one.param)]
-        yield from (Undivided("--zero 3", part, size) for part, size in _by_part(unsplit).items())
-        yield Undivided("--zero 3", "buffers", parameters.buffers)
-
-
-def _states(parameters: ParameterMemory, option: str, kinds: Iterable[str]) -> Iterator[Undivided]:
-    yield from (Undivided(option, NAMES.get(kind, kind), parameters.states[kind]) for kind in kinds)

@@ -190,24 +190,20 @@ class MemoryReport(RunReport):
         ]
         return [*offloaded, Table(columns, tuple(lines))]
 
-    def _skyline(self) -> Skyline | None:
-        """None for a model that computes nothing."""
-        if self.peak not in self.instants:
-            return None
-        shown = list(self.stages.value if self.stages else self.instants)
-        stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
-        throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
-        return Skyline(stretches, shown.index(self.peak), throughout)
-
     def _over_step(self) -> Table:
-        """The peak within each phase and module of the step."""
-        columns, lines = size_columns("timeline", "of the peak"), []
+        """The peak within each phase and module of the step, and a picture of it unless the model computes nothing."""
+        columns, lines, picture = size_columns("timeline", "of the peak"), [], None
         for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
             lines.append(heading(phase, columns))
             for one in instants:
                 share = one.bytes / max(self.required_bytes, 1)
                 lines.append(Line((stretch_name(one), one.bytes, one.bytes, share), 1))
-        return Table(columns, tuple(lines), self._skyline())
+        if self.peak in self.instants:
+            shown = list(self.stages.value if self.stages else self.instants)
+            stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
+            throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
+            picture = Skyline(stretches, shown.index(self.peak), throughout)
+        return Table(columns, tuple(lines), picture)
 
     def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}

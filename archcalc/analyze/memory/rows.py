@@ -73,7 +73,7 @@ def rows(
             add_to_all(tally.parts[kind], path, getattr(held, kind) // shards)
     for one in step.saved():
         add_to_all(tally.parts["logits" if one.cell in step.logits else "activations"], one.module.path, one.bytes)
-    padding = dict.fromkeys(OF_LAYERS, 0)
+    padding = dict(NOTHING)
     for entry in cache:
         part = "kv_cache" if entry.grows else "state"
         if entry.is_padding:
@@ -82,7 +82,9 @@ def rows(
             add_to_all(tally.parts[part], entry.module.path, entry.bytes)
     found = list(_rows(root, tally))
     if found and plan.zero in FLAT:
-        found.append(_rounding(found[0], parameters))
+        # one flat buffer of everything is cut: what does not come out even belongs to no layer
+        rest = {kind: parameters.states[kind] - found[0].parts[kind] for kind in shared}
+        found.append(Row("padding", "rounding and padding", 1, 1, NOTHING | rest, kind="padding"))
     if any(padding.values()):  # groups of equally many layers have places that no layer takes
         found.append(Row("padding", "padding layers", 1, 1, padding, kind="padding"))
     return tuple(found)
@@ -107,10 +109,3 @@ def _rows(root: Module, tally: Tally) -> Iterator[Row]:
             if row.bytes or row.outputs or row.parameters:
                 yield row
         waiting.extend((child, repeat) for child in reversed(module.children))
-
-
-def _rounding(model: Row, parameters: ParameterMemory) -> Row:
-    """ZeRO-1 and -2 cut one flat buffer of everything: what does not come out even belongs to no layer."""
-    zeros = dict.fromkeys(OF_LAYERS, 0)
-    rest = {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[parameters.plan.zero]}
-    return Row("padding", "rounding and padding", 1, 1, zeros | rest, kind="padding")

@@ -38,12 +38,13 @@ def see_past(schedule: Schedule, run: Run, positions: int) -> Schedule:
 
 
 def store_scores(schedule: Schedule, run: Run, positions: int) -> Schedule:
-    """One score for each head, token and cached position, while attention computes."""
-    rule = run.engine.rules.attention.get(run.attention)
+    """One score for each head, token of the step that memory is reserved for, and cached position, while attention
+    computes."""
+    rule, tokens = run.engine.rules.attention.get(run.attention), min(run.engine.tokens or positions, positions)
     for step in schedule.steps():
         if rule and rule.scores and step.op.traits.attention_kernel:
             seen, heads = _seen(run, step.module, positions), run.plan.part(step.op.inputs[0].dims[1])
-            step.scratch.append(heads * _tokens(run, positions) * seen * BYTES[rule.scores])
+            step.scratch.append(heads * tokens * seen * BYTES[rule.scores])
     return schedule
 
 
@@ -54,7 +55,7 @@ def masks(root: Module, run: Run, positions: int) -> int:
         return 0
     attending = (module for module, _ in walk(root) if any(op.traits.attention_kernel for op in module.ops))
     seen = {_seen(run, module, positions) for module in attending}
-    return _tokens(run, positions) * sum(seen) * BYTES[rule.mask]
+    return min(run.engine.tokens or positions, positions) * sum(seen) * BYTES[rule.mask]
 
 
 def _seen(run: Run, within: Module | None, positions: int) -> int:
@@ -68,8 +69,3 @@ def _seen(run: Run, within: Module | None, positions: int) -> int:
         return in_pages(positions, reach.positions if reach else positions, run.prefill)
     piece = run.prefill or positions
     return min(positions, reach.positions - 1 + piece) if reach else positions
-
-
-def _tokens(run: Run, positions: int) -> int:
-    """Of a step that an engine reserves memory for."""
-    return min(run.engine.tokens or positions, positions)
