@@ -164,19 +164,14 @@ class _Simulation:
                     has_prefetched = True  # of a model that ends with a block
                     self._cross_back(node.region, is_end=True)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
-                    recomputed[self._first_asking(node.region)] = node.region
+                    # when its first saved tensor is asked for, and not by last steps that saved nothing
+                    inside = range(node.region.end - 1, node.region.begin, -1)
+                    asking = (at for at in inside if not isinstance(one := nodes[at], Step) or one.packs)
+                    recomputed[next(asking, node.region.begin)] = node.region
             else:
                 self.ops.free_inputs(node.region)
                 if node.region in self.before:
                     self._cross_back(node.region, is_end=False)
-
-    def _first_asking(self, group: Group) -> int:
-        """A block is recomputed when its first saved tensor is asked for, and not by last steps that saved nothing."""
-        for position in reversed(range(group.begin + 1, group.end)):
-            node = self.schedule.nodes[position]
-            if not isinstance(node, Step) or node.packs:
-                return position
-        return group.begin
 
     def _cross_back(self, group: Group, *, is_end: bool) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""

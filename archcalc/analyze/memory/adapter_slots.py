@@ -21,7 +21,6 @@ from archcalc.run.resolved import Run
 from archcalc.spec.data_files import shipped
 
 ENDS = {"token_table": "the token table", "head": "the head"}
-EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
 
 
 def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Resident:
@@ -30,7 +29,10 @@ def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Re
     number, width = asked.adapters or 1, BYTES[run.activations]
     ends = [] if asked.lora_targets else [key for key in ENDS if model_type in shipped("adapters", "vllm")[key]]
     elements = sum(_elements(root, asked.lora, asked.lora_targets, run.plan))
-    elements += sum(EACH_GPU.size(one) for one in _of_ends(root, asked.lora, len(ends)))
+    tables = (param for module, _ in walk(root) for param in module.params.values())
+    table = next((param for param in tables if param.weight_role is Role.TOKEN_TABLE), None)
+    if table:  # two pairs of the vocabulary and the width of the model for each end, whole on every GPU
+        elements += len(ends) * asked.lora * sum(int(dim.size) for dim in table.dims)
     slots = f"{number:,} slots" if number > 1 else "a slot"
     *first, last = [*(asked.lora_targets or ("every linear layer",)), *(ENDS[key] for key in ends)]
     layers = f"{', '.join(first)} and {last}" if first else last
@@ -69,10 +71,3 @@ def _linear(root: Module) -> Iterator[tuple[Op, Param, int]]:
                 if param not in seen:
                     seen.add(param)
                     yield op, param, int(copies)
-
-
-def _of_ends(root: Module, rank: int, ends: int) -> list[Tensor]:
-    """Two pairs of the vocabulary and the width of the model for each end that its class in vLLM adapts."""
-    low, tables = Dim.of("lora_rank", rank), (param for module, _ in walk(root) for param in module.params.values())
-    table = next((param for param in tables if param.weight_role is Role.TOKEN_TABLE), None)
-    return [Tensor(axes(dim, low)) for dim in table.dims] * ends if table else []

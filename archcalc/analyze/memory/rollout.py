@@ -47,21 +47,17 @@ def rollout(run: Run, asked: Options, work: Workload, engine: dict[str, int]) ->
             fact = f"the weights alone take {decimal_bytes(weights)}"
             raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
         cache = given - weights
-    notes = (_note(run, asked, rollout_sizes(run, work)),)
+    note = Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")
+    if given is None:
+        number = rollout_sizes(run, work).batch
+        at_once = f"{number:,} sequences at a time, all that a step needs, and nothing else of the engine"
+        option = "" if where == "policy" else "--rollout-memory"
+        note = Assumption(Topic.BESIDE, f"rollout: KV cache of {at_once}", number, option)
     parts = {"rollout": weights, "rollout_cache": cache}
     if where == "other":
-        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(run), assumptions=notes)
+        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(run), assumptions=(note,))
     if where == "same":
-        return Resident(NAME, TITLE, parts, assumptions=notes)
+        return Resident(NAME, TITLE, parts, assumptions=(note,))
     ledger = Ledger(PHASE)  # there before the step, and gone when it begins
     ledger.free(*[ledger.allocate(part, size) for part, size in parts.items()])
-    return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=where == "sleep", assumptions=notes)
-
-
-def _note(run: Run, asked: Options, sizes: Sizes) -> Assumption:
-    if asked.rollout_memory is not None:
-        return Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")
-    number = sizes.batch
-    text = f"rollout: KV cache of {number:,} sequences at a time, all that a step needs, and nothing else of the engine"
-    option = "" if run.method.rollout == "policy" else "--rollout-memory"
-    return Assumption(Topic.BESIDE, text, number, option)
+    return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=where == "sleep", assumptions=(note,))

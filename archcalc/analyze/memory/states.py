@@ -3,7 +3,7 @@ parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from archcalc.core.execution import Trainable, never
@@ -129,27 +129,23 @@ class ParameterMemory:
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
     """Memory that does not depend on the batch; `activations` is the dtype of buffers."""
     found = tuple(keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values())
-    buffers, policy = 0, Policy(activations)
+    plan, policy, buffers = keeping.plan, Policy(activations), 0
     for module, copies in walk(root):  # once for each copy of a layer: as a file of weights stores it, else by its role
-        for one in () if keeping.format.has_buffers else module.buffers.values():
-            size = policy.bytes_of(one.role) * int(one.size) if one.stored is None else one.stored
+        for buffer in () if keeping.format.has_buffers else module.buffers.values():
+            size = policy.bytes_of(buffer.role) * int(buffer.size) if buffer.stored is None else buffer.stored
             buffers += int(copies) * size
     sums = {kind: sum(getattr(one, kind) for one in found) for kind in KINDS}
-    if keeping.plan.zero in FLAT:  # one flat buffer, padded once
-        sums |= {kind: _flat(kind, found, keeping) for kind in SHARDED[keeping.plan.zero]}
-    return ParameterMemory(keeping.plan, found, sums, buffers)
+    if plan.zero in FLAT:  # one flat buffer, padded once; experts that are dealt out have one of their own
+        alike: dict[int, list[Held]] = {}  # by the number of GPUs that hold the same ones
+        for one in found:
+            alike.setdefault(plan.shards_of(one.param), []).append(one)
+        for kind in SHARDED[plan.zero]:
+            numbers = {shards: sum(getattr(one, kind) for one in held) for shards, held in alike.items()}
+            sums[kind] = sum(flat(numbers[shards], held, keeping, shards) for shards, held in alike.items())
+    return ParameterMemory(plan, found, sums, buffers)
 
 
-def _flat(kind: str, parameters: tuple[Held, ...], keeping: Keeping) -> int:
-    """Experts that are dealt out have a buffer of their own, over the GPUs that hold the same ones."""
-    plan, total = keeping.plan, 0
-    for shards in dict.fromkeys(plan.shards_of(one.param) for one in parameters):
-        alike = tuple(one for one in parameters if plan.shards_of(one.param) == shards)
-        total += flat(sum(getattr(one, kind) for one in alike), alike, keeping, shards)
-    return total
-
-
-def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping, shards: int) -> int:
+def flat(number: int, parameters: Iterable[Held], keeping: Keeping, shards: int) -> int:
     """One GPU's slice of so many bytes: all trained elements in a row, padded, in equal slices."""
     elements = sum(one.copies * one.elements for one in parameters if keeping.trained(one.param))
     slices = ALIGNED * shards

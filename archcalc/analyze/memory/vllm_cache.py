@@ -138,17 +138,13 @@ def said(layout: Layout, run: Run) -> Iterator[Assumption]:
         states = {one.states for one in layout.placed if one.states}
         text += "".join(f", {number} of them for each recurrent layer" for number in states)
     yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
-    if run.mode != "decode":
-        longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
-        yield from (_scheduled(layer, run.prefill) for layer in {layer.kind: layer for layer in longer}.values())
-
-
-def _scheduled(layer: Layer, prefill: int | None) -> Assumption:
-    """vLLM reads a long prompt in batches; activations are those of such batches only where a user says how long."""
-    tokens = in_flight(prefill, decodes=False)
-    batches = f"{BATCHES} batches of {tokens // BATCHES:,} tokens that are being computed"
-    text = f"beside its {REACHES[layer.kind]}, a {layer.kind.value} layer keeps up to {batches}"
-    if not prefill:
-        at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
-        text += f" (vllm serve's default on an H100{at_once})"
-    return Assumption(Topic.KV_CACHE, text, tokens, "--prefill")
+    # a long prompt is read in batches; activations are those of such batches only where a user says how long
+    longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
+    at_a_time = in_flight(run.prefill, decodes=False)
+    batches = f"{BATCHES} batches of {at_a_time // BATCHES:,} tokens that are being computed"
+    for kind, layer in {layer.kind: layer for layer in longer if run.mode != "decode"}.items():
+        text = f"beside its {REACHES[kind]}, a {kind.value} layer keeps up to {batches}"
+        if not run.prefill:
+            at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
+            text += f" (vllm serve's default on an H100{at_once})"
+        yield Assumption(Topic.KV_CACHE, text, at_a_time, "--prefill")

@@ -42,11 +42,6 @@ class Layer:
     positions: int = 0  # tokens in the sequence
     reach: int = 0  # of a window or a chunk
 
-    @property
-    def is_latent(self) -> bool:
-        """Whether all heads share one vector, where other attention caches one for each head."""
-        return self.kind is Kind.FULL and all(len(shape) == 1 for shape in self.shapes)
-
 
 @dataclass(frozen=True)
 class Placed:
@@ -118,7 +113,9 @@ def _tokens(numbers: Mapping[Layer, int]) -> int:
     if len(widths) > 1:
         fact = "how vLLM caches recurrent layers beside attention layers of several widths is not known here"
         raise InputError(fact, "choose another rule, such as --kv-rule full", field="--kv-rule")
-    step = LATENT_BLOCK if any(layer.is_latent for layer in attention) else BLOCK
+    # of latent attention all heads share one vector, where other attention caches one for each head
+    shapes = [layer.shapes for layer in attention if layer.kind is Kind.FULL]
+    step = LATENT_BLOCK if any(all(len(shape) == 1 for shape in each) for each in shapes) else BLOCK
     return step * _steps(state, step * widths.pop())
 
 

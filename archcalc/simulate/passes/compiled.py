@@ -54,24 +54,20 @@ class _Fusing:
             self.exists.update(cell for name, cell in step.aux_outputs.items() if name not in WHOLE)
 
     def apply(self, group: Group) -> None:
-        for step in self.inside:
-            self._keep_row_statistics(step)
+        for step in self.inside:  # maxima and sums of softmax's rows are kept, in the place of its fp32 output
+            number, upcast = step.op.traits.row_statistics, step.aux_outputs.get("upcast")
+            if number and upcast and upcast in step.saves:
+                tensor = Tensor(step.op.output.axes[:-1], "stat")
+                rows = self.schedule.bytes[upcast] // BYTES["fp32"] // int(step.op.output.dims[-1].size)
+                made = self.schedule.add_cell(step, tensor, number * BYTES["fp32"] * rows)
+                step.saves.append(made)
+                self.exists.add(made)
+                self.maker[made] = step
         for step in self.inside:
             step.saves[:] = dict.fromkeys(found for cell in step.saves for found in self._sources(cell))
         needed = self._needed(group)
         group.results = {cell: place for cell, place in group.results.items() if cell in needed}
         self.schedule.bytes.update(dict.fromkeys(self.maker.keys() - self.exists, 0))
-
-    def _keep_row_statistics(self, step: Step) -> None:
-        """Maxima and sums of softmax's rows, in the place of its fp32 output."""
-        number, upcast = step.op.traits.row_statistics, step.aux_outputs.get("upcast")
-        if number and upcast and upcast in step.saves:
-            tensor = Tensor(step.op.output.axes[:-1], "stat")
-            rows = self.schedule.bytes[upcast] // BYTES["fp32"] // int(step.op.output.dims[-1].size)
-            made = self.schedule.add_cell(step, tensor, number * BYTES["fp32"] * rows)
-            step.saves.append(made)
-            self.exists.add(made)
-            self.maker[made] = step
 
     def _sources(self, cell: Cell) -> Iterator[Cell]:
         """The tensors from which it can be recomputed, or the tensor itself."""

@@ -8,7 +8,6 @@ dk_expanded and dv_expanded. torch/distributed/tensor/experimental: context_para
 
 from __future__ import annotations
 
-from archcalc.core.ir import Op
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.simulate.schedule import Schedule
@@ -19,25 +18,20 @@ ROWS, WIDTH = 128, 32  # what positions and widths of heads are rounded up to
 
 
 def kernel_workspaces(schedule: Schedule, plan: Plan, width: int) -> Schedule:
-    """Of matrix products, and of flash attention's backward pass; `width` is the bytes of an activation."""
+    """Of matrix products, and of flash attention's backward pass: fp32 sums of the queries' gradients, a number for
+    each row, and gradients of keys and values for every head. `width` is the bytes of an activation."""
     schedule.workspace = PRODUCTS
     for step in schedule.steps():
         if step.op.traits.attention_kernel:
-            step.gradient_scratch.extend(of_attention(step.op, plan, width))
+            query, key, *_ = step.op.inputs
+            _, head, seq, each = query.dims
+            rows = plan.size(query) // int(each.size)  # of all heads
+            positions, head_width = -(-int(seq.size) // ROWS) * ROWS, -(-int(each.size) // WIDTH) * WIDTH
+            rounded = rows * positions // int(seq.size)
+            step.gradient_scratch += [rounded * head_width * BYTES["fp32"], rounded * BYTES["fp32"]]
+            if key.dims[1] != head:
+                step.gradient_scratch += [plan.size(query) * width] * 2
     return schedule
-
-
-def of_attention(op: Op, plan: Plan, width: int) -> list[int]:
-    """fp32 sums of the queries' gradients, a number for each row, and gradients of keys and values for every head."""
-    query, key, *_ = op.inputs
-    _, head, seq, each = query.dims
-    rows = plan.size(query) // int(each.size)  # of all heads
-    positions, head_width = -(-int(seq.size) // ROWS) * ROWS, -(-int(each.size) // WIDTH) * WIDTH
-    rounded = rows * positions // int(seq.size)
-    made = [rounded * head_width * BYTES["fp32"], rounded * BYTES["fp32"]]
-    if key.dims[1] == head:
-        return made
-    return [*made, *[plan.size(query) * width] * 2]
 
 
 def gather_keys(schedule: Schedule, gpus: int) -> Schedule:
