@@ -64,7 +64,13 @@ class _Expansion:
     outer: set[Loop | None] = field(default_factory=set)  # loops with others within
 
     def __post_init__(self) -> None:
-        every = list(_walk(self.events))
+        every: list[tuple[Event, Repeated | None]] = []  # each with what it is repeated by
+        waiting: list[tuple[Event, Repeated | None]] = [(one, None) for one in reversed(self.events)]
+        while waiting:
+            one, within = waiting.pop()
+            every.append((one, within))
+            if isinstance(one, Repeated):
+                waiting.extend((each, one) for each in reversed(one.changes))
         self.outer = {within.loop for one, within in every if within and isinstance(one, Repeated)}
         places: Counter[tuple[object, ...]] = Counter()
         for change, within in every:
@@ -147,11 +153,3 @@ class _Expansion:
         if found is None:
             raise _NotAlikeError
         return found
-
-
-def _walk(events: Sequence[Event], within: Repeated | None = None) -> Iterator[tuple[Event, Repeated | None]]:
-    """Every event with what it is repeated by."""
-    for one in events:
-        yield one, within
-        if isinstance(one, Repeated):
-            yield from _walk(one.changes, one)

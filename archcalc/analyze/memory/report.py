@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -11,13 +12,13 @@ from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.replicated import Undivided
-from archcalc.analyze.memory.rows import NOTHING, Row
-from archcalc.analyze.memory.tables import layer_columns, part_table, size_columns
+from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
+from archcalc.analyze.memory.tables import part_table, size_columns
 from archcalc.core.later import Later
 from archcalc.report.base import Figure
 from archcalc.report.of_run import RunReport
 from archcalc.report.picture import Skyline, Stretch
-from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
@@ -172,8 +173,28 @@ class MemoryReport(RunReport):
         return replace(found, lines=(*found.lines, *last))
 
     def columns(self) -> tuple[Column[Row], ...]:
-        whole = self.rows[0].outputs if self.layer_kind == "outputs" else self.own_bytes
-        return layer_columns(self.layer_kind, whole)
+        saves, made, caches = (self.layer_kind == kind for kind in ("train", "outputs", "cache"))
+        whole = self.rows[0].outputs if made else self.own_bytes  # which the layers are shares of
+        states = partial(_bytes_of, ["master", "gradients", "optimizer"])
+        return (
+            *keys("path", "kind", "repeat", "bytes"),
+            *(Column(part, get=partial(_bytes_of, [part])) for part in OF_LAYERS),
+            *keys("outputs", "output_bytes", "parameters"),
+            Column("", "layer", "name", "title"),
+            Column("", "×", "times", "times"),
+            Column("", "bytes", "count", "bytes", shown=caches),
+            Column("", "", "bytes", "bytes", shown=caches),
+            Column("", "bytes", "bytes", "bytes", shown=saves),
+            Column("", "saved", "bytes", partial(_bytes_of, ["activations", "logits"]), shown=saves),
+            Column("", "outputs", "count", "outputs", shown=saves or made),
+            Column("", "", "bytes", "output_bytes", shown=made),
+            Column("", "parameters", "count", "parameters", shown=made),
+            Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=True),
+            Column("", "states", "bytes", states, shown=saves, spare=True),
+            Column("", "cache", "bytes", partial(_bytes_of, ["kv_cache", "state"]), shown=caches, spare=True),
+            Column("", "share", "share", "bytes", whole=whole, shown=not made),
+            Column("", "share", "share", "outputs", whole=whole, shown=made),
+        )
 
     def more(self) -> Sequence[Table]:
         """What is offloaded; then memory over the step, or of each layer that has memory, or gives something out where
@@ -250,3 +271,7 @@ def instant_name(instant: Snapshot) -> str:
     """`backward, loss`, `step`."""
     name = stretch_name(instant)
     return instant.phase if instant.phase in ("step", "loss") else f"{instant.phase}, {name}"
+
+
+def _bytes_of(parts: Sequence[str], row: Row) -> int:
+    return sum(row.parts[part] for part in parts)
