@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 class Model(Network):
     """Made by `archcalc.load`: a network, with each question about it as a method."""
 
-    __hash__ = Network.__hash__
-
     @checked
     def params(
         self, *, depth: int | None = None, explain: bool = False, names: bool = False, **options: Unpack[ParamsKeywords]
@@ -136,7 +134,7 @@ class Model(Network):
             return written
         from archcalc.spec.yaml_writer import to_yaml
 
-        return to_yaml(self._spec_for_files, order=self.document.data, comments=self.file_notes)
+        return to_yaml(self._spec_for_files, order=self.document.data, comments=self.document.file_notes)
 
     def resolved_yaml(self) -> str:
         """The spec with every default filled in, each marked as such."""

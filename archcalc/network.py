@@ -43,9 +43,9 @@ class Network:
     """Sizes are given as ints; whatever is left out comes from the spec."""
 
     name: str
-    spec: ModelSpec
+    spec: ModelSpec = field(hash=False)  # may hold mappings, which do not hash; equal models have equal names
     resolved: Resolved = field(compare=False)  # follows from the spec
-    document: Document
+    document: Document = field(hash=False)
     edited: bool = False
     changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     load: Callable[[str], Self] | None = field(default=None, repr=False, compare=False)  # another, by name or path
@@ -64,10 +64,12 @@ class Network:
             try:
                 for change in changes:
                     spec = changed(spec, change)
-                if changes:  # what was published is not what is counted now
+                notes = document.notes
+                if changes:  # what was published, and what is said of the file, is not what is counted now
                     spec = spec.model_copy(update={"published": None})
-                by_rule = (BY_RULE,) if changes and document.weights is not None else ()
-                if notes := (*document.notes, *by_rule):
+                    document = replace(document, file_notes=())
+                    notes += (BY_RULE,) * (document.weights is not None)
+                if notes:
                     spec = noted(spec, notes)
                 with gathering():
                     resolved = family.resolve(spec)
@@ -78,10 +80,6 @@ class Network:
                 blame(error, as_read, changes)
                 raise
         return made
-
-    def __hash__(self) -> int:
-        """Equal models have equal names; specs may hold mappings, which do not hash."""
-        return hash((self.name, self.changes))
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles leave out what was worked out on the way, such as traced trees."""
@@ -143,11 +141,6 @@ class Network:
         """The family, and which kind of it: `encoder-decoder transformer`."""
         return f"{self.resolved.kind} {self.spec.family}".strip()
 
-    @property
-    def is_computed(self) -> bool:
-        """Whether it says what is computed; a list of tensors does not."""
-        return self.spec.family != "weights"
-
     @checked
     def workload(
         self,
@@ -173,7 +166,7 @@ class Network:
         if found is None:
             found = family_module(self.spec.family).build(self.resolved, work)
             assert isinstance(found, Module)
-            found.words.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
+            found.words.notes[:0] = all_on(Topic.SOURCE, (*self.document.file_notes, *self.spec.notes))
             document = self.document
             if not (document.shipped or document.config or document.whole or document.weights):
                 # a person's own spec, which may leave choices to defaults without knowing
@@ -192,14 +185,9 @@ class Network:
         return tuple(declared(self.spec, self.resolved)) if declared else ()
 
     def check_computation(self, wanted: str) -> None:
-        if not self.is_computed:
+        if not self.spec.is_computed:
             hint = f"`archcalc params --depth 9` lists them; for {wanted} give the model's config.json or a spec"
             raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
-
-    @property
-    def file_notes(self) -> tuple[str, ...]:
-        """Facts read from the file apply only to the unchanged spec."""
-        return () if self.edited else self.document.file_notes
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from itertools import groupby
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
@@ -31,6 +31,7 @@ class Spec(ModelSpec):
     """`tensors`: what each is called, and `bf16 [4096, 14336]`, with its bytes where they do not follow from that.
     `cache`: what the file tells of it, though not what is computed; `length`: of the longest sequence."""
 
+    is_computed: ClassVar[bool] = False
     family: Literal["weights"] = field(
         "weights", "A list of tensors, as a file of weights holds them.", example="weights"
     )

@@ -48,7 +48,7 @@ def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.C
     """What the choice depends on; a list of tensors does not say whether it generates tokens one by one."""
     assert asked.device
     named = kind_of_format(asked.weights) if asked.weights else ""
-    is_generating = not (model.is_computed or model.resolved.lengths)
+    is_generating = not (model.spec.is_computed or model.resolved.lengths)
     if model.resolved.lengths:
         with suppress(InputError):
             is_generating = generates(model)

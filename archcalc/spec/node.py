@@ -277,6 +277,7 @@ class Partial(Node):
 class ModelSpec(Node):
     """The fields of every family."""
 
+    is_computed: ClassVar[bool] = True  # whether it says what is computed; a list of tensors does not
     family: str = field(
         "transformer", "The family of architectures, which decides what other fields there are.", example="recurrent"
     )

@@ -23,7 +23,7 @@ def exact_answer(question: Question) -> Answer:
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
     answer = {**copy.deepcopy(source.once("counted", lambda: _counted(question, counted))), **asked_of(model)}
     reports: dict[str, Report] = {"params": counted}
-    if model.is_computed:
+    if model.spec.is_computed:
         reports |= _computed(question, model, asked, answer)
     return with_records(question, answer, reports)
 

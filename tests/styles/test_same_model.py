@@ -80,7 +80,7 @@ def check_equal(name: str, library: str, mode: str, attention: str) -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", PRESETS)
 def test_parameters_products_caches_and_shapes_are_those_of_every_style(name: str, library: str, mode: str) -> None:
-    if not model(name).is_computed:
+    if not model(name).spec.is_computed:
         return
     check_equal(name, library, mode, "flash")
 

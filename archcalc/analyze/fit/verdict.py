@@ -92,6 +92,6 @@ class Room:
 def missing(model: Network) -> str:
     """The parts of a model that are needed and not counted; nothing for a whole model."""
     found = [model.scope.without()] if model.scope.left_out else []
-    if not model.is_computed:
+    if not model.spec.is_computed:
         found.append("activations and KV cache, since a list of tensors does not describe the computation")
     return " and ".join(found)

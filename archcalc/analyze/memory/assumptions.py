@@ -157,10 +157,10 @@ def _of_stage(it: Answered) -> list[Assumption]:
 
 RULES = (  # in the order of a report
     Rule(lambda it: all_on(Topic.ESTIMATE, [f"estimate: {reason}" for reason in it.run.estimates])),
-    Rule(_of_file, when=lambda it: not it.found.deployment.network.is_computed),
+    Rule(_of_file, when=lambda it: not it.found.deployment.network.spec.is_computed),
     Rule(
         lambda it: (*notes_of_choices(it.choices), *it.run.assumptions),
-        when=lambda it: it.found.deployment.network.is_computed,
+        when=lambda it: it.found.deployment.network.spec.is_computed,
     ),
     Rule(_of_softmax, when=lambda it: BYTES[it.run.activations] < BYTES["fp32"]),
     Rule(_of_format, when=lambda it: it.run.format.is_quantised or isinstance(it.run.format, Checkpoint)),

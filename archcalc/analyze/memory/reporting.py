@@ -85,7 +85,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         claims=claims,
         host=found.host,
         stages=Later(partial(stages, step.start, step.changes)),
-        growth=Later(partial(growth, found)) if network.is_computed else None,
+        growth=Later(partial(growth, found)) if network.spec.is_computed else None,
     )
 
 

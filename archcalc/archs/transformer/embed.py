@@ -16,6 +16,7 @@ from archcalc.spec.node import as_tuple
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
     from archcalc.archs.transformer.tables import Audio
+    from archcalc.layers.patches import Patches
     from archcalc.spec.workload import Workload
 
 SPARE = "spare table (stored, never used)"  # BART stores the shared one even if encoder and decoder do not use it
@@ -24,22 +25,29 @@ SPARE = "spare table (stored, never used)"  # BART stores the shared one even if
 def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
     """`tables` are the token embeddings so far, for a shared embedding and a tied head."""
     if stack.patches:
-        x = _embed_image(m, batch, seq, stack)
+        x = _embed_image(m, batch, seq, stack, stack.patches)
     elif stack.audio:
         x = _embed_audio(m, batch, seq, stack, stack.audio)
     else:
         x = _embed_tokens(m, batch, seq, stack, tables)
+    for position in stack.positions:
+        if position.on_embedding:
+            x = position.add_to(m, x, stack.patches)
+    if stack.patches:
+        x = _behind_positions(m, x, seq, stack.patches)
+    projected = stack.tables.project if stack.tables.projects else ""
+    if projected == "sum":
+        x = _projected(m, x, stack)
     if stack.embedding.norm:
         x = normed(m["norm"], x, stack.norm)
-    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work, "embedding")
+    if projected == "norm":
+        x = _projected(m, x, stack)
+    return dropped(m, x, stack.dropout, work, "embedding")
 
 
-def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:
-    """The projection from the embedding width to d_model, at the place that the spec names."""
-    tables = stack.tables
-    if not tables.projects or tables.project != what or x.dims[-1] != tables.dim:
-        return x
-    return linear(m["projection"], x, Dim.of("d_model", stack.d_model), bias=tables.project_bias)
+def _projected(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
+    """From the width of the tables to d_model."""
+    return linear(m["projection"], x, Dim.of("d_model", stack.d_model), bias=stack.tables.project_bias)
 
 
 def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: Audio) -> Tensor:
@@ -52,7 +60,7 @@ def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: A
         length = seq if index == len(audio.kernels) else Dim.of(f"frames_{index}", audio.frames(seq.size, index))
         made = conv(m[f"conv_{index}"], x, Dim.of("d_model", stack.d_model), kernel, seq=length)
         x = m.record("gelu", made, name=f"convolved_{index}")
-    return _add_positions(m, x, stack)
+    return x
 
 
 def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
@@ -70,31 +78,26 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
     if stack.embedding.joined:
         x = join_tables(m, x, stack.embedding.joined)
-    x = _projected(m, x, stack, "tokens")
+    if stack.tables.projects and stack.tables.project == "tokens":
+        x = _projected(m, x, stack)
     for index, rows in enumerate(rows for rows in as_tuple(stack.embedding.types) if rows):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, rows)
-    return _projected(m, _add_positions(m, x, stack), stack, "sum")
+    return x
 
 
-def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:
-    """Projected patches after the learned tokens, with positions; then registers, without positions."""
-    patches, d_model = stack.patches, Dim.of("d_model", stack.d_model)
-    assert patches
+def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, patches: Patches) -> Tensor:
+    """Projected patches after the learned tokens."""
+    d_model = Dim.of("d_model", stack.d_model)
     x = project(m["projection"], cut(m, batch, patches), d_model, bias=patches.bias)
     placed = Dim.of("placed", patches.positions) if patches.registers else seq
     if patches.tokens:
         m["tokens"].words.title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
-        x = put_in_front(m["tokens"], x, patches.tokens, placed)
-    else:
-        x = x.seen_as(batch, placed, d_model)
-    x = _add_positions(m, x, stack)
+        return put_in_front(m["tokens"], x, patches.tokens, placed)
+    return x.seen_as(batch, placed, d_model)
+
+
+def _behind_positions(m: Module, x: Tensor, seq: Dim, patches: Patches) -> Tensor:
+    """Registers have no positions."""
     if patches.mask:
-        learned_vectors(m["mask_token"], 1, d_model)  # kept for pre-training: no patch is hidden here
+        learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: no patch is hidden here
     return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x
-
-
-def _add_positions(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    for position in stack.positions:
-        if position.on_embedding:
-            x = position.add_to(m, x, stack.patches)
-    return x

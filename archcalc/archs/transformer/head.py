@@ -25,11 +25,13 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
     head.check_kind(head.kind, ("head",))
     if stack.patches or stack.audio:
         _check_no_tokens(head, stack, "an image" if stack.patches else "audio")
-    if head.kind == "tied" and head.vocab not in (None, stack.vocab):
-        fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
-        hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
-        raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
-    _check_widths(head, stack)
+    if head.kind == "tied":
+        _check_tied(head, stack)
+    if "transform_bias" in head.model_fields_set and not head.transform:
+        fields: list[Path] = [("head", "transform_bias"), ("head",)]
+        raise InputError("transform_bias without transform", "add `transform: true`, or take it out", fields=fields)
+    if head.transform and head.hidden:
+        raise InputError("transform and hidden", "keep one of them", fields=[("head", "hidden"), ("head",)])
     if head.mtp:
         from archcalc.archs.transformer import mtp
 
@@ -39,7 +41,8 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         tell(InputError("how many classes?", hint, fields=[("head",)], field="head"))
     if head.pool == "probe":
         _check_probe(head, stack)
-    _check_pooling(head, stack)
+    if head.kind in ("classifier", "none"):  # the others read every position
+        _check_pooling(head, stack)
     filled: dict[str, Any] = {"bias": own_or(head.bias, head.kind == "classifier")}
     if head.kind == "classifier":
         filled["pool"] = _pool(head, stack.patches)
@@ -110,21 +113,20 @@ def _pool(head: OneHead, patches: Patches | None) -> str:
     return "class" if patches.tokens else "mean"
 
 
-def _check_widths(head: Head, stack: ResolvedStack) -> None:
-    """Checks that a tied head has the width of the embedding."""
-    if head.kind == "tied" and stack.tables.projects and stack.tables.project != "tokens" and not head.transform:
+def _check_tied(head: Head, stack: ResolvedStack) -> None:
+    """Checks that a tied head has the rows and the width of the embedding."""
+    if head.vocab not in (None, stack.vocab):
+        fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
+        hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
+        raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
+    if stack.tables.projects and stack.tables.project != "tokens" and not head.transform:
         fact = f"the embedding is {stack.tables.width} wide, and the model {stack.d_model}"
         hint = "add `transform: true`, which projects from one to the other, or `embedding: {project: tokens}`"
         raise InputError(fact, hint, fields=[("head",), ("embedding", "width")])
-    if "transform_bias" in head.model_fields_set and not head.transform:
-        fields: list[Path] = [("head", "transform_bias"), ("head",)]
-        raise InputError("transform_bias without transform", "add `transform: true`, or take it out", fields=fields)
-    if head.kind == "tied" and head.transform not in (False, True, stack.tables.width):
+    if head.transform not in (False, True, stack.tables.width):
         fact = f"a tied head takes the embedding's {stack.tables.width} numbers, not {head.transform}"
         hint = "use `transform: true`, or `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "transform"), ("head",)])
-    if head.transform and head.hidden:
-        raise InputError("transform and hidden", "keep one of them", fields=[("head", "hidden"), ("head",)])
 
 
 def _check_no_tokens(head: Head, stack: ResolvedStack, what: str) -> None:

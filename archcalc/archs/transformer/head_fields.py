@@ -1,5 +1,6 @@
 """The fields of a head as written in a spec."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -9,7 +10,9 @@ from archcalc.spec.node import Node, Size, field
 from archcalc.styles.activations import ACTIVATIONS
 
 FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
-BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"enum": [True, False, "twice"]})]
+BiasOrTwo = Annotated[
+    Any, BeforeValidator(partial(flag_or, ("twice",))), WithJsonSchema({"enum": [True, False, "twice"]})
+]
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 
 

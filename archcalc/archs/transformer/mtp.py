@@ -13,7 +13,7 @@ from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed
-from archcalc.archs.transformer.pattern import BESIDE, Items, Line
+from archcalc.archs.transformer.pattern import BESIDE, lines_of
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
@@ -78,17 +78,14 @@ def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
 
 def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
     context = Context(work)
-    parts = [stack.parts[word] for word in _last(stack.items).words]
+    *_, last = lines_of(stack.items)
+    parts = [stack.parts[word] for word in last.words]
     block = m.child("block")
     block.region = Region.BLOCK
     for part in parts:
         if isinstance(part, AttentionPart):
             context.prepared[part.name] = part.prepare(m, x, context)
     return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
-
-
-def _last(items: Items) -> Line:
-    return items[-1] if isinstance(items[-1], Line) else _last(items[-1].items)
 
 
 def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:

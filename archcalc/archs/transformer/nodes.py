@@ -1,6 +1,5 @@
 """Spec fields that are used in many places: norms, and values that several nodes take."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -12,15 +11,20 @@ def list_as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def flag_or(*words: str) -> Callable[[Any], Any]:
-    """Accepts true, false, or one of the given words."""
+def flag_or(words: tuple[str, ...], value: Any) -> Any:
+    """Accepts true, false, or one of these words."""
+    if isinstance(value, bool) or value in words:
+        return value
+    raise mistake(f"expected true, false or {' or '.join(words)}")
 
-    def read(value: Any) -> Any:
-        if isinstance(value, bool) or value in words:
-            return value
-        raise mistake(f"expected true, false or {' or '.join(words)}")
 
-    return read
+def flag_or_some(words: tuple[str, ...], value: Any) -> Any:
+    """Accepts true, false, or a list of some of these words."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and value and all(item in words for item in value):
+        return tuple(value)
+    raise mistake(f"expected true, false or a list of {', '.join(words)}")
 
 
 def flag_or_size(value: Any) -> Any:

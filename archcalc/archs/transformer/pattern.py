@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -76,10 +77,10 @@ def blocks_of(items: Items) -> int:
     return sum(times * blocks for times, blocks in inside)
 
 
-def words_of(items: Items) -> set[str]:
-    """All part names, also each of those joined by `+`."""
-    found = {word for item in items for word in (item.words if isinstance(item, Line) else words_of(item.items))}
-    return found | {alone for word in found for alone in word.split(BESIDE)}
+def lines_of(items: Items) -> Iterator[Line]:
+    """Every line once, however often it stands there."""
+    for item in items:
+        yield from (item,) if isinstance(item, Line) else lines_of(item.items)
 
 
 def cycled(items: Items, blocks: int) -> Items:

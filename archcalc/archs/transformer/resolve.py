@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +13,9 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Part, Surroundings
 from archcalc.archs.transformer.positions import Encodings, resolved
+from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.derived import Derived
@@ -22,7 +23,7 @@ from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.attention import Heads
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
-from archcalc.spec.node import Node, merged
+from archcalc.spec.node import merged
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Longest
 
@@ -114,6 +115,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         scope=scope,
         stack=name,
         d_model=scope.d_model or WIDE_STAND_IN,
+        norm=scope.norm,
         has_memory=bool(spec.encoder and spec.decoder),
         causal=name == "decoder",
     )
@@ -137,7 +139,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         embedding=scope.embedding,
         parts=_parts(items, around),
         patches=around.patches,
-        positions=resolved(around, None),
+        positions=resolved(around),
         norm=scope.norm,
         dropout=scope.dropout,
         parallel=scope.parallel,
@@ -151,14 +153,14 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
 
 def _items(around: Surroundings) -> pattern.Items:
     scope, name = around.scope, around.stack
-    if scope.pattern is not None:
-        items = pattern.parse(scope.pattern)
-    else:
+    if scope.pattern is None:
+        if scope.blocks is None:
+            tell(InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)], field=name))
         usual = pattern.USUAL[around.has_memory and around.causal]
-        items = (pattern.Line(1, tuple(usual.split())),)
-    if scope.blocks is None and scope.pattern is None:
-        tell(InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)], field=name))
-    items = pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
+        items: pattern.Items = (pattern.Line(scope.blocks or STAND_IN, tuple(usual.split())),)
+    else:
+        items = pattern.parse(scope.pattern)
+        items = pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
     if not scope.distinct:
         return items
     if len(items) > 1 or isinstance(items[0], pattern.Group):
@@ -169,8 +171,9 @@ def _items(around: Surroundings) -> pattern.Items:
 
 def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
     """The parts that the pattern names, those side by side after those that they are made of."""
-    words = pattern.words_of(items) | set(around.scope.once)
-    parts: dict[str, Part] = {}
+    scope, parts = around.scope, dict[str, Part]()
+    words = {word for line in pattern.lines_of(items) for word in line.words}
+    words |= {alone for word in words for alone in word.split(pattern.BESIDE)} | set(scope.once)
     for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
         if pattern.BESIDE in word:
             from archcalc.archs.transformer.parts.branches import together
@@ -178,20 +181,24 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
             parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())
-        part = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, around)
-        parts[word] = replace(part, layer_scale=around.scope.layer_scale, slot=slot)
-    _check_one_table(parts, around)
-    if around.scope.parallel:
+        norm = merged(scope.norm, node.norm or Norm())
+        made = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, replace(around, norm=norm))
+        if not isinstance(made, Part):  # a layer that needs nothing else of its stack
+            made = LayerPart(word, norm, scope.dropout, made, layer_scale=scope.layer_scale, slot=slot)
+        parts[word] = made
+    readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
+    tables = [(position, part.layer) for part in readers for position in part.positions if position.is_of_stack]
+    if tables:
+        _check_one_table(tables, around)
+    if scope.parallel:
         _check_parallel(parts, around)
     return parts
 
 
-def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
+def _check_one_table(tables: Sequence[tuple[Encoding, Heads]], around: Surroundings) -> None:
     """A position table of the stack is shared by all its attention layers, so their heads must agree."""
-    readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
-    tables = [(position, part.layer) for part in readers for position in part.positions if position.is_of_stack]
     for position, _ in tables:
-        alike: list[Heads] = [layer for other, layer in tables if other.kind == position.kind]
+        alike = [layer for other, layer in tables if other.kind == position.kind]
         position.check_one_table(alike, around.places("position"))
     if len({position.table(layer) for position, layer in tables}) > 1:
         fact = "one position table for the stack, but attention layers with different position settings"
@@ -210,7 +217,7 @@ def _check_parallel(parts: dict[str, Part], around: Surroundings) -> None:
         raise InputError("parts that share a norm have different ones", hint, fields=around.places("parallel"))
 
 
-def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
+def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Any]:
     """The part that a pattern word names, and its fields; a variant is a part with overridden fields."""
     if word in around.scope.variants:
         return _variant(word, around, seen)
@@ -221,7 +228,7 @@ def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
     return word, as_cross(around.scope.attention, node) if word == "cross" else node
 
 
-def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
+def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Any]:
     places = around.places("variants", word)[:2]
     variant = dict(around.scope.variants[word])
     like = variant.pop("like", None)

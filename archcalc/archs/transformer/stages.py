@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, islice
 
-from archcalc.archs.transformer.pattern import Items, Line, blocks_of
+from archcalc.archs.transformer.pattern import Items, Line, blocks_of, lines_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError
@@ -43,16 +43,10 @@ def _one_by_one(items: Items) -> Iterator[Line]:
                 yield from _one_by_one(item.items)
 
 
-def _kinds(items: Items) -> Iterator[Line]:
-    """Every line once."""
-    for item in items:
-        yield from (item,) if isinstance(item, Line) else _kinds(item.items)
-
-
 def _stack(model: Transformer) -> ResolvedStack:
     """The only stack; others would have to be divided together."""
     stack, *others = model.stacks
-    unequal = stack.once or stack.distinct or any(line.calls != 1 for line in _kinds(stack.items))
+    unequal = stack.once or stack.distinct or any(line.calls != 1 for line in lines_of(stack.items))
     if others or unequal:
         what = "an encoder and a decoder" if others else "layers that share weights"
         raise InputError(f"archcalc does not divide {what} among pipeline stages", "leave --pp out", field="--pp")

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.attention_fields import Attention, QKNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
 from archcalc.archs.transformer.positions import Encodings, Written
 from archcalc.archs.transformer.positions.encoding import Places
+from archcalc.archs.transformer.positions.transformer_xl import TransformerXL
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.layers.attention import SOFTMAX, Heads
@@ -69,7 +69,10 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     _check(node, at, around, cross=cross)
     heads, kv_heads, head_dim = _head_sizes(word, node, around)
     bias = own_or(node.bias, around.scope.bias)
-    encodings = _positions(word, node, around, cross=cross)
+    encodings: Encodings = () if cross else positions.resolved(around, node.position, word)
+    if cross:
+        _check_no_positions(node, at)
+    segments = sum(one.memory or 0 for one in encodings if isinstance(one, TransformerXL))
     sizes = Heads(
         heads,
         kv_heads,
@@ -77,16 +80,18 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         bias=frozenset(_BIASED.get(bias, bias)),
         v_dim=node.v_dim,
         cross=cross,
-        sight=Sight(around.causal and not cross, node.window, node.chunk, sum(one.segment_memory for one in encodings)),
+        sight=Sight(around.causal and not cross, node.window, node.chunk, segments),
         feature=node.feature or SOFTMAX,
     )
-    layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else _by_kernel(sizes)
+    layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else _by_kernel(sizes, encodings, at)
     for encoding in encodings:
         encoding.check_layer(layer, at)
     return AttentionPart(
         name=word,
-        norm=around.norm(node.norm),
+        norm=around.norm,
         dropout=around.scope.dropout,
+        layer_scale=around.scope.layer_scale,
+        slot=slot,
         layer=layer,
         positions=encodings,
         memory=node.memory,
@@ -95,14 +100,19 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     )
 
 
-def _by_kernel(sizes: Heads) -> KernelAttention:
+def _by_kernel(sizes: Heads, encodings: Encodings, at: Places) -> KernelAttention:
+    """Kernel attention has no scores to add a bias to."""
     from archcalc.layers.kernel import KernelAttention
 
+    for encoding in encodings:
+        if encoding.on_scores:
+            fact = f"{encoding.kind} adds to the scores, which {sizes.feature} attention never computes"
+            hint = "use rope, or positions of the embedding: learned, sinusoidal"
+            raise InputError(fact, hint, fields=[*at("position"), *at("feature")])
     return KernelAttention(**vars(sizes))
 
 
 def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> SoftmaxAttention:
-    norm = around.norm(node.norm)
     layer = SoftmaxAttention(
         **vars(sizes),
         weights_dropout=own_or(node.dropout, around.scope.dropout),
@@ -112,9 +122,9 @@ def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> 
         softmax=around.scope.softmax,
     )
     if node.out_norm:
-        layer = replace(layer, out_norm=norm.kind)
+        layer = replace(layer, out_norm=around.norm.kind)
     if node.qk_norm:
-        layer = replace(layer, qk_norm=_qk_norm(node.qk_norm, norm))
+        layer = replace(layer, qk_norm=_qk_norm(node.qk_norm, around))
     if node.experts:
         layer = replace(layer, routed=_routed(word, node.experts, node.top, sizes, around))
     return layer
@@ -141,23 +151,12 @@ def _check(node: Attention, at: Places, around: Surroundings, *, cross: bool) ->
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
 
 
-def _positions(word: str, node: Attention, around: Surroundings, *, cross: bool) -> Encodings:
-    """Those that act in this attention; kernel attention has no scores to add a bias to."""
-    places = around.places(word, "position")
-    if cross:
-        own: tuple[Written, ...] = node.position or ()
-        for position in own:
-            if position.kind != "none":
-                fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
-                raise InputError(fact, "leave it out; self-attention keeps its own", fields=places[:2])
-        return ()
-    used = positions.in_attention(positions.resolved(around, node.position, word), node.position, places[:2])
-    for encoding in used:
-        if encoding.on_scores and node.feature not in (None, SOFTMAX):
-            fact = f"{encoding.kind} adds to the scores, which {node.feature} attention never computes"
-            hint = "use rope, or positions of the embedding: learned, sinusoidal"
-            raise InputError(fact, hint, fields=[*places, *around.places(word, "feature")])
-    return used
+def _check_no_positions(node: Attention, at: Places) -> None:
+    own: tuple[Written, ...] = node.position or ()
+    for position in own:
+        if position.kind != "none":
+            fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
+            raise InputError(fact, "leave it out; self-attention keeps its own", fields=at("position")[:2])
 
 
 def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, int, int]:
@@ -182,10 +181,11 @@ def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, 
     return heads, kv_heads, head_dim
 
 
-def _qk_norm(own: QKNormSaid, usual: Norm) -> QKNorm:
+def _qk_norm(own: QKNormSaid, around: Surroundings) -> QKNorm:
     """QK norm, with the options of the part's norm as defaults."""
     from archcalc.layers.qk_norm import QKNorm
 
+    usual = around.norm
     kinds = {"none": "rms"}
     kind = own.kind or kinds.get(usual.kind, usual.kind)
     bias, affine = own_or(own.bias, usual.bias), own_or(own.affine, usual.affine)

@@ -1,33 +1,27 @@
 """Attention as a spec writes it: the fields of `attention` and `cross`, of every kind."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.archs.transformer.nodes import Fraction, Norm, flag_or
+from archcalc.archs.transformer.nodes import Fraction, Norm, flag_or, flag_or_some
 from archcalc.archs.transformer.positions import Positions
 from archcalc.layers.attention import FEATURES
-from archcalc.spec.node import Node, Size, as_size, field, merged, mistake
+from archcalc.spec.node import Node, Size, as_size, field, merged
 
-
-def _bias(value: Any) -> Any:
-    letters = ("q", "k", "v", "o")
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, list | tuple) and value and all(item in letters for item in value):
-        return tuple(value)
-    raise mistake("expected true, false or a list of q, k, v, o")
-
-
-_LETTERS = {"type": "array", "items": {"enum": ["q", "k", "v", "o"]}}
-AttentionBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"type": "boolean"}, _LETTERS]})]
-
-
+_LETTERS = ("q", "k", "v", "o")
+_SOME_SCHEMA = {"type": "array", "items": {"enum": list(_LETTERS)}}
+AttentionBias = Annotated[
+    Any,
+    BeforeValidator(partial(flag_or_some, _LETTERS)),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, _SOME_SCHEMA]}),
+]
 Feature = Literal[*FEATURES]  # type: ignore[valid-type]
 
 
 _GATE_SCHEMA = {"enum": [True, False, "own", "head"]}
-Gate = Annotated[Any, BeforeValidator(flag_or("own", "head")), WithJsonSchema(_GATE_SCHEMA)]
+Gate = Annotated[Any, BeforeValidator(partial(flag_or, ("own", "head"))), WithJsonSchema(_GATE_SCHEMA)]
 
 
 def _widths(value: Any) -> Any:

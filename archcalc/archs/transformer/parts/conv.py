@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.errors import InputError
 from archcalc.layers.conv import Convolution
 from archcalc.layers.gated_conv import GatedConv
@@ -31,11 +31,11 @@ class Conv(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> Convolution | GatedConv:
     node.check_kind(node.kind, *around.places(word))
     if node.kind == "gated":
         around.check_causal("a gated convolution")
-        return around.layer_part(word, GatedConv(node.kernel, node.bias), node.norm)
+        return GatedConv(node.kernel, node.bias)
     if around.causal:
         hint = "put it into an encoder"
         raise InputError("this convolution is not causal", hint, fields=around.places("pattern"))
@@ -43,4 +43,4 @@ def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> LayerPart
         fact = f"a kernel of {node.kernel} has no centre: the convolution reaches as far ahead as back"
         raise InputError(fact, f"use {node.kernel - 1} or {node.kernel + 1}", fields=around.places(word, "kernel"))
     around.check_divides(around.d_model, "d_model", node.groups, word, "groups")
-    return around.layer_part(word, Convolution(node.kernel, node.groups, node.act), node.norm)
+    return Convolution(node.kernel, node.groups, node.act)

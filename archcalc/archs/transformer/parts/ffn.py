@@ -1,29 +1,27 @@
 """The part `ffn`."""
 
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
+from archcalc.archs.transformer.nodes import Norm, flag_or_some
+from archcalc.archs.transformer.parts.part import Surroundings, own_or
 from archcalc.layers.ffn import Ffn as FeedForward
-from archcalc.spec.node import Node, Size, field, mistake
+from archcalc.spec.node import Node, Size, field
 from archcalc.styles.activations import ACTIVATIONS, LEARNED
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 AnyActivation = Literal[*ACTIVATIONS, *LEARNED]  # type: ignore[valid-type]
 
 
-def _bias(value: Any) -> Any:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, list | tuple) and value and all(item in ("in", "out") for item in value):
-        return tuple(value)
-    raise mistake("expected true, false or a list of in, out")
-
-
-_SIDES = {"type": "array", "items": {"enum": ["in", "out"]}}
-FfnBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"type": "boolean"}, _SIDES]})]
+SIDES: dict[Any, Any] = {True: ("in", "out"), False: ()}  # the projections that have a bias
+_SOME_SCHEMA = {"type": "array", "items": {"enum": ["in", "out"]}}
+FfnBias = Annotated[
+    Any,
+    BeforeValidator(partial(flag_or_some, SIDES[True])),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, _SOME_SCHEMA]}),
+]
 
 
 class Ffn(Node):
@@ -41,21 +39,14 @@ class Ffn(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Ffn, around: Surroundings) -> LayerPart:
-    biased = sides(own_or(node.bias, around.scope.bias))
-    layer = FeedForward(
+def resolve(word: str, slot: str, node: Ffn, around: Surroundings) -> FeedForward:
+    bias = own_or(node.bias, around.scope.bias)
+    biased = SIDES.get(bias, bias)
+    return FeedForward(
         width=around.needed(node.width, "width", "the inner width, such as `ffn: 2048`", word),
         act=node.act,
         gated=node.gated,
         bias="in" in biased,
         out_bias="out" in biased,
-        inner_norm=around.norm(node.norm).kind if node.inner_norm else "none",
+        inner_norm=around.norm.kind if node.inner_norm else "none",
     )
-    return around.layer_part(word, layer, node.norm)
-
-
-def sides(biased: bool | tuple[str, ...]) -> tuple[str, ...]:
-    """The projections that have a bias: in, out."""
-    if isinstance(biased, tuple):
-        return biased
-    return ("in", "out") if biased else ()

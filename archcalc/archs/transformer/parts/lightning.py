@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.layers.lightning import Lightning as Layer
 from archcalc.spec.node import Node, Size, field
 
@@ -22,11 +22,10 @@ class Lightning(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Lightning, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Lightning, around: Surroundings) -> Layer:
     around.check_causal("lightning attention")
     heads = around.needed(node.heads or around.scope.heads, "heads", "the number of heads, such as `heads: 8`", word)
     head_dim = node.head_dim or around.scope.head_dim
     if head_dim is None:
         around.check_divides(around.d_model, "d_model", heads, word, "heads")
-    layer = Layer(heads, head_dim or around.d_model // heads, node.act, node.chunk)
-    return around.layer_part(word, layer, node.norm)
+    return Layer(heads, head_dim or around.d_model // heads, node.act, node.chunk)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
-from archcalc.archs.transformer.parts.ffn import FfnBias, sides
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.ffn import SIDES, FfnBias
+from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.layers import ssd, ssm
@@ -19,7 +20,7 @@ _EVERY_KIND = frozenset({"inner", "state", "conv", "bias", "conv_bias", "norm"})
 
 _NORMS_SCHEMA = {"enum": [True, False, "weightless"]}
 _NORMS = {True: "rms", False: "none", "weightless": "weightless"}
-Norms = Annotated[Any, BeforeValidator(flag_or("weightless")), WithJsonSchema(_NORMS_SCHEMA)]
+Norms = Annotated[Any, BeforeValidator(partial(flag_or, ("weightless",))), WithJsonSchema(_NORMS_SCHEMA)]
 
 
 class Mamba(Node):
@@ -53,21 +54,19 @@ class Mamba(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> ssm.Mamba | ssd.Mamba2:
     node.check_kind(node.kind, *around.places(word))
     around.check_causal(node.kind)
-    layer = _mamba(node, around) if node.kind == "mamba" else _mamba2(word, node, around)
-    return around.layer_part(word, layer, node.norm)
-
-
-def _mamba(node: Mamba, around: Surroundings) -> ssm.Mamba:
+    if node.kind == "mamba2":
+        return _mamba2(word, node, around)
+    biased = SIDES.get(node.bias, tuple(node.bias or ()))
     return ssm.Mamba(
         inner=node.inner or Derived(2 * around.d_model),
         state=node.state or Derived(16),
         conv=node.conv,
         dt_rank=node.dt_rank or Derived(-(-around.d_model // 16)),
-        bias="in" in sides(node.bias),
-        out_bias="out" in sides(node.bias),
+        bias="in" in biased,
+        out_bias="out" in biased,
         conv_bias=node.conv_bias,
         norms=_NORMS[node.norms],
     )
@@ -82,14 +81,15 @@ def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
     if "norm_groups" in node.model_fields_set and not node.gate_norm:
         fields = around.places(word, "norm_groups")[:2]
         raise InputError("norm_groups is set, but gate_norm is off", "leave norm_groups out", fields=fields)
+    biased = SIDES.get(node.bias, tuple(node.bias or ()))
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
         state=node.state or Derived(128),
         groups=node.groups,
         conv=node.conv,
-        bias="in" in sides(node.bias),
-        out_bias="out" in sides(node.bias),
+        bias="in" in biased,
+        out_bias="out" in biased,
         conv_bias=node.conv_bias,
         chunk=node.chunk,
         norm_groups=node.norm_groups if node.gate_norm else 0,

@@ -44,7 +44,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Late
             "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
         )
     rope = None
-    for encoding in positions.in_attention(positions.resolved(around, node.position, word), node.position, places):
+    for encoding in positions.resolved(around, node.position, word):
         if not isinstance(encoding, Rope):
             fact = f"latent attention has no {encoding.kind} positions"
             raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)
@@ -63,7 +63,15 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Late
         gate=_gate(word, node, around),
         softmax=scope.softmax,
     )
-    return LatentPart(name=word, norm=around.norm(node.norm), dropout=scope.dropout, layer=layer, rope=rope)
+    return LatentPart(
+        name=word,
+        norm=around.norm,
+        dropout=scope.dropout,
+        layer_scale=scope.layer_scale,
+        slot=slot,
+        layer=layer,
+        rope=rope,
+    )
 
 
 def _gate(word: str, node: Attention, around: Surroundings) -> str:

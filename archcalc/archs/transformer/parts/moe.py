@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
+from archcalc.archs.transformer.parts.part import Surroundings, own_or
 from archcalc.core.errors import InputError
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Mixture
@@ -16,7 +17,7 @@ from archcalc.spec.node import Node, Size, as_size, field
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
 _CORRECTIONS = {"frozen": "parameter", True: "buffer", False: ""}
-Correction = Annotated[Any, BeforeValidator(flag_or("frozen")), WithJsonSchema(_CORRECTION_SCHEMA)]
+Correction = Annotated[Any, BeforeValidator(partial(flag_or, ("frozen",))), WithJsonSchema(_CORRECTION_SCHEMA)]
 
 
 def _width(value: Any) -> int:
@@ -68,7 +69,7 @@ class Moe(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> Mixture:
     experts = around.needed(node.experts, "experts", "how many there are, such as `experts: 8`", word)
     top = around.needed(node.top, "top", "how many of them a token is routed to, such as `top: 2`", word)
     width = around.needed(node.width, "width", "the inner width of an expert, such as `width: 1024`", word)
@@ -79,7 +80,7 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
         )
     for name in ("shared_gate", "latent_bias"):
         _check_stands_with(word, name, node, around)
-    mixture = Mixture(
+    return Mixture(
         experts=experts,
         top=top,
         each=Ffn(width, node.act, node.gated, node.bias, out_bias=node.bias),
@@ -91,7 +92,6 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
         latent_bias=node.latent_bias,
         out_bias=node.out_bias,
     )
-    return around.layer_part(word, mixture, node.norm)
 
 
 def _check_stands_with(word: str, field: str, node: Moe, around: Surroundings) -> None:

@@ -11,7 +11,6 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.norm import norm
 from archcalc.spec.gathering import STAND_IN, tell
-from archcalc.spec.node import merged
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ class Surroundings:
     scope: Stack
     stack: str
     d_model: int
+    norm: Norm  # of the part
     has_memory: bool
     causal: bool
     patches: Patches | None = None  # of the image that the stack reads
@@ -115,15 +115,8 @@ class Surroundings:
             fact = f"{name} {width} does not divide into {number} {field}"
             raise InputError(fact, f"use a divisor of {width}", fields=self.places(word, field)[:2])
 
-    def layer_part(self, word: str, layer: Layer, norm: Norm | None) -> LayerPart:
-        """A part that runs this layer, with the inherited norm and dropout."""
-        return LayerPart(name=word, norm=self.norm(norm), dropout=self.scope.dropout, layer=layer)
-
     def check_causal(self, what: str) -> None:
         """Causal layers are allowed only in a decoder."""
         if not self.causal:
             fact = f"{what} is causal"
             raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
-
-    def norm(self, own: Norm | None) -> Norm:
-        return merged(self.scope.norm, own or Norm())

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.derived import Derived
 from archcalc.layers.rglru import RecurrentUnit
 from archcalc.spec.node import Node, Size, field
@@ -24,10 +24,9 @@ class Rglru(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Rglru, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Rglru, around: Surroundings) -> RecurrentUnit:
     around.check_causal("a recurrent unit")
     width = node.width or Derived(around.d_model)
     heads = around.needed(node.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
     around.check_divides(width, "width", heads, word, "heads")
-    layer = RecurrentUnit(width, heads, node.conv, node.act)
-    return around.layer_part(word, layer, node.norm)
+    return RecurrentUnit(width, heads, node.conv, node.act)

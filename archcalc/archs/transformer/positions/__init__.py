@@ -22,7 +22,7 @@ from archcalc.archs.transformer.positions import (
     transformer_xl,
 )
 from archcalc.archs.transformer.positions.encoding import Encoding, Site
-from archcalc.core.errors import InputError, Path
+from archcalc.core.errors import InputError
 from archcalc.spec.node import Node, OneOrMore, as_tuple, field, merged
 
 if TYPE_CHECKING:
@@ -60,9 +60,11 @@ Position = create_model(
 Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), OneOrMore()]  # type: ignore[valid-type]
 
 
-def resolved(around: Surroundings, own: tuple[Written, ...] | None, *above: str) -> Encodings:
-    """Those of a part, merged over those of its stack or model: each as the class of its kind, and checked."""
-    site = Site(around.patches, around.places(*above, "position"), around.places("position"))
+def resolved(around: Surroundings, own: tuple[Written, ...] | None = None, *attention: str) -> Encodings:
+    """Those of a stack, or those that act inside one of its attentions, where its own are merged over them: each as
+    the class of its kind, and checked."""
+    at = around.places(*attention, "position")
+    site = Site(around.d_model, around.patches, at, around.places("position"))
     scope: tuple[Written, ...] = around.scope.position
     written = scope
     if own is not None:
@@ -73,23 +75,19 @@ def resolved(around: Surroundings, own: tuple[Written, ...] | None, *above: str)
             kind = KINDS[position.kind]
             names = position.model_fields_set & kind.model_fields.keys()
             given = {name: getattr(position, name) for name in names}
-            found.append(kind.model_construct(_fields_set=names, **given).on_image(site))
+            encoding = kind.model_construct(_fields_set=names, **given)
+            found.append(encoding.on_image(around.patches, site) if around.patches else encoding)
     for position in written:
-        position.check_kind(position.kind, *site.places)
+        position.check_kind(position.kind, *at)
     for encoding in found:
-        encoding.check(around.d_model, site.places)
+        encoding.check(site)
     for on_embedding, where in ((True, "on the embedding"), (False, "in attention")):
         rivals = [encoding for encoding in found if encoding.on_embedding == on_embedding]
         if len(rivals) > 1 and not (len(rivals) == 2 and rivals[0].goes_with(rivals[1])):
             both = " and ".join(encoding.kind for encoding in rivals)
-            raise InputError(f"{both} both act {where}", "keep one of them", fields=site.places)
-    return tuple(found)
-
-
-def in_attention(encodings: Encodings, own: tuple[Written, ...] | None, at: list[Path]) -> Encodings:
-    """Those that act inside attention; a part may have no others."""
+            raise InputError(f"{both} both act {where}", "keep one of them", fields=at)
     for position in own or ():
         if position.kind != "none" and KINDS[position.kind].on_embedding:
             fact = f"{position.kind} positions are added to the embedding, not in attention"
-            raise InputError(fact, "write it at the model or the stack", fields=at)
-    return tuple(encoding for encoding in encodings if not encoding.on_embedding)
+            raise InputError(fact, "write it at the model or the stack", fields=at[:2])
+    return tuple(encoding for encoding in found if not (attention and encoding.on_embedding))

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from archcalc.archs.transformer.nodes import list_as_tuple
-from archcalc.archs.transformer.positions.encoding import Bucketed, Places, Reader
-from archcalc.core.errors import InputError, Path
+from archcalc.archs.transformer.positions.encoding import Bucketed, Places, Reader, Site
+from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
 from archcalc.spec.node import field
@@ -39,12 +39,12 @@ class Disentangled(Bucketed):
     def is_of_stack(self) -> bool:
         return True
 
-    def check(self, d_model: int, at: list[Path]) -> None:
-        super().check(d_model, at)
+    def check(self, site: Site) -> None:
+        super().check(site)
         for projection in self.project:
             if _SERVES[projection] not in self.terms:
                 fact = f"a projection {projection} of positions is for the term {_SERVES[projection]}"
-                raise InputError(fact, "add the term, or leave the projection out", fields=at)
+                raise InputError(fact, "add the term, or leave the projection out", fields=site.places)
 
     def check_layer(self, layer: Heads, at: Places) -> None:
         """Positions may reuse the query and key projections, which must then give one vector per head."""

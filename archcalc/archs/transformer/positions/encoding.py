@@ -23,8 +23,9 @@ RELATIVE = "relative positions"
 
 @dataclass(frozen=True)
 class Site:
-    """The image that encodings are resolved for, if the stack reads one, and where they may be written."""
+    """What encodings are resolved for, an image if the stack reads one, and where they may be written."""
 
+    d_model: int
     patches: Patches | None
     places: list[Path]
     of_stack: list[Path]  # the places of the stack's own
@@ -62,11 +63,6 @@ class Encoding(Node):
     )
 
     @property
-    def segment_memory(self) -> int:
-        """Positions of earlier segments that attention looks at too."""
-        return 0
-
-    @property
     def is_of_stack(self) -> bool:
         """Whether it is one table for the whole stack, shared by every attention in it."""
         return False
@@ -75,8 +71,8 @@ class Encoding(Node):
         """Whether both may act at one place."""
         return False
 
-    def on_image(self, site: Site) -> Self:
-        """With what follows from the image that the stack reads, if it reads one."""
+    def on_image(self, patches: Patches, site: Site) -> Self:
+        """With what follows from the image that the stack reads."""
         return self
 
     def with_rows(self, patches: Patches, at: list[Path]) -> Self:
@@ -87,21 +83,22 @@ class Encoding(Node):
             raise InputError(fact, hint, fields=[(*place, "length") for place in at])
         return self.model_copy(update={"length": self.length or Derived(patches.positions)})
 
-    def check(self, d_model: int, at: list[Path]) -> None:
+    def check(self, site: Site) -> None:
         """Refuse it without the fields that it needs."""
         for name, example in self.needs.items():
-            self.check_given(name, example, at)
+            self.check_given(name, example, site)
 
-    def check_given(self, name: str, example: int, at: list[Path]) -> None:
+    def check_given(self, name: str, example: int, site: Site) -> None:
         if getattr(self, name) is None:
             hint = f"write `position: {{kind: {self.kind}, {name}: {example}}}`"
-            raise InputError(f"{self.kind} positions need {name}", hint, fields=at)
+            raise InputError(f"{self.kind} positions need {name}", hint, fields=site.places)
 
-    def check_pairs(self, d_model: int, at: list[Path]) -> None:
+    def check_pairs(self, site: Site) -> None:
         """Of what is computed as sines and cosines."""
+        d_model = site.d_model
         if d_model % 2:
             fact = f"{self.kind} positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
-            raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=at)
+            raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=site.places)
 
     def check_layer(self, layer: Heads, at: Places) -> None:
         """Refuse an attention that it cannot act in."""
@@ -140,10 +137,10 @@ class Stored(Encoding):
         beside={"length": 1024},
     )
 
-    def check(self, d_model: int, at: list[Path]) -> None:
+    def check(self, site: Site) -> None:
         if self.stored and self.length is None:
             hint = f"write `position: {{kind: {self.kind}, length: 1024, stored: true}}`"
-            raise InputError(f"stored {self.kind} positions need length", hint, fields=at)
+            raise InputError(f"stored {self.kind} positions need length", hint, fields=site.places)
 
 
 class Bucketed(Encoding):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from archcalc.archs.transformer.positions.encoding import Encoding, Site
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError, Path
+from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.embedding import add_learned_positions
 from archcalc.layers.patches import Patches, add_table, grid, times
@@ -24,19 +24,17 @@ class Learned(Encoding):
         0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
     )
 
-    def on_image(self, site: Site) -> Self:
-        if not site.patches:
-            return self
+    def on_image(self, patches: Patches, site: Site) -> Self:
         if self.offset:
             raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
-        return self.with_rows(site.patches, site.of_stack)
+        return self.with_rows(patches, site.of_stack)
 
-    def check(self, d_model: int, at: list[Path]) -> None:
-        super().check(d_model, at)
+    def check(self, site: Site) -> None:
+        super().check(site)
         if self.length is not None and self.offset > self.length:
             fact = f"an offset of {self.offset:,} unused rows is more than the length of {self.length:,}"
             hint = "offset is the number of unused rows at the start of the table, such as 2"
-            raise InputError(fact, hint, fields=at)
+            raise InputError(fact, hint, fields=site.places)
 
     def add_to(self, m: Module, x: Tensor, patches: Patches | None) -> Tensor:
         if not patches:

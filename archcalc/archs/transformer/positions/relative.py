@@ -12,7 +12,7 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads, Inputs
 from archcalc.layers.embedding import relative_bias
-from archcalc.layers.patches import both_sides, times
+from archcalc.layers.patches import Patches, both_sides, times
 from archcalc.spec.node import field
 
 WORD = "relative"
@@ -41,26 +41,25 @@ class Relative(Bucketed):
         """A table of the stack, and one of each block: they add up."""
         return isinstance(other, Relative) and self.per != other.per
 
-    def on_image(self, site: Site) -> Self:
+    def on_image(self, patches: Patches, site: Site) -> Self:
         """Without buckets, the rows and columns of all patches are told apart."""
-        patches, at = site.patches, site.places
-        if self.buckets and not self.grid:
-            return self
         if self.buckets:
-            raise InputError("buckets of distances and a grid exclude each other", "keep one of them", fields=at)
-        places = [*((*place, "grid") for place in at), *at]
-        if patches is None and self.grid:
-            fact = "a grid is of an image's patches, and this stack has none"
-            raise InputError(fact, "give buckets, such as `buckets: 32`", fields=places)
-        if patches and self.grid and both_sides(self.grid) != patches.grid:
+            return self
+        if self.grid and both_sides(self.grid) != patches.grid:
             fact = f"a table for {times(*both_sides(self.grid))} patches, but the image has {times(*patches.grid)}"
             hint = "leave grid out: attention looks at all patches of the image, not at windows of them"
-            raise InputError(fact, hint, fields=places)
-        return self.model_copy(update={"grid": patches.grid}) if patches else self
+            raise InputError(fact, hint, fields=_of_grid(site))
+        return self.model_copy(update={"grid": patches.grid})
 
-    def check(self, d_model: int, at: list[Path]) -> None:
+    def check(self, site: Site) -> None:
         if self.grid is None:
-            self.check_given("buckets", 32, at)
+            self.check_given("buckets", 32, site)
+        elif self.buckets:
+            hint = "keep one of them"
+            raise InputError("buckets of distances and a grid exclude each other", hint, fields=site.places)
+        elif site.patches is None:
+            fact = "a grid is of an image's patches, and this stack has none"
+            raise InputError(fact, "give buckets, such as `buckets: 32`", fields=_of_grid(site))
 
     def check_one_table(self, layers: list[Heads], at: list[Path]) -> None:
         heads = sorted({layer.heads for layer in layers})
@@ -90,6 +89,10 @@ class Relative(Bucketed):
         m["position"].words.title = m["position"].words.term = RELATIVE
         distances = reader.context.constant(f"distances in {rows} buckets", "index", reader.x.dims[1], reader.past)
         return relative_bias(m["position"], reader.layer.heads, rows, distances)
+
+
+def _of_grid(site: Site) -> list[Path]:
+    return [*((*place, "grid") for place in site.places), *site.places]
 
 
 ENCODING = Relative

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from archcalc.archs.transformer.positions.encoding import RELATIVE, Encoding, Places, Reader
+from archcalc.archs.transformer.positions.encoding import RELATIVE, Encoding, Places, Reader, Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
@@ -33,16 +33,12 @@ class TransformerXL(Encoding):
     )
 
     @property
-    def segment_memory(self) -> int:
-        return self.memory or 0
-
-    @property
     def is_of_stack(self) -> bool:
         return self.shared
 
-    def check(self, d_model: int, at: list[Path]) -> None:
-        super().check(d_model, at)
-        self.check_pairs(d_model, at)
+    def check(self, site: Site) -> None:
+        super().check(site)
+        self.check_pairs(site)
 
     def check_layer(self, layer: Heads, at: Places) -> None:
         """It looks back from a segment, at all of its memory, with scores that nothing bends."""
