@@ -1,26 +1,69 @@
-"""BEiT: ViT with relative position bias and layer scale, pretrained to predict visual tokens of masked patches."""
+"""BEiT and Data2Vec: ViT with relative position bias, and perhaps a norm on the mean-pooled patches."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, beit_like, heads, inert, vit_like, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, biased, heads, inert, vit_like, when
 
+_POSITIONS: Fields = {
+    "use_absolute_position_embeddings": "learned",
+    "use_relative_position_bias": {"kind": "relative", "per": "block"},
+    "use_shared_relative_position_bias": {"kind": "relative", "per": "stack"},
+}
 USUAL = "image"
 INERT = {
-    inert.STARTING: "layer_scale_init_value",
-    inert.TRAINING: "semantic_loss_ignore_index",
-    inert.NOT_HERE: "reshape_hidden_states add_fpn vocab_size use_mean_pooling",
-    inert.FEATURES: "_out_features _out_indices out_features",
-    inert.SEGMENTING: "use_auxiliary_head",
+    "beit": {
+        inert.STARTING: "layer_scale_init_value",
+        inert.TRAINING: "semantic_loss_ignore_index",
+        inert.NOT_HERE: "reshape_hidden_states add_fpn vocab_size use_mean_pooling",
+        inert.FEATURES: "_out_features _out_indices out_features",
+        inert.SEGMENTING: "use_auxiliary_head",
+    },
+    "_data2vec_vision": {
+        inert.STARTING: "layer_scale_init_value",
+        inert.TRAINING: "semantic_loss_ignore_index",
+        inert.NOT_HERE: "use_mean_pooling",
+        inert.FEATURES: "out_features out_indices",
+        inert.SEGMENTING: "use_auxiliary_head",
+    },
 }
 
 
-def translate(c: Config) -> Fields:
+def _beit(c: Config, *, final_norm: bool, **more: Value) -> Fields:
+    mask = when(c.flag("use_mask_token"), mask=True)
+    return vit_like.image_encoder(
+        c,
+        bias=biased(qvo=True),
+        ffn=vit_like.plain_ffn(c),
+        layer_scale=c.get("layer_scale_init_value") > 0 or None,
+        norm=when(not final_norm, final=False),
+        position=[position for key, position in _POSITIONS.items() if c.flag(key)] or None,
+        embedding=vit_like.patches(c, **mask),
+        **more,
+    )
+
+
+def _averaged() -> Fields:
+    """The bare model, which mean-pools its patches and normalises the mean."""
+    return {"kind": "none", "pool": "mean", "norm": True}
+
+
+def _classes(c: Config) -> Value:
+    """A classifier on the class token or on the mean; the norm of the mean exists even without _classes."""
+    if not c.flag("use_mean_pooling"):
+        return vit_like.classes_of_image(c, "class")
+    if not heads.labels(c):
+        return _averaged()
+    return vit_like.classes_of_image(c, "mean", norm=True)
+
+
+def beit(c: Config) -> Fields:
+    """BEiT: ViT with relative position bias and layer scale, pretrained to predict visual tokens of masked patches."""
     averaged = c.flag("use_mean_pooling")
     table: heads.Table = {
-        "base": c.choose("use_mean_pooling", beit_like.averaged, heads.none),
-        "image": lambda: beit_like.classes(c),
+        "base": c.choose("use_mean_pooling", _averaged, heads.none),
+        "image": lambda: _classes(c),
         "backbone": lambda: _backbone(c),
         "masked_image": lambda: heads.classifier(c.size("vocab_size"), pool="patches", **when(not averaged, norm=True)),
     }
-    fields = beit_like.beit(c, final_norm=not averaged or c.task == "masked_image")
+    fields = _beit(c, final_norm=not averaged or c.task == "masked_image")
     return {**fields, "head": heads.for_task(c, table)}
 
 
@@ -29,3 +72,16 @@ def _backbone(c: Config) -> Value:
     if c.flag("add_fpn"):
         raise c.refused("add_fpn")
     return vit_like.backbone(c)
+
+
+def _data2vec_vision(c: Config) -> Fields:
+    """Vision encoder of data2vec: the same architecture as BEiT."""
+    table: heads.Table = {"base": heads.none, "image": lambda: _classes(c)}
+    head_dim = c.size("hidden_size") // c.size("num_attention_heads")
+    fields = _beit(c, final_norm=not c.flag("use_mean_pooling"), head_dim=head_dim)
+    return {**fields, "head": heads.for_task(c, table)}
+
+
+TYPES = {
+    "data2vec-vision": _data2vec_vision,
+}

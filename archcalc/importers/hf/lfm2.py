@@ -1,26 +1,56 @@
-"""LFM2: short gated convolutions with a few attention layers."""
+"""LFM2: short gated convolutions, and a few attention layers with QK norm."""
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, lfm2_like
-from archcalc.importers.hf._helpers.layer_types import full_where, paired
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, heads, inert, top, when, where_used
+from archcalc.importers.hf._helpers.layer_types import FULL, full, full_where, layer_types, paired
+from archcalc.importers.hf._helpers.moe import first_dense
 
+_MIXERS = {"conv": "conv", FULL: "attention"}
 INERT = {
-    inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
-    inert.USUAL_LAYERS: "full_attn_idxs",
-    inert.NOT_HERE: (
-        "block_use_swiglu block_multiple_of block_ffn_dim_multiplier block_auto_adjust_ff_dim tie_embedding"
-    ),
+    "lfm2": {
+        inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
+        inert.USUAL_LAYERS: "full_attn_idxs",
+        inert.NOT_HERE: (
+            "block_use_swiglu block_multiple_of block_ffn_dim_multiplier block_auto_adjust_ff_dim tie_embedding"
+        ),
+    },
+    "lfm2_moe": {
+        inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
+        inert.NOT_HERE: "use_expert_bias block_use_swiglu tie_embedding",
+    },
 }
 
 
-def translate(c: Config) -> Fields:
+def _conv_mixers(c: Config, usual: list[str]) -> list[str]:
+    """A convolution or attention, for each block."""
+    return [_MIXERS[layer] for layer in layer_types(c, usual, known=_MIXERS)]
+
+
+def _lfm2_head(c: Config) -> Value:
+    """`tie_embedding` of older files takes precedence."""
+    if c.task != "causal" or c.given("tie_embedding") is None:
+        return heads.of_decoder(c)
+    c.skip("tie_word_embeddings")
+    if c.given("tie_embedding"):
+        return "tied"
+    return "lm"
+
+
+def _convolutions(c: Config, mixers: list[str]) -> Fields:
+    """The options of both, each only if a block has it."""
+    kernel = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
+    return where_used(mixers, attention=lambda: {"qk_norm": "head"}, conv=lambda: kernel)
+
+
+def lfm2(c: Config) -> Fields:
+    """LFM2: short gated convolutions with a few attention layers."""
     there = c.given("full_attn_idxs")
-    mixers = lfm2_like.conv_mixers(c, full_where(c, lambda block: there is None or block in there, "conv"))
+    mixers = _conv_mixers(c, full_where(c, lambda block: there is None or block in there, "conv"))
     return decoder(
         c,
-        **lfm2_like.convolutions(c, mixers),
+        **_convolutions(c, mixers),
         ffn={"width": _width(c), "act": "silu", "gated": True},
         decoder=paired(mixers, ["ffn"] * len(mixers)),
-        head=lfm2_like.lfm2_head(c),
+        head=_lfm2_head(c),
     )
 
 
@@ -32,3 +62,25 @@ def _width(c: Config) -> int:
     width, whole = int(2 * width / 3), c.size("block_multiple_of")
     width = int(c.given_or("block_ffn_dim_multiplier", 1) * width)
     return whole * -(-width // whole)
+
+
+def lfm2_moe(c: Config) -> Fields:
+    """LFM2 MoE: short gated convolutions with a few attention layers; dense blocks first, then MoE."""
+    mixers, parts = _conv_mixers(c, full(c)), first_dense(c, "num_dense_layers")
+    c.skip("intermediate_size", "moe_intermediate_size", "num_experts", "num_experts_per_tok")
+    return decoder(
+        c,
+        **_convolutions(c, mixers),
+        **where_used(parts, ffn=lambda: _ffn(c), moe=lambda: _experts(c)),
+        decoder=paired(mixers, parts),
+        head=_lfm2_head(c),
+    )
+
+
+def _ffn(c: Config) -> Fields:
+    return {"width": c.size("intermediate_size"), "act": "silu", "gated": True}
+
+
+def _experts(c: Config) -> Fields:
+    number, steered = c.size("num_experts"), when(c.flag("use_expert_bias"), correction=True)
+    return {"experts": number, "top": top(c, number), "width": c.size("moe_intermediate_size"), **steered}

@@ -1,4 +1,4 @@
-"""T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
+"""T5Gemma: an encoder and a decoder that are each built like Gemma 2."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, ffn, finished, head_dim, heads, inert, rope, when
 from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
@@ -6,11 +6,12 @@ from archcalc.importers.hf._helpers.patterns import spelled_out
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}
-
 _SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 
 
-def translate(c: Config) -> Fields:
+def t5gemma(c: Config) -> Fields:
+    """T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their
+    own configs."""
     both = c.task in ("base", "seq2seq") or (c.task != "encoder" and bool(c.given("is_encoder_decoder")))
     encoder = _read(c, "encoder")
     if not both:
@@ -65,3 +66,10 @@ def _head(c: Config) -> Value:
         "token": lambda: heads.classifier(heads.labels(c)),
     }
     return heads.for_task(c, table)
+
+
+def t5_gemma_module(c: Config) -> Fields:
+    """Encoder or decoder half of T5Gemma, which is not a model by itself."""
+    raise c.refused(
+        "is_decoder", "it is one half of a t5gemma config: give that config, with this one as encoder or decoder"
+    )

@@ -1,6 +1,6 @@
 """Whisper: an audio encoder after two convolutions and a text decoder; key projections have no bias."""
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, inert, when, whisper_like
+from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, inert, when
 
 USUAL = "speech"
 INERT = {inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size"}
@@ -15,7 +15,7 @@ def translate(c: Config) -> Fields:
         head = "none"
     heard = {
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
-        "position": whisper_like.stored_sinusoids(c),
+        "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
     }
     if c.task == "audio":
         return _listening(c, {**bart_like.stack_of(c, "encoder"), **heard})
