@@ -1,4 +1,4 @@
-"""One family a file: none imports another, none asks which of its types it reads, and what is inert has a reason."""
+"""Types that are built alike in one file: none imports another, none asks which of its types it reads, and what is inert has a reason."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_helpers_import_no_family() -> None:
 
 
 def test_a_type_is_read_by_one_file_which_its_defaults_name() -> None:
-    for model_type, module in translators().items():
-        assert translator(model_type) is module
-    families = {family.name: family for family in translators().values()}
-    assert sorted(families) == sorted(file.stem for file in FAMILIES)
-    types = [model_type for family in families.values() for model_type in family.types]
+    for model_type, family in translators().items():
+        assert translator(model_type) is family
+    files = {family.name for family in translators().values()}
+    assert sorted(files) == sorted(file.stem for file in FAMILIES)
+    types = [model_type for file in files for model_type in hf._families(file)]
     assert len(types) == len(set(types)) == len(translators())
 
 
@@ -56,12 +56,20 @@ def test_a_family_says_only_what_is_not_as_usual() -> None:
     llama, arcee, bert = (translators()[name] for name in ("llama", "arcee", "bert"))
     assert (bert.usual, arcee.usual) == ("masked", "causal")
     assert not arcee.inert and "original_max_position_embeddings" in set(keys_of(llama.inert))
-    assert list(translators()["apertus"].types) == ["apertus"]
+    assert list(hf._families("apertus")) == ["apertus"]
+
+
+def test_functions_of_one_file_are_called_like_their_types() -> None:
+    """Each may have keys of its own that are inert, and a task of its own."""
+    gpt2, imagegpt, bloom = (translators()[name] for name in ("gpt2", "imagegpt", "bloom"))
+    assert gpt2.name == imagegpt.name == bloom.name
+    assert (gpt2.usual, imagegpt.usual) == ("causal", "pixels")
+    assert "n_ctx" in set(keys_of(gpt2.inert)) - set(keys_of(bloom.inert)) and not imagegpt.inert
 
 
 def test_types_of_one_file_may_differ_in_facts_that_it_is_told() -> None:
     arcee, jais = (translators()[name] for name in ("arcee", "jais2"))
-    assert arcee is jais and arcee.types["arcee"] != jais.types["jais2"]
+    assert arcee.name == jais.name and arcee.translate != jais.translate
     assert arcee.translate(Config("arcee", {}, "causal"))["norm"] == "rms"
     assert jais.translate(Config("jais2", {}, "causal"))["norm"] == "layer"
 

@@ -3,9 +3,7 @@
 from archcalc.importers.hf._helpers import Config, Fields, activation, biased, heads, inert, rope
 
 USUAL = "base"
-INERT = {
-    "voxtral_encoder": {inert.NOT_HERE: "vocab_size"},
-}
+INERT = {"voxtral_encoder": {inert.NOT_HERE: "vocab_size"}}
 
 
 def _sound_encoder(c: Config, act: str = "activation_function", position: Fields | None = None) -> Fields:
@@ -54,7 +52,4 @@ def glmasr_encoder(c: Config) -> Fields:
     }
 
 
-TYPES = {
-    "moss_transcribe_diarize_audio": voxtral_encoder,
-    "audioflamingo3_encoder": qwen2_audio_encoder,
-}
+TYPES = {"moss_transcribe_diarize_audio": voxtral_encoder, "audioflamingo3_encoder": qwen2_audio_encoder}

@@ -46,7 +46,7 @@ def _averaged() -> Fields:
 
 
 def _classes(c: Config) -> Value:
-    """A classifier on the class token or on the mean; the norm of the mean exists even without _classes."""
+    """A classifier on the class token or on the mean; the norm of the mean exists even without classes."""
     if not c.flag("use_mean_pooling"):
         return vit_like.classes_of_image(c, "class")
     if not heads.labels(c):
@@ -82,6 +82,4 @@ def _data2vec_vision(c: Config) -> Fields:
     return {**fields, "head": heads.for_task(c, table)}
 
 
-TYPES = {
-    "data2vec-vision": _data2vec_vision,
-}
+TYPES = {"data2vec-vision": _data2vec_vision}

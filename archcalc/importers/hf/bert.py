@@ -122,7 +122,4 @@ def tapas(c: Config) -> Fields:
     return bert_like.bert(c, embedding={"norm": True, "types": said}, head=bert_like.head(c, bert_like.POOLER))
 
 
-TYPES = {
-    "ernie": bert,
-    "megatron-bert": _megatron_bert,
-}
+TYPES = {"ernie": bert, "megatron-bert": _megatron_bert}

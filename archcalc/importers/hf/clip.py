@@ -122,7 +122,4 @@ def tipsv2_text_model(c: Config) -> Fields:
     }
 
 
-TYPES = {
-    "chinese_clip_vision_model": clip_vision_model,
-    "smolvlm_vision": idefics3_vision,
-}
+TYPES = {"chinese_clip_vision_model": clip_vision_model, "smolvlm_vision": idefics3_vision}

@@ -8,8 +8,8 @@ WEIGHTS = {
 }
 
 
-def _deberta(c: Config, sizes: Fields, _relative: list[Fields], **own: Value) -> Fields:
-    """`sizes` as in BERT, `_relative` position options, and the version's `own` fields."""
+def _deberta(c: Config, sizes: Fields, relative: list[Fields], **own: Value) -> Fields:
+    """`sizes` as in BERT, `relative` position options, and the version's `own` fields."""
     d_model = c.size("hidden_size")
     width = c.size_or("embedding_size", d_model)
     narrow = when(width != d_model, width=width, project="sum")
@@ -17,7 +17,7 @@ def _deberta(c: Config, sizes: Fields, _relative: list[Fields], **own: Value) ->
     return {
         **sizes,
         "norm": bert_like.POST_NORM,
-        "position": [*learned, *_relative],
+        "position": [*learned, *relative],
         "embedding": bert_like.typed(c, **narrow),
         **own,
         "head": _head(c),
@@ -118,6 +118,4 @@ def _normed(c: Config) -> bool:
     return "layer_norm" in str(c.given("norm_rel_ebd") or "none").lower()
 
 
-TYPES = {
-    "deberta-v2": _deberta_v2,
-}
+TYPES = {"deberta-v2": _deberta_v2}

@@ -169,7 +169,4 @@ def starcoder2(c: Config) -> Fields:
     return decoder(c, ffn=plain, norm="layer", bias=c.flag("use_bias"), attention=window(c))
 
 
-TYPES = {
-    "glm_ocr_text": glm4,
-    "glm_image_text": glm4,
-}
+TYPES = {"glm_ocr_text": glm4, "glm_image_text": glm4}

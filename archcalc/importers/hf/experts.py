@@ -131,7 +131,4 @@ def phimoe(c: Config) -> Fields:
     )
 
 
-TYPES = {
-    "glm4v_moe_text": glm4_moe,
-    "solar_open": glm4_moe,
-}
+TYPES = {"glm4v_moe_text": glm4_moe, "solar_open": glm4_moe}

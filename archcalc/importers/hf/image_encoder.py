@@ -5,9 +5,7 @@ from functools import partial
 from archcalc.importers.hf._helpers import Config, Fields, Weights, activation, biased, heads, inert, vit_like, when
 
 USUAL = "image"
-WEIGHTS = {
-    "vit": Weights(together=("cls_token", "distillation_token")),
-}
+WEIGHTS = {"vit": Weights(together=("cls_token", "distillation_token"))}
 INERT = {
     "dinov2": {
         inert.STARTING: "layerscale_value",

@@ -227,10 +227,10 @@ def bailing_hybrid(c: Config) -> Fields:
     widths = {field: c.size(key) for field, key in {**sizes, "v_dim": "v_head_dim"}.items()}
     attention = {"kind": "mla", **widths, "gate": "head", "bias": c.flag("attention_bias")}
     turned = when("attention" in found, position=position)
-    return _kimi(c, found, parts, attention=attention, delta=_bailing_hybrid_delta(c), **made, **turned)
+    return _kimi(c, found, parts, attention=attention, delta=_ling_delta(c), **made, **turned)
 
 
-def _bailing_hybrid_delta(c: Config) -> Fields:
+def _ling_delta(c: Config) -> Fields:
     """Sizes that the class derives from the attention sizes, unless the file has them."""
     return {
         "kind": "kda",
@@ -241,7 +241,4 @@ def _bailing_hybrid_delta(c: Config) -> Fields:
     }
 
 
-TYPES = {
-    "deepseek_v32": partial(deepseek_v32, shares=False),
-    "glm_moe_dsa": partial(deepseek_v32, shares=True),
-}
+TYPES = {"deepseek_v32": partial(deepseek_v32, shares=False), "glm_moe_dsa": partial(deepseek_v32, shares=True)}

@@ -8,10 +8,10 @@ from archcalc.importers.hf._helpers.layer_types import LINEAR, mixers, paired
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where
 from archcalc.importers.hf._helpers.patterns import stack
 
-INERT_IN_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
+_IN_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 INERT = {
-    "mamba": INERT_IN_MAMBA,
-    "mamba2": INERT_IN_MAMBA,
+    "mamba": _IN_MAMBA,
+    "mamba2": _IN_MAMBA,
     "bamba": {
         inert.NO_SUCH_SIZE: "mamba_d_head attn_rotary_emb",
         inert.USUAL_LAYERS: "layers_block_type layer_types",
@@ -62,6 +62,11 @@ def _bamba_layer(c: Config) -> Fields:
     }
 
 
+def _sizes_of_mamba(c: Config) -> list[str]:
+    """What a model without such layers need not say."""
+    return [key for key in c.said if key.startswith("mamba_")]
+
+
 def mamba(c: Config, **norms: Value) -> Fields:
     """Mamba and Falcon Mamba: each block is one selective state-space layer; no attention.
 
@@ -108,8 +113,7 @@ def bamba(c: Config) -> Fields:
         position=rotated["attention"],
         decoder=stack([f"{mixer} ffn" for mixer in mixers]),
     )
-    c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta")
-    c.skip(*(key for key in c.said if key.startswith("mamba_")))
+    c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta", *_sizes_of_mamba(c))
     return fields
 
 
@@ -134,6 +138,7 @@ def granitemoehybrid(c: Config) -> Fields:
     MoE models."""
     found = mixers(c, [LINEAR] * c.size("num_hidden_layers"), "mamba")
     number = c.count("num_local_experts")
+    shared = "shared_intermediate_size"
     part, position = "ffn", None
     if number:
         part = "moe"
@@ -142,18 +147,17 @@ def granitemoehybrid(c: Config) -> Fields:
     fields = decoder(
         c,
         **where_used(found, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: _bamba_layer(c)),
-        **where_used([part], ffn=lambda: ffn(c, "shared_intermediate_size"), moe=lambda: _experts(c, number)),
+        **where_used(
+            [part],
+            ffn=lambda: ffn(c, shared),
+            moe=lambda: mixture(c, number, c.size("intermediate_size"), shared=c.count(shared)),
+        ),
         position=position,
         decoder=paired(found, [part] * len(found)),
     )
-    c.skip("intermediate_size", "num_experts_per_tok")
-    c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta", "hidden_act")
-    c.skip(*(key for key in c.said if key.startswith("mamba_")))
+    c.skip("intermediate_size", "num_experts_per_tok", "hidden_act", *_sizes_of_mamba(c))
+    c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta")
     return fields
-
-
-def _experts(c: Config, number: int) -> Fields:
-    return mixture(c, number, c.size("intermediate_size"), shared=c.count("shared_intermediate_size"))
 
 
 def jamba(c: Config) -> Fields:
@@ -169,8 +173,7 @@ def jamba(c: Config) -> Fields:
         position=None,
         decoder=paired(mixers, parts),
     )
-    c.skip("max_position_embeddings", "num_experts_per_tok", "hidden_act")
-    c.skip(*(key for key in c.said if key.startswith("mamba_")))
+    c.skip("max_position_embeddings", "num_experts_per_tok", "hidden_act", *_sizes_of_mamba(c))
     return fields
 
 
@@ -191,6 +194,4 @@ def _mamba(c: Config) -> Fields:
     }
 
 
-TYPES = {
-    "falcon_mamba": partial(mamba, norms="weightless"),
-}
+TYPES = {"falcon_mamba": partial(mamba, norms="weightless")}

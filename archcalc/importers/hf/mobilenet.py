@@ -2,15 +2,13 @@
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, heads, inert, when
 
-MOBILENET_INERT = {inert.SEGMENTING: "semantic_loss_ignore_index"}
 USUAL = "image"
-INERT = MOBILENET_INERT
+INERT = {inert.SEGMENTING: "semantic_loss_ignore_index"}
 FIRST = 32  # channels of the stem
-STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1)
-_MOBILENET_V2_FIRST = 32  # channels of the stem
+STRIDES_V1 = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1)
 LAST = 1280  # channels that are pooled
 CHANNELS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320)
-_MOBILENET_V2_STRIDES = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
+STRIDES_V2 = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
 
 
 def _conv(c: Config, out: Value, *, kernel: int = 1, **more: Value) -> Fields:
@@ -49,7 +47,7 @@ def _calls(c: Config) -> conv_like.Items:
     """The class doubles the width wherever the map shrinks, and in its first block."""
     calls: conv_like.Items = []
     width = FIRST
-    for index, stride in enumerate(STRIDES):
+    for index, stride in enumerate(STRIDES_V1):
         if stride == 2 or index == 0:
             width *= 2
         calls.append({"block": "separable", "out": _scaled(c, width), **when(stride == 2, stride=2)})
@@ -72,23 +70,23 @@ def mobilenet_v2(c: Config) -> Fields:
         "inverted": {"parameters": parameters, "layers": inside},
         "inverted_residual": {"parameters": parameters, "layers": [{"residual": inside}]},
     }
-    layers = [*_stem(c), *_mobilenet_v2_calls(c), _conv(c, _last(c)), *_end(c)]
+    layers = [*_stem(c), *_v2_calls(c), _conv(c, _last(c)), *_end(c)]
     return conv_like.network(c, layers, blocks=blocks, conv=conv_like.NORMED)
 
 
 def _stem(c: Config) -> conv_like.Items:
-    width = _mobilenet_v2_scaled(c, _MOBILENET_V2_FIRST)
+    width = _v2_scaled(c, FIRST)
     expands: conv_like.Items = c.choose("first_layer_is_expansion", [], [_conv(c, width)])
-    narrow = {"conv": _mobilenet_v2_scaled(c, CHANNELS[0]), "kernel": 1}
+    narrow = {"conv": _v2_scaled(c, CHANNELS[0]), "kernel": 1}
     return [_conv(c, width, kernel=3, stride=2), *expands, _depthwise(c), narrow]
 
 
-def _mobilenet_v2_calls(c: Config) -> conv_like.Items:
+def _v2_calls(c: Config) -> conv_like.Items:
     """Behind the stride that the config asks for, maps keep their size and filters are dilated instead."""
     calls: conv_like.Items = []
     reached, dilation, most = 2, 1, c.size("output_stride")
-    for index, stride in enumerate(_MOBILENET_V2_STRIDES):
-        into, out = _mobilenet_v2_scaled(c, CHANNELS[index]), _mobilenet_v2_scaled(c, CHANNELS[index + 1])
+    for index, stride in enumerate(STRIDES_V2):
+        into, out = _v2_scaled(c, CHANNELS[index]), _v2_scaled(c, CHANNELS[index + 1])
         sizes = {"stride": stride, "dilation": 1}
         if reached == most:
             sizes = {"stride": 1, "dilation": dilation}
@@ -103,7 +101,7 @@ def _mobilenet_v2_calls(c: Config) -> conv_like.Items:
     return calls
 
 
-def _mobilenet_v2_scaled(c: Config, channels: int) -> int:
+def _v2_scaled(c: Config, channels: int) -> int:
     return _divisible(c, round(channels * conv_like.number(c, "depth_multiplier")))
 
 
@@ -115,4 +113,4 @@ def _last(c: Config) -> int:
     """A narrow model keeps a wide end."""
     if c.flag("finegrained_output") and conv_like.number(c, "depth_multiplier") < 1:
         return LAST
-    return _mobilenet_v2_scaled(c, LAST)
+    return _v2_scaled(c, LAST)

@@ -111,6 +111,4 @@ def _modernbert_decoder_head(c: Config) -> Value:
     return heads.of_decoder(c)
 
 
-TYPES = {
-    "modernbert-decoder": _modernbert_decoder,
-}
+TYPES = {"modernbert-decoder": _modernbert_decoder}

@@ -4,9 +4,7 @@ from archcalc.importers.hf._helpers import Config, Fields, Value, conv_like, hea
 
 SHORTCUT: conv_like.Items = [{"conv": "out", "kernel": 1, "stride": "stride"}]
 USUAL = "image"
-INERT = {
-    "resnet": conv_like.FEATURES,
-}
+INERT = {"resnet": conv_like.FEATURES}
 NARROWER = 4  # how much narrower a bottleneck's middle is
 SQUEEZED = 4  # how much narrower than a block's input the gate is
 

@@ -1,20 +1,25 @@
-"""The T5 family: relative position bias, one token embedding for encoder and decoder, RMS norms, no biases."""
+"""The T5 family: relative position bias, one token embedding for encoder and decoder, RMS norms, no biases.
+
+Whether the head is that table too, a config says by `tie_word_embeddings`: T5 v1.1, Flan-T5, mT5 and UMT5 say false,
+and their checkpoints hold a head of their own. transformers 5 ties the head of a class that it builds without weights,
+and leaves that of a loaded checkpoint apart (huggingface/transformers, pull request 47620).
+"""
 
 from functools import partial
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert, when
 
-INERT = {inert.NOT_HERE: "scale_decoder_outputs", inert.UNREAD: "n_positions"}
 UNTOLD = (
     "transformers 5 writes tie_word_embeddings: true whatever the checkpoint contains: the head is counted as the token"
     " table, and a checkpoint with an lm_head.weight of its own has that besides"
 )
 _OLDER_VERSIONS = ("", "0", "1", "2", "3", "4")
 USUAL = "seq2seq"
+_NEVER_TIED = {inert.NOT_HERE: "scale_decoder_outputs tie_word_embeddings", inert.UNREAD: "n_positions"}
 INERT = {
-    "t5": INERT,
-    "mt5": {inert.NOT_HERE: "scale_decoder_outputs tie_word_embeddings", inert.UNREAD: "n_positions"},
-    "longt5": {inert.NOT_HERE: "scale_decoder_outputs tie_word_embeddings", inert.UNREAD: "n_positions"},
+    "t5": {inert.NOT_HERE: "scale_decoder_outputs", inert.UNREAD: "n_positions"},
+    "mt5": _NEVER_TIED,
+    "longt5": _NEVER_TIED,
 }
 
 
@@ -119,6 +124,4 @@ def longt5(c: Config) -> Fields:
     return _t5(c, "tied")
 
 
-TYPES = {
-    "umt5": partial(t5, overwritten=True, per="block"),
-}
+TYPES = {"umt5": partial(t5, overwritten=True, per="block")}

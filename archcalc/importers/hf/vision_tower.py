@@ -79,8 +79,4 @@ def pixtral(c: Config) -> Fields:
     }
 
 
-TYPES = {
-    "dinov3_vit": _dinov3,
-    "internvl_vision": _internvl,
-    "qianfan_ocr_vision": _internvl,
-}
+TYPES = {"dinov3_vit": _dinov3, "internvl_vision": _internvl, "qianfan_ocr_vision": _internvl}

@@ -106,6 +106,4 @@ def _rotated(c: Config) -> list[int]:
     return said
 
 
-TYPES = {
-    "cohere2": partial(cohere, slides=True),
-}
+TYPES = {"cohere2": partial(cohere, slides=True)}

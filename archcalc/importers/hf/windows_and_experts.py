@@ -53,7 +53,6 @@ INERT = {
     "mimo_v2_flash": {inert.NOT_HERE: "sliding_window sliding_window_size"},
 }
 _SHARED = "shared_expert_intermediate_size"
-_LAGUNA_SHARED = "shared_expert_intermediate_size"
 
 
 def afmoe(c: Config) -> Fields:
@@ -145,7 +144,7 @@ def flint(c: Config) -> Fields:
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "sinks": True},
-        **used(c, parts, lambda: experts(c, "num_experts", shared_width="shared_expert_intermediate_size")),
+        **used(c, parts, lambda: experts(c, "num_experts", shared_width=_SHARED)),
         **sliding(c, layer_types(c, usual), c.given("sliding_window"), part=parts),
     )
 
@@ -186,7 +185,7 @@ def laguna(c: Config) -> Fields:
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": gate},
-        **used(c, parts, lambda: experts(c, "num_experts", shared_width=_LAGUNA_SHARED, correction="frozen")),
+        **used(c, parts, lambda: experts(c, "num_experts", shared_width=_SHARED, correction="frozen")),
         position=rope(c, head_dim(c), layer=FULL),
         **attentions(_laguna_kinds(c), parts),
     )
@@ -222,11 +221,11 @@ def mimo_v2_flash(c: Config) -> Fields:
         attention={"bias": biased(qkv=c.flag("attention_bias")), "v_dim": c.size("v_head_dim")},
         **used(c, parts, lambda: experts(c, "n_routed_experts", correction=True)),
         position=rope(c, head_dim(c), layer=FULL),
-        **attentions(_mimo_v2_flash_kinds(c), parts),
+        **attentions(_mimo_kinds(c), parts),
     )
 
 
-def _mimo_v2_flash_kinds(c: Config) -> list[Fields]:
+def _mimo_kinds(c: Config) -> list[Fields]:
     """Full attention in the first block and every sixth."""
     usual = [FULL, *every(c, 6)[1:]]
     wide, narrow = c.given("sliding_window_size"), window(c)
