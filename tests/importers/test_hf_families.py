@@ -1,4 +1,4 @@
-"""Types that are built alike in one file: none imports another, none asks which of its types it reads, and what is inert has a reason."""
+"""Types that are built alike in one file: none imports another or asks for its type, and what is inert has a reason."""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ from support.hf_small import NAMED, small
 
 from archcalc.core.count import Count
 from archcalc.core.ops import KINDS
+from archcalc.importers import hf
 from archcalc.importers.files import of_config
-from archcalc.importers.hf import Family, translators
+from archcalc.importers.hf import translators
 from archcalc.importers.hf._helpers.reading import described
 from archcalc.model import Model
 from archcalc.verify.hf.rows import Compared, compared
@@ -143,8 +144,9 @@ def test_json_names_the_class_in_each_row(run: Run, write: Write) -> None:
 
 def test_a_wrong_tensor_is_named_on_both_sides(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """The block and the tensor where a translator goes wrong first, with both shapes; exit code 1."""
-    right = Family.translate
-    monkeypatch.setattr(Family, "translate", lambda *given: {**right(*given), "kv_heads": 1})
+    read = hf._families("llama")
+    wrong = replace(read["llama"], translate=lambda config: {**read["mistral"].translate(config), "kv_heads": 1})
+    monkeypatch.setitem(read, "llama", wrong)
     answer = run("verify", write(json.dumps(LLAMA), "config.json"), "--seq", "4", columns=200)
     assert answer.code == 1
     named = "decoder.blocks.0.attention.k.weight 8 × 32 against model.layers.0.self_attn.k_proj.weight 16 × 32"

@@ -59,7 +59,7 @@ def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> ssm.Mamb
     around.check_causal(node.kind)
     if node.kind == "mamba2":
         return _mamba2(word, node, around)
-    biased = SIDES.get(node.bias, tuple(node.bias or ()))
+    biased: Any = SIDES.get(node.bias, node.bias)
     return ssm.Mamba(
         inner=node.inner or Derived(2 * around.d_model),
         state=node.state or Derived(16),
@@ -81,7 +81,7 @@ def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
     if "norm_groups" in node.model_fields_set and not node.gate_norm:
         fields = around.places(word, "norm_groups")[:2]
         raise InputError("norm_groups is set, but gate_norm is off", "leave norm_groups out", fields=fields)
-    biased = SIDES.get(node.bias, tuple(node.bias or ()))
+    biased: Any = SIDES.get(node.bias, node.bias)
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
