@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.need import fits, required, room
 from archcalc.analyze.fit.notes import CAPACITY
-from archcalc.analyze.fit.placing import Placed, placed_on
-from archcalc.analyze.fit.request import Request, with_options
+from archcalc.analyze.fit.request import Placed, Request, placed_on, with_options
 from archcalc.analyze.fit.solve import longest_in
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic

@@ -9,16 +9,24 @@ other unchanged. What fits, fits with the error band to spare.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Unpack
 
-from archcalc.analyze.fit.judging import judged, solved
-from archcalc.analyze.fit.need import measured
+from archcalc.analyze.fit.kv_pool import kv_pool
+from archcalc.analyze.fit.layer_split import shares
+from archcalc.analyze.fit.need import fits, measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, notes_on_columns
-from archcalc.analyze.fit.placing import placed_on
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.request import Placed, placed_on
+from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.fit.solve import UNBOUNDED, curve_of, longest_in
+from archcalc.analyze.fit.spread import Spread
+from archcalc.analyze.memory.peak import cache_bytes
+from archcalc.analyze.placement import shares_layers
 from archcalc.core.assumptions import Topic, all_on
+from archcalc.core.progress import doing
 from archcalc.network import Network
 from archcalc.run.device import group, remarks, usual
 from archcalc.run.keywords import FitKeywords
@@ -43,10 +51,10 @@ def fitted(
     request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()
     if verdicts_alone:
-        rows = [judged(each) for each in placed]
+        rows = [_judged(each) for each in placed]
     else:
         helps, first = remedies(placed)
-        rows = [solved(each, remedy) for each, remedy in zip(placed, first, strict=True)]
+        rows = [_solved(each, remedy) for each, remedy in zip(placed, first, strict=True)]
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
     return FitReport(
         model=model.name,
@@ -63,4 +71,49 @@ def fitted(
         rows=tuple(rows),
         remedies=helps,
         is_solved=not verdicts_alone,
+    )
+
+
+def _judged(placed: Placed) -> Row:
+    """What is needed on a device, and whether it fits; without what is solved for."""
+    request, device = placed.request, placed.group.first
+    deployment, here, length = request.deployment, room(request, device), request.varying.asked
+    parts: list[Part] = []
+    pool = None  # of the whole device: it is filled, whatever the error band. An encoder keeps nothing for later tokens
+    if request.split:
+        held = shares(deployment, request.split, request.sizes)
+        for (name, each), share in zip(placed.group.each, held, strict=True):
+            parts.append(Part(name, (share.first, share.last), room(request, each), share.required))
+        here = replace(here, capacity=sum(part.room.capacity for part in parts))
+    elif length and deployment.run.engine.fills_device and cache_bytes(deployment, request.sizes):
+        pool = kv_pool(request, length, device.capacity)
+    return Row(
+        gpu=placed.group.name,
+        room=here,
+        required_bytes=sum(part.required_bytes for part in parts) or required(request),
+        memory=request.report,
+        devices=placed.group.count,
+        parts=tuple(parts),
+        pool=pool,
+        host_capacity=request.options.host,
+    )
+
+
+def _solved(placed: Placed, remedy: Remedy | None) -> Row:
+    """With the largest batch, the longest context and the fewest devices that fit."""
+    request, device = placed.request, placed.group.first
+    doing(f"solving for batch and context on {placed.group.name}")
+    safe = room(request, device).safe
+    batch, (length, limited_by) = curve_of(request, "batch").largest(safe), longest_in(request, safe)
+    if request.split or not shares_layers(device):  # whole computers are not joined: one of them is enough, or none
+        fewest = placed.group.count if fits(request, device) else None
+    else:
+        fewest = Spread.of(request, device).fewest()
+    return replace(
+        _judged(placed),
+        max_batch=None if batch == UNBOUNDED else batch,
+        max_seq=length,
+        limited_by=limited_by,
+        gpus_needed=fewest,
+        remedy=remedy,
     )

@@ -119,7 +119,7 @@ def _cutting(request: Request) -> Iterator[Axis]:
         yield FEWER
     elif not request.options.lora:
         yield ADAPTERS
-    length = request.length
+    length = request.varying.asked
     if length and all(length // part for part in SHORTER):
         yield tuple(shortened(request, length // part, 20 + 4 * part) for part in SHORTER)
 
@@ -154,7 +154,7 @@ def with_layers(request: Request, number: int) -> Change:
 
 def shortened(request: Request, length: int, cost: int = 10) -> Change:
     option = "context" if request.options.mode == "decode" else "seq"
-    price = f"{length:,} tokens instead of {request.length:,}"
+    price = f"{length:,} tokens instead of {request.varying.asked:,}"
     return Change("shorter context", cost, price, cuts=True, length=length, length_option=option)
 
 

@@ -12,8 +12,7 @@ from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
 from archcalc.analyze.fit.need import measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, band_note
-from archcalc.analyze.fit.placing import placed_on
-from archcalc.analyze.fit.request import Request, with_options
+from archcalc.analyze.fit.request import Request, placed_on, with_options
 from archcalc.analyze.fit.solve import longest_in
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
@@ -61,9 +60,10 @@ def _cache_now(request: Request) -> str:
 
 def _contexts(request: Request, known: Facts) -> list[int]:
     """Up to all that the model has, by halves."""
-    if not request.length:
+    _, asked, longest = request.varying
+    if not asked:
         raise InputError("this model has no context to choose", "use --table weights,batch", field="--table")
-    most = request.longest or max(LONGEST, request.length)
+    most = longest or max(LONGEST, asked)
     halves = [most >> power for power in range(COLUMNS)]
     return sorted(size for size in halves if size >= min(SHORTEST, most // 4) and size)
 
@@ -78,7 +78,7 @@ def _with_format(option: str, now: Callable[[Request], str]) -> Callable[[Reques
 
 
 def _with_length(request: Request, value: str | int) -> Request:
-    return replace(request, sizes=request.of_length(int(value)))
+    return replace(request, sizes=replace(request.sizes, **dict.fromkeys(request.varying.names, int(value))))
 
 
 def _with_batch(request: Request, value: str | int) -> Request:

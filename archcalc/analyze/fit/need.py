@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from archcalc.analyze.fit.layer_split import fullest
 from archcalc.analyze.fit.request import Request
-from archcalc.analyze.fit.verdict import Room, missing
+from archcalc.analyze.fit.verdict import Room
 from archcalc.analyze.memory.peak import peak
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
@@ -37,8 +37,11 @@ def measured(request: Request) -> Band | None:
 
 def room(request: Request, device: Device) -> Room:
     """The memory of a device, with the error of what is said to be needed there."""
-    error = band(request.deployment.run)
-    return Room(device.capacity, error.percent if error else None, missing(request.network))
+    error, scope = band(request.deployment.run), request.network.scope
+    missing = [scope.without()] if scope.left_out else []
+    if not request.network.spec.is_computed:
+        missing.append("activations and KV cache, since a list of tensors does not describe the computation")
+    return Room(device.capacity, error.percent if error else None, " and ".join(missing))
 
 
 def fits(request: Request, device: Device) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from archcalc.analyze.fit.request import Request, over
 from archcalc.analyze.fit.rows import Row
 from archcalc.analyze.fit.spread import splits_layers
-from archcalc.analyze.fit.verdict import FAR, UNMEASURED, missing
+from archcalc.analyze.fit.verdict import FAR, UNMEASURED
 from archcalc.analyze.memory.replicated import left_whole
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.run.accuracy import Band
@@ -35,17 +35,17 @@ def band_note(band: Band | None) -> Assumption:
 
 def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
     """On what is solved for: batch, context, number of GPUs."""
-    if request.varying:
+    if request.varying.names:
         yield LARGEST
-    if missing(request.network):
+    if rows[0].room.missing:
         yield LARGEST_PART
     if request.options.trains:
         yield SCALED
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     if capped:
         where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
-        text = f"context: no more than the model's {request.longest:,} positions{where}"
-        yield Assumption(Topic.CONTEXT, text, request.longest)
+        longest = request.varying.longest
+        yield Assumption(Topic.CONTEXT, f"context: no more than the model's {longest:,} positions{where}", longest)
     if not request.split:
         yield from _on_gpus(request, rows)
 

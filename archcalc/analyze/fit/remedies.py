@@ -11,8 +11,7 @@ from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.layer_split import shares
 from archcalc.analyze.fit.more_devices import DEAR, on_more
 from archcalc.analyze.fit.need import fits, host_bytes, room
-from archcalc.analyze.fit.placing import Placed
-from archcalc.analyze.fit.request import Request, changed, tried
+from archcalc.analyze.fit.request import Placed, Request, changed, tried
 from archcalc.analyze.fit.search import Remedy, alone, combined, remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.run.device import Device

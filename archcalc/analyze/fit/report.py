@@ -12,7 +12,7 @@ from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
-from archcalc.analyze.memory.marginals import Marginals
+from archcalc.analyze.memory.marginals import Limit, Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Table, keys, records_of, table_of
@@ -89,30 +89,20 @@ class FitReport(Report):
         every = [row.memory.choices for row in self.rows]
         return tuple(each for each in self.memory.choices if all(each in choices for choices in every))
 
-    def _own(self, row: Row) -> str:
-        """What is not: `vLLM 0.28`."""
-        return ", ".join(each.words for each in row.memory.choices if each.words and each not in self._shared)
-
     def answer(self) -> str:
-        """The verdict, the memory needed, and what would help."""
-        if len(self.rows) > 1:
-            return self._of_several()
-        (row,) = self.rows
-        return f"{HEADS[row.verdict]} {row.gpu}: {self._needs(row)}, {row.remark}{remedy_words.headline(row)}"
-
-    def _needs(self, row: Row) -> str:
-        where = " on each GPU" if row.memory.plan.gpus > 1 else ""
-        host = f" and {binary_bytes(row.memory.host_bytes)} of host RAM" if row.memory.host else ""
-        return f"needs {binary_bytes(row.required_bytes)}{' in all' if row.parts else where}{host}"
-
-    def _of_several(self) -> str:
+        """The verdict, the memory needed, and what would help; of several devices how many it fits."""
+        first = self.rows[0]
+        where = " on each GPU" if first.memory.plan.gpus > 1 else ""
+        host = f" and {binary_bytes(first.memory.host_bytes)} of host RAM" if first.memory.host else ""
+        needs = f"needs {binary_bytes(first.required_bytes)}{' in all' if first.parts else where}{host}"
+        if len(self.rows) == 1:
+            helps = remedy_words.headline(first)
+            return f"{HEADS[first.verdict]} {first.gpu}: {needs}, {first.told(briefly=True)}{helps}"
         found = Counter(row.verdict for row in self.rows)
         unsure = (Verdict.TIGHT, Verdict.CANNOT_SAY)
         also = "".join(f", {HEADS[one]} {found[one]}" for one in unsure if found[one])
         said = f"fits {found[Verdict.FITS]} of {len(self.rows)} devices{also}"
-        if len({row.required_bytes for row in self.rows}) > 1:
-            return said
-        return f"{said}: {self._needs(self.rows[0])}"
+        return said if len({row.required_bytes for row in self.rows}) > 1 else f"{said}: {needs}"
 
     def beneath(self) -> Sequence[str]:
         """The pool of a single device, what a little more takes, and combinations of changes that would help."""
@@ -130,7 +120,12 @@ class FitReport(Report):
         found, (first, *others) = self.memory.marginals, self.rows
         if not found or others or not self.is_solved:
             return found
-        return replace(found, limits=first.limits if first.is_enough else ())
+        limits = list(first.pool.limits) if first.pool else []
+        if not first.pool and first.max_batch is not None:
+            limits.append(Limit("batch", "memory", first.max_batch))
+        if not first.pool and first.limited_by and first.max_seq:
+            limits.append(Limit("context", first.limited_by, first.max_seq))
+        return replace(found, limits=tuple(limits) if first.is_enough else ())
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
@@ -139,7 +134,10 @@ class FitReport(Report):
 
     def columns(self) -> tuple[Column[Row], ...]:
         has_sizes = self.is_solved and not all(row.pool for row in self.rows)  # of a pool they have a table of its own
-        offloads, differ = bool(self.memory.host), any(map(self._own, self.rows))
+        shared, offloads, own = self._shared, bool(self.memory.host), dict[str, str]()
+        for row in self.rows:  # what is not the same on all of them: `vLLM 0.28`
+            differing = (each.words for each in row.memory.choices if each.words and each not in shared)
+            own[row.gpu] = ", ".join(differing)
         return (
             Column("gpu", "gpu", "name"),
             Column("", "fits", "text", "verdict.word"),
@@ -157,7 +155,7 @@ class FitReport(Report):
             *keys("why", "left_bytes"),
             Column("host_bytes", get="memory.host_bytes"),
             Column("run_line", get=lambda row: row.memory.title()),
-            Column("", "run", "text", self._own, shown=differ),
+            Column("", "run", "text", lambda row: own[row.gpu], shown=any(own.values())),
         )
 
     def records(self) -> list[dict[str, Any]]:

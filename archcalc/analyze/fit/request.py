@@ -1,27 +1,41 @@
 """A request: a network, how it is run, and the sizes that were asked for. What fits is a function of it.
 
 request = request_of(network, Options.of("fit", {"seq": 8192}))
+placed_on(network, options, [group("2xh100")])                  requests of the devices of each `--gpu`
 changed(request, change), over(request, tp=2, dp=1, cp=1)       other requests; nothing is changed in place
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from archcalc.analyze.fit.change import Change
-from archcalc.analyze.fit.layer_split import shares
+from archcalc.analyze.fit.layer_split import note, shares
 from archcalc.analyze.memory.deployment import MODES, Deployment, deployed
 from archcalc.analyze.memory.peak import check
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.memory.reporting import report
-from archcalc.analyze.placement import shares_matrices
+from archcalc.analyze.placement import placed, shares_matrices
+from archcalc.core.assumptions import Assumption
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
 from archcalc.network import Network
+from archcalc.run.device import DeviceGroup
+from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
 from archcalc.run.size_choices import with_sizes
 from archcalc.spec.sizes import Sizes
+
+
+class Varying(NamedTuple):
+    """The lengths that are varied together."""
+
+    names: tuple[str, ...]  # of those that a model leaves to choose: what was not given, or else the last
+    asked: int | None  # for, or usual; None where there is none to choose, or several
+    longest: int | None  # of the model; None if unlimited, or if a longer one than it was trained for was given
 
 
 @dataclass(frozen=True)
@@ -50,35 +64,48 @@ class Request:
         asked = self.network.workload(**self.given.given(), mode=MODES[self.options.mode])
         return replace(found, choices=with_sizes(found.choices, asked, self.given.given()))
 
-    # Lengths
-
     @cached_property
-    def varying(self) -> tuple[str, ...]:
-        """The lengths to vary: those that were not given, or else the last. None where a model has no length to choose:
-        an image's follows from its size."""
-        free = [name for name, limit in self.network.resolved.lengths.items() if not limit.fixed]
-        return tuple([name for name in free if name == "seq" or not getattr(self.sizes, name)] or free[-1:])
+    def varying(self) -> Varying:
+        """None where a model has no length to choose: an image's follows from its size."""
+        limits, sizes = self.network.resolved.lengths, self.sizes
+        free = [name for name, limit in limits.items() if not limit.fixed]
+        names = [name for name in free if name == "seq" or not getattr(sizes, name)] or free[-1:]
+        asked = None
+        if len(names) == 1:
+            given = getattr(sizes, names[0]) or sizes.seq
+            asked = given or self.deployment.workload(sizes).lengths[names[0]]
+        # In decode the new token takes the last row of a table.
+        decodes, varied = self.options.mode == "decode", [limits[name] for name in names]
+        longest = min((limit.length - (decodes and limit.hard) for limit in varied if limit.length), default=None)
+        most = max(sizes.seq or 0, sizes.src_seq or 0, sizes.tgt_seq or 0)
+        return Varying(tuple(names), asked, None if longest is None or most > longest else longest)
 
-    @cached_property
-    def length(self) -> int | None:
-        """The length that was asked for, or that is usual; None where there is none to choose, or several."""
-        if len(self.varying) != 1:
-            return None
-        given: int | None = getattr(self.sizes, self.varying[0]) or self.sizes.seq
-        return given or self.deployment.workload(self.sizes).lengths[self.varying[0]]
 
-    @cached_property
-    def longest(self) -> int | None:
-        """The longest context of the model; None if unlimited, or if a longer one than it was trained for was given.
-        In decode the new token takes the last row of a table."""
-        limits = [self.network.resolved.lengths[name] for name in self.varying]
-        decodes = self.options.mode == "decode"
-        found = min((limit.length - (decodes and limit.hard) for limit in limits if limit.length), default=None)
-        asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
-        return None if found is None or asked > found else found
+class Placed(NamedTuple):
+    """Devices, what is asked of them, and what was chosen for them."""
 
-    def of_length(self, length: int) -> Sizes:
-        return replace(self.sizes, **dict.fromkeys(self.varying, length))
+    group: DeviceGroup
+    request: Request
+    notes: tuple[Assumption, ...] = ()
+
+
+def placed_on(
+    network: Network, options: Options, groups: Iterable[DeviceGroup], *, are_named: bool = True
+) -> list[Placed]:
+    """By the plan that was given, or one that is chosen and said. Devices that a user names decide what runs on them; a
+    list of usual ones does not. Those on which the run is the same share a request."""
+    found: list[Placed] = []
+    for group in groups:
+        chosen = placed(network, options, group)
+        split: tuple[int, ...] = ()
+        if chosen is None:
+            chosen = replace(options, device=DeviceFacts.of(group.first, group))
+            split = tuple(device.capacity for _, device in group.each)
+        request = request_of(network, chosen if are_named else replace(chosen, device=None), split)
+        others = [each.request for each in found if each.request.split == split]
+        alike = [other for other in others if other.deployment.run == request.deployment.run]
+        found.append(Placed(group, (*alike, request)[0], (note(group.count),) if split else ()))
+    return found
 
 
 def request_of(network: Network, options: Options, split: tuple[int, ...] = ()) -> Request:
@@ -108,7 +135,7 @@ def changed(request: Request, change: Change) -> Request:
     """The same request with one change applied."""
     sizes = replace(request.sizes, batch=change.batch or request.batch)
     if change.length:
-        sizes = replace(sizes, **dict.fromkeys(request.varying, change.length))
+        sizes = replace(sizes, **dict.fromkeys(request.varying.names, change.length))
     return replace(with_options(request, request.options.changed(**change.options)), sizes=sizes)
 
 

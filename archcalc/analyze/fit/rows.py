@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Room, Verdict
-from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.spec.units import binary_bytes
 
@@ -91,34 +89,20 @@ class Row:
         return {**found, beyond: max(self.required_bytes - self.memory.total_bytes, 0)}
 
     @property
-    def limits(self) -> tuple[Limit, ...]:
-        """What ends the growth of the batch, and that of the context, each with the other unchanged."""
-        if self.pool:
-            return self.pool.limits
-        batch = [] if self.max_batch is None else [Limit("batch", "memory", self.max_batch)]
-        context = [Limit("context", self.limited_by, self.max_seq)] if self.limited_by and self.max_seq else []
-        return (*batch, *context)
-
-    @property
-    def remark(self) -> str:
-        """What a headline says after what is needed."""
-        return self._told(Room.remark)
-
-    @property
     def why(self) -> str:
         """The reason of the verdict, in a sentence."""
         needed, there = binary_bytes(self.required_bytes), binary_bytes(self.room.capacity)
-        return f"needs {needed} of {there}: {self._told(Room.why)}"
+        return f"needs {needed} of {there}: {self.told()}"
 
-    def _told(self, words: Callable[[Room, int], str]) -> str:
-        """Of the host, where that lacks memory; of all devices together, or of the one that decides, where together
-        they have enough."""
+    def told(self, *, briefly: bool = False) -> str:
+        """What is left, or missing: of the host, where that lacks memory; of all devices together, or of the one that
+        decides, where together they have enough."""
         if self.host_capacity is not None and not self.fits_host:
             return f"{binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
         fullest = next((one for one in self.parts if one.verdict is self.verdict), None)
         if fullest is None or self.room.verdict(self.required_bytes) is self.verdict:
-            return words(self.room, self.required_bytes)
-        return f"on {fullest.gpu} {words(fullest.room, fullest.required_bytes)}"
+            return self.room.why(self.required_bytes, briefly=briefly)
+        return f"on {fullest.gpu} {fullest.room.why(fullest.required_bytes, briefly=briefly)}"
 
     @property
     def fits(self) -> bool | None:

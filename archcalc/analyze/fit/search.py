@@ -17,7 +17,7 @@ from archcalc.analyze.fit.changes import Axis, in_parts, most_layers, shortened,
 from archcalc.analyze.fit.estimate import Estimate
 from archcalc.analyze.fit.need import fits, host_bytes, measured, required, room
 from archcalc.analyze.fit.request import Request, changed, tried
-from archcalc.analyze.fit.solve import Curve, by_length, by_part
+from archcalc.analyze.fit.solve import Curve, by_part, curve_of
 from archcalc.analyze.fit.verdict import Room
 from archcalc.core.divisors import divisors
 from archcalc.run.device import Device
@@ -66,8 +66,8 @@ def _sized(request: Request, axis: Axis, device: Device) -> Axis:
     """Of an axis of sizes, the largest that may be enough."""
     first, safe = axis[0], room(request, device).safe
     if first.length:  # a little less than the longest where the allocator takes a larger share
-        asked = request.length or 0
-        most = min(by_length(request).largest(safe, asked), asked - 1)
+        asked = request.varying.asked or 0
+        most = min(curve_of(request, "length").largest(safe, asked), asked - 1)
         sizes = [size for size in (most, most * 15 // 16, most * 3 // 4) if size * USEFUL >= asked and size]
         return tuple(shortened(request, size) for size in sizes)
     if first.batch:  # in training, parts that add up to the batch

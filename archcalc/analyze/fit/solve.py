@@ -2,7 +2,7 @@
 
     curve = Curve(needed)
     curve.largest(available, most)      the largest n from 1 to most with needed(n) <= available; 0 if there is none
-    by_batch(request), by_length(request)   what a request needs, as such a function of one of its sizes
+    curve_of(request, "batch")          what a request needs, as such a function of one of its sizes
 
 Memory is a polynomial of the batch and of the length, or the largest of several such, so that a parabola through three
 known points lands at the answer or close to it: a handful of evaluations, where halving would take dozens. Whatever
@@ -46,10 +46,8 @@ class Curve:
     def largest(self, available: int, most: int = UNBOUNDED) -> int:
         if all(need > available for need in self.known.values()) and self.at(1) > available:
             return 0
-        return most if self.at(most) <= available else self.last(available)
-
-    def last(self, available: int) -> int:
-        """The same, where some size is known that fits, and a larger one that does not."""
+        if self.at(most) <= available:
+            return most
         for step in count():
             low = max(size for size, need in self.known.items() if need <= available)
             high = min(size for size, need in self.known.items() if need > available)
@@ -78,38 +76,33 @@ class Curve:
 
 
 @lru_cache(maxsize=CURVES)
-def by_batch(request: Request) -> Curve:
-    """Bytes as a function of the batch, at the same length."""
-    return _curve(request, lambda batch: replace(request.sizes, batch=batch), FEW_SEQUENCES, UNBOUNDED)
+def curve_of(request: Request, size: str, asked: Request | None = None) -> Curve:
+    """Bytes as a function of the batch, or of the length, with the other unchanged. In training the allocator's share
+    is that of `asked`, or else of the request itself. Of split layers, and of engines that fill a device, each size is
+    asked for by itself."""
+    varying, deployment, names = request.varying, request.deployment, ("batch",)
+    least, few, most = 1, FEW_SEQUENCES, UNBOUNDED
+    if size == "length":
+        names, few, most = varying.names, FEW_POSITIONS, varying.longest or UNBOUNDED
+        least = max(request.network.resolved.lengths[name].least for name in names)
+
+    def sizes(number: int) -> Sizes:
+        return replace(request.sizes, **dict.fromkeys(names, max(number, least)))
+
+    if request.split or deployment.run.engine.fills_device:
+        return Curve(lambda number: required(request, sizes(number)))
+    found = Bytes(lambda number: peak(deployment, sizes(number)), few, most)
+    if not request.options.trains:
+        return Curve(found)
+    return Curve(lambda number: ceil(found(number) * _reserve(asked or request)))
 
 
 def by_part(request: Request) -> Curve:
     """Bytes by the number of sequences at a time; in training the gradients of those before are there as well, of which
-    more than two parts need no more. The allocator's share is that of the request itself."""
+    more than two parts need no more."""
     if not request.options.trains:
-        return by_batch(request)
-    parts = replace(request, options=request.options.changed(accumulate=2))
-    return _curve(parts, lambda batch: replace(request.sizes, batch=batch), FEW_SEQUENCES, UNBOUNDED, request)
-
-
-@lru_cache(maxsize=CURVES)
-def by_length(request: Request) -> Curve:
-    """Bytes as a function of the length, at the same batch."""
-    least = max(request.network.resolved.lengths[name].least for name in request.varying)
-    return _curve(
-        request, lambda length: request.of_length(max(length, least)), FEW_POSITIONS, request.longest or UNBOUNDED
-    )
-
-
-def _curve(request: Request, sizes: Callable[[int], Sizes], few: int, most: int, asked: Request | None = None) -> Curve:
-    """Of split layers, and of engines that fill a device, each size is asked for by itself."""
-    deployment = request.deployment
-    if request.split or deployment.run.engine.fills_device:
-        return Curve(lambda size: required(request, sizes(size)))
-    found = Bytes(lambda size: peak(deployment, sizes(size)), few, most)
-    if not request.options.trains:
-        return Curve(found)
-    return Curve(lambda size: ceil(found(size) * _reserve(asked or request)))
+        return curve_of(request, "batch")
+    return curve_of(replace(request, options=request.options.changed(accumulate=2)), "batch", request)
 
 
 @lru_cache(maxsize=CURVES)
@@ -121,11 +114,12 @@ def _reserve(request: Request) -> Fraction:
 
 def longest_in(request: Request, available: int) -> tuple[int | None, str | None]:
     """The longest sequence that so many bytes hold, and whether memory or the model limits it."""
-    if not request.varying:
+    names, asked, most = request.varying
+    if not names:
         return None, None
-    curve, most = by_length(request), request.longest
-    if request.length:
-        curve.at(request.length)  # which is known, and where the search begins
+    curve = curve_of(request, "length")
+    if asked:
+        curve.at(asked)  # which is known, and where the search begins
     if most and curve.at(most) <= available:
         return most, "positions"
     found = curve.largest(available, most or UNBOUNDED)

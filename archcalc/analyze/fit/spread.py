@@ -48,7 +48,8 @@ class Spread:
         Sequences and layers stay divided as they were asked to be where fewer are enough so."""
         asked = self.request.options.plan.gpus
         found = [asked] if asked in NUMBERS and fits(self.request, self.device) else []
-        for tp, cp in {(tp, cp) for tp in (1, self.tp) for cp in (1, self.cp)}:
+        ways = {(tp, cp) for tp in (1, self.tp) for cp in (1, self.cp)}
+        for tp, cp in ways if found != [1] else ():  # no number is smaller
             number = replace(self, tp=tp, dp=1, cp=cp).smallest(1)
             found += [number] if number else []
         return min(found, default=None)

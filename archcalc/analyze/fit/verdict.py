@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from archcalc.network import Network
 from archcalc.report.table import Tone
 from archcalc.spec.units import binary_bytes
 
@@ -37,12 +36,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Room:
-    """The memory of a device, the error band, in percent, of what is put there (None: no such runs were measured), and
-    the parts of the model that are not counted."""
+    """The memory of a device, and what is known of that which is put there."""
 
     capacity: int
-    percent: int | None
-    missing: str = ""
+    percent: int | None  # the error band; None: no such runs were measured
+    missing: str = ""  # the parts of a model that are needed and not counted; nothing for a whole model
 
     @property
     def safe(self) -> int:
@@ -67,14 +65,14 @@ class Room:
             return Verdict.NOT
         return Verdict.CANNOT_SAY if self.percent is None else Verdict.TIGHT
 
-    def remark(self, required: int) -> str:
-        """What a headline says after what is needed: why, where the verdict is not certain."""
+    def why(self, required: int, *, briefly: bool = False) -> str:
+        """`6.38 GiB left` or `1.32 GiB more than there is`, and what the verdict rests on: `briefly` where it is not
+        certain."""
         is_certain = self.verdict(required) in (Verdict.FITS, Verdict.NOT)
-        return self.distance(required) if is_certain else self.why(required)
-
-    def why(self, required: int) -> str:
-        """The reason of the verdict, and what it rests on."""
-        is_certain, apart = self.verdict(required) in (Verdict.FITS, Verdict.NOT), self.distance(required)
+        apart = binary_bytes(abs(self.capacity - required))
+        apart += " left" if required <= self.capacity else " more than there is"
+        if briefly and is_certain:
+            return apart
         if self.missing:
             rest = ", and that is but a part of the model" if is_certain else f"; not counted: {self.missing}"
             return f"{apart}{rest}"
@@ -82,16 +80,3 @@ class Room:
             near = "" if is_certain else f", less than {FAR} % of the memory"
             return f"{apart}{near}; {UNMEASURED}"
         return f"{apart}, {'more' if is_certain else 'less'} than the error of ± {self.percent} %"
-
-    def distance(self, required: int) -> str:
-        """`6.38 GiB left`, `1.32 GiB more than there is`."""
-        apart = binary_bytes(abs(self.capacity - required))
-        return f"{apart} left" if required <= self.capacity else f"{apart} more than there is"
-
-
-def missing(model: Network) -> str:
-    """The parts of a model that are needed and not counted; nothing for a whole model."""
-    found = [model.scope.without()] if model.scope.left_out else []
-    if not model.spec.is_computed:
-        found.append("activations and KV cache, since a list of tensors does not describe the computation")
-    return " and ".join(found)

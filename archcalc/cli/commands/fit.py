@@ -96,6 +96,7 @@ def fit(
     from archcalc.analyze.fit.answer import fitted
 
     report = fitted(chosen, gpu, options)
+    _ = report.marginals  # worked out here, so that rendering only writes
     show(report, format)
     if check:
         raise typer.Exit(EXIT[report.verdict.value])
