@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.equations import blocks
 from archcalc.analyze.equations import notes as equation_notes
 from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
-from archcalc.analyze.params_rows import one_copy, rows_of
-from archcalc.analyze.params_tally import tally
+from archcalc.analyze.params_rows import one_copy, rows_of, tally
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, product, total
 from archcalc.core.execution import Trainable, by_spec
@@ -69,6 +68,7 @@ def counted(
         scope=model.scope,
         total=total,
         trainable=found.trainable,
+        frozen=int(total) - found.trainable,
         non_embedding=found.non_embedding,
         without_head=int(total) - found.groups[ModuleGroup.HEAD],
         active=found.active,

@@ -30,6 +30,7 @@ class ParamsReport(Report):
     chart: ClassVar[str] = "icicle"
     total: Count
     trainable: int
+    frozen: int
     non_embedding: int
     without_head: int
     active: int  # all but the experts that a token does not visit
@@ -47,10 +48,6 @@ class ParamsReport(Report):
     equations: tuple[Block, ...] = ()
     explain: bool = False
     names: bool = False
-
-    @property
-    def frozen(self) -> int:
-        return int(self.total) - self.trainable
 
     def title(self) -> str:
         return " · ".join(filter(None, (self.model, self.trained_as)))
@@ -98,8 +95,16 @@ class ParamsReport(Report):
         )
 
     def table(self) -> Table:
-        columns, lines = in_tables(self.columns()), []
-        for row, depth in _equal_parts_joined(self._shown()):
+        """Parts that come to the same stand in one line, `q head = k head`, if there is room for their names."""
+        columns, lines, shown = in_tables(self.columns()), list[Line](), list[tuple[Row, int]]()
+        alike = groupby(self._shown(), lambda one: one[0].each.worked() if one[0].kind == "part" else one[0].path)
+        for _, group in alike:
+            equal = list(group)
+            (first, depth), title = equal[0], " = ".join(row.title for row, _ in equal)
+            terms = tuple(term for row, _ in equal for term in row.terms)
+            fits = len(title) <= LONGEST_TITLE
+            shown += [(replace(first, title=title, terms=terms), depth)] if fits else equal
+        for row, depth in shown:
             is_worked = self.explain and not row.tied_to
             working = Working(row.each, row.terms, "P", self.names) if is_worked else None
             cells = cells_of(columns, row)
@@ -137,13 +142,3 @@ class ParamsReport(Report):
 
     def record(self) -> dict[str, Any]:
         return {**super().record(), **given(equations=[block.record() for block in self.equations] or None)}
-
-
-def _equal_parts_joined(rows: Iterator[tuple[Row, int]]) -> Iterator[tuple[Row, int]]:
-    """`q head = k head = v head`: parts that come to the same stand in one line, if there is room for their names."""
-    for _, group in groupby(rows, key=lambda one: one[0].each.worked() if one[0].kind == "part" else one[0].path):
-        equal = list(group)
-        (first, depth), title = equal[0], " = ".join(row.title for row, _ in equal)
-        terms = tuple(term for row, _ in equal for term in row.terms)
-        fits = len(title) <= LONGEST_TITLE
-        yield from [(replace(first, title=title, terms=terms), depth)] if fits else equal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.analyze.params_rows import holds_params, one_copy
+from archcalc.analyze.params_rows import holding, one_copy
 from archcalc.core.count import Count
 from archcalc.core.expression import Product, Sum, evaluated
 from archcalc.core.ir import Module, ModuleGroup, Part
@@ -16,7 +16,7 @@ ONE = Count(1)
 def parameter_steps(module: Module) -> Step:
     """The count of one copy of a module, as the sum of its tensors and of what it holds."""
     shares = [_share(module, part) for part in module.words.parts if len(part.of) <= 1]
-    held = [child for child in module.children if holds_params(child)]
+    held = holding(module)
     children = {child.name: _with_shares(child, module.words.parts, shares) for child in held}
     terms = tuple(
         Term(param.elements, len(param.axes), name, param.active, tuple(dim.name for dim in param.dims))
