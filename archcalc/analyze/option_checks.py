@@ -26,6 +26,7 @@ NO_CACHE = "this model has no cache and no decode step"
 def check_decodes(model: Network) -> None:
     """Refuse decode for a model without a KV cache or recurrent state."""
     if model.resolved.lengths and not generates(model):  # one without sequences is refused with its workload
+        model.build(model.workload(mode="decode"))  # refused there, where its family has a reason of its own
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 

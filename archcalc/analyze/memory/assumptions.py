@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory import vllm_cache
 from archcalc.analyze.memory.claims import Claims
-from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
+from archcalc.analyze.memory.decode_cache import grows, is_tail, positions_read, window_of
 from archcalc.analyze.memory.overhead import assumption as of_overhead
 from archcalc.analyze.memory.peak import Peak
 from archcalc.analyze.memory.replicated import Undivided, left_whole
@@ -105,7 +105,7 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
     layout = next((one.layout for one in it.step.cache if one.layout), None)
     if layout:
         yield from vllm_cache.said(layout, run)
-    elif any(map(window_of, kept)):
+    elif any(window_of(one, positions_read(it.found.work)) for one in kept):
         rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
     if run.shared_prefix:

@@ -1,14 +1,16 @@
 """The cache of a decoder from one token to the next: keys and values, or a recurrent state.
 
-    cached(root, work, CacheFormats.plain("bf16"))      root built for `work`, a decode step: the cache after it
+    cached(root, work, CacheFormats.plain("bf16"))      what `work` leaves in it, whatever sizes `root` was traced at
 
-Forward code records `append` for every cached tensor; this module lists them.
+Forward code records `append` for every cached tensor; this module lists them. What one position of one sequence takes
+follows from the tree, and how many positions are kept from the workload.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.vllm_groups import Layout
@@ -51,19 +53,28 @@ class CacheFormats:
             return self.values if self.values and tensor.of_values else self.keys
         return self.tails if self.tails and is_tail(tensor) else self.states
 
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        """Of one sequence on one GPU; of keys and values for one position."""
+        sizes = zip(tensor.dims, self.plan.sizes(tensor), strict=True)
+        return tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
+
     def bytes_of(self, tensor: Tensor, work: Workload) -> int:
         """One run's. Of what a window keeps, as many positions as the rule says; those that all sequences share, once.
 
         Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
         more."""
-        size, window, length = self.plan.size(tensor), window_of(tensor), positions_read(work)
-        kept = length
-        if window:
+        each = work.batch * prod(self.shape(tensor))
+        along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
+        if along is None:
+            return self.of(tensor).bytes_of(each)
+        kept = length = positions_read(work)
+        if window := window_of(tensor, length):
             limits = {"window": window, "window-1": window - 1, "full": length}
             rule = self.rule
             kept = min(limits[rule], length) if rule in limits else in_pages(length, window, self.prefill)
-            size = size // window * kept
-        if self.prefix and grows(tensor):
+        # of another sequence, which was read at once, as many as it has
+        size = each * (along.size.at(**work.lengths) if along.positions is Positions.SEQUENCE else kept)
+        if self.prefix:
             own = min(kept, max(0, length - self.prefix))  # of what is kept, the last positions are a sequence's alone
             size -= size // (work.batch * kept) * (work.batch - 1) * (kept - own)
         return self.of(tensor).bytes_of(size)
@@ -87,7 +98,7 @@ class Cached:
 
 
 def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
-    """Everything in the cache after the step `work`, op by op, with its bytes on one GPU."""
+    """Everything in the cache after `work`, op by op, with its bytes on one GPU."""
     return [
         Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor))
         for tensor, module, times in appended(root)
@@ -110,9 +121,10 @@ def positions_read(work: Workload) -> int:
     return work.context + last
 
 
-def window_of(tensor: Tensor) -> int | None:
-    """The number of cached positions, if a window or chunk limits it."""
-    return next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.WINDOW), None)
+def window_of(tensor: Tensor, length: int) -> int | None:
+    """The number of cached positions, if a window or chunk limits it at this length."""
+    reaches = (dim.reach.positions for dim in tensor.dims if dim.reach)
+    return next((reach for reach in reaches if reach <= length), None)
 
 
 def is_tail(tensor: Tensor) -> bool:

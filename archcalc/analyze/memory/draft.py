@@ -58,9 +58,8 @@ def draft_model(target: Deployment, draft: Deployment, step: Simulated) -> Resid
     return Resident("draft", title, held, in_phase(step.changes, "draft"), assumptions=tuple(notes))
 
 
-def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
-    """The target's blocks that predict further tokens: their weights are among the model's, their KV cache is not.
-    `root` is traced for the step after which everything is cached."""
+def own_blocks(root: Module, work: Workload, run: Run) -> Resident:
+    """The target's blocks that predict further tokens: their weights are among the model's, their KV cache is not."""
     # the module of the blocks, which joins hidden states and tokens by a matrix of its own
     joining = (
         module for module, _ in walk(root) for one in module.params.values() if one.weight_role is Role.FURTHER_TOKENS
@@ -70,7 +69,7 @@ def own_blocks(root: Module, step: Workload, run: Run) -> Resident:
         hint = "add --set head.mtp.blocks=1 if its checkpoint has one, or name a draft model"
         raise InputError("the model has no multi-token prediction block", hint, field="--draft")
     inside = [child for child in blocks.children if not child.is_section]
-    kept = [one for child in inside for one in cache_after(child, step, run)]
+    kept = [one for child in inside for one in cache_after(child, work, run)]
     cache = int(blocks.repeat) * sum(one.bytes for one in kept)
     text = "multi-token prediction: its weights are among the model's"
     notes = PROPOSED, Assumption(Topic.BESIDE, text, int(blocks.repeat))

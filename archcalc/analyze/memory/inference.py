@@ -48,16 +48,8 @@ def prompt_of(work: Workload, run: Run) -> Workload:
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
 
 
-def last_step(work: Workload) -> Workload:
-    """The decode step after which everything is cached: the last token of a prompt, or the one that is decoded."""
-    if work.decodes:
-        return work
-    *_, last = work.lengths
-    return replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
-
-
-def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
-    """The cache of a decoder after the step that `root` was traced for."""
+def cache_after(root: Module, work: Workload, run: Run) -> list[Cached]:
+    """The cache of a decoder after `work`; `root` is traced for any sizes, in a mode that keeps a cache."""
     assert run.kv_format and run.state_format
     own = (run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan)
     formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format)
@@ -65,9 +57,9 @@ def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
     if rule and rule.whole_blocks:
         _check_blocks(root, run, formats)
     if run.kv_rule != "vllm":
-        return cached(root, step, formats)
+        return cached(root, work, formats)
     formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
-    return in_groups(root, step, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
+    return in_groups(root, work, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
 
 
 def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
@@ -99,7 +91,7 @@ def simulated(
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     policy, prompt = Policy(run.activations), prompt_of(work, run)
     size = partial(_bytes, run=run, policy=policy, earlier=computed_earlier(root), decodes=bool(cache))
-    positions = positions_read(last_step(work)) if work.lengths else 0
+    positions = positions_read(work) if work.lengths else 0
     tokens = prompt.batch * (1 if prompt.decodes else max(prompt.lengths.values(), default=1))
     seen: list[Pass] = [partial(see_past, run=run, positions=positions)]
     masked = 0

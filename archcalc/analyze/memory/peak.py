@@ -156,8 +156,7 @@ def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
     plan."""
     if run.trains or not any(True for _ in appended(deployment.tree)):
         return []
-    step = inference.last_step(work)
-    found = inference.cache_after(traced(deployment.network, deployment.run, step), step, run)
+    found = inference.cache_after(deployment.tree, work, run)
     check_cache([one.tensor for one in found], deployment.options)
     return found
 
@@ -197,8 +196,7 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
     if asked.lora and not run.trains:
         found.append(adapter_slots(deployment.tree, network.model_type, asked, run))
     if asked.draft == OWN_BLOCKS:
-        step = inference.last_step(work)
-        found.append(own_blocks(traced(network, run, step), step, run))
+        found.append(own_blocks(deployment.tree, work, run))
     elif asked.draft:
         other = drafting(deployment)
         found.append(draft_model(deployment, other, played(other, draft_sizes(work)).step))

@@ -104,15 +104,14 @@ def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: C
     if segment or not enclosing(module, Region.BLOCK):
         what = "a memory of hidden states" if segment else "the states of a recurrent network"
         raise InputError(f"vLLM has no cache for {what}", "leave --kv-rule out", field="--kv-rule")
-    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
-    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
+    shape = formats.shape(tensor)
     size = formats.of(tensor).bytes_of(prod(shape))
     along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
     if along is None:
         return _Part(tensor, module, times, Kind.STATE, shape, size)
     kind, length, reach = Kind.FULL, positions_read(work), along.reach.positions if along.reach else 0
     if along.positions is Positions.SEQUENCE:  # of another sequence, which was read at once
-        kind, length = Kind.CROSS, int(along.size)
+        kind, length = Kind.CROSS, along.size.at(**work.lengths)
     elif along.reach:
         kind = Kind.CHUNK if along.reach.chunked else Kind.WINDOW
     return _Part(tensor, module, times, kind, shape, size, length, reach)

@@ -10,8 +10,11 @@ import pytest
 from archcalc import InputError, fit, load
 from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
 from archcalc.analyze.fit.request import request_of
+from archcalc.archs import transformer
+from archcalc.core.ir import Module
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
+from archcalc.spec.workload import Workload
 
 GIB = 2**30
 H100, H200, RTX_3090 = (
@@ -51,6 +54,19 @@ def test_a_prompt_that_is_computed_at_once_leaves_less_to_the_cache() -> None:
     assert [short.room / GIB, long.room / GIB] == pytest.approx([3.81, 2.89], rel=0.05)
     assert (short.max_requests, long.max_requests) == (1, 0)
     assert short.max_context == long.max_context == pytest.approx(26_000, rel=0.05)
+
+
+def test_a_model_is_traced_for_the_steps_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prompt, a full step of such prompts, and one of the longest: caches of any size follow from the first."""
+    built, build = list[tuple[int, int]](), transformer.build
+
+    def counted(model: Any, work: Workload) -> Module:
+        built.append((work.batch, work.lengths["seq"]))
+        return build(model, work)
+
+    monkeypatch.setattr(transformer, "build", counted)
+    (row,) = fit(load("llama-3-8b"), gpus=["h100"]).rows
+    assert row.pool and built == [(1, 2048), (4, 2048), (1, 8192)]
 
 
 def test_requests_and_context_are_what_the_pool_holds() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from archcalc import load
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.decode_cache import CacheFormats, appended, cached
 from archcalc.core.errors import InputError
 from archcalc.storage import ggml_types
 from archcalc.storage.format import BLOCKED
@@ -249,6 +250,17 @@ def test_a_window_keeps_what_the_rule_says(rule: str, kept: int) -> None:
     assert model.memory(seq=1024, kv_rule=rule).parts["kv_cache"] == min(kept, 1024) * each
     assert any("--kv-rule" in str(words) for words in model.memory(seq=4096, kv_rule=rule).assumptions)
     assert not any("--kv-rule" in str(words) for words in model.memory(seq=512, kv_rule=rule).assumptions)
+
+
+@pytest.mark.parametrize("context", [6, 900, 5000])
+@pytest.mark.parametrize("name", ["llama-3-8b", "mistral-7b", "gemma-2-9b", "deepseek-v3", "mamba-2.8b", "t5-small"])
+def test_the_cache_of_any_length_follows_from_a_tree_of_another(name: str, context: int) -> None:
+    """Batch, windows and a second sequence among it: as many elements as a step of that length records."""
+    model, formats = load(name), CacheFormats.plain("bf16")
+    work = model.workload(batch=3, seq=context, mode="decode")
+    recorded = [int(2 * times * tensor.size) for tensor, _, times in appended(model.build(work))]
+    usual = model.build(model.workload(mode="prefill", attention="flash"))
+    assert [one.bytes for one in cached(usual, work, formats)] == recorded and any(recorded)
 
 
 def test_an_encoder_decoder_caches_both_sides() -> None:
