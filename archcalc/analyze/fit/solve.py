@@ -80,10 +80,9 @@ def curve_of(request: Request, size: str, asked: Request | None = None) -> Curve
     """Bytes as a function of the batch, or of the length, with the other unchanged. In training the allocator's share
     is that of `asked`, or else of the request itself. Of split layers, and of engines that fill a device, each size is
     asked for by itself."""
-    varying, deployment, names = request.varying, request.deployment, ("batch",)
-    least, few, most = 1, FEW_SEQUENCES, UNBOUNDED
+    deployment, names, least, few, most = request.deployment, ["batch"], 1, FEW_SEQUENCES, UNBOUNDED
     if size == "length":
-        names, few, most = varying.names, FEW_POSITIONS, varying.longest or UNBOUNDED
+        names, few, most = [*request.varying.names], FEW_POSITIONS, request.varying.longest or UNBOUNDED
         least = max(request.network.resolved.lengths[name].least for name in names)
 
     def sizes(number: int) -> Sizes:

@@ -62,8 +62,8 @@ def _searched(above: Height, left: int, right: int, *, rises: bool) -> tuple[int
 
     line = Curve(needed)
     try:
-        line.at(left), line.at(right)
-        last = line.last(0 if rises else -1)  # what is equal to a limit fits, be it behind that or before
+        line.at(left)
+        last = line.largest(0 if rises else -1, right)  # what is equal to a limit fits, be it behind that or before
     except InputError:
         return left, right
     return last, last + 1
