@@ -29,22 +29,20 @@ Models = Annotated[
 
 def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
     """Each model as it was typed, with its own changes and then those of all."""
-    models = [_named(name, changes) for name in names]
-    return [(model.name if name == "-" else name, model) for name, model in zip(names, models, strict=True)]
-
-
-def _named(text: str, changes: list[str]) -> Model:
-    """A model with its own changes, then those of all."""
-    name, own = split(text)
-    try:
-        return loaded(name, [*own, *changes])
-    except InputError as error:
-        change = error.file.removeprefix("--set ")
-        if change in own:
-            error.file = text
-        elif change in changes:
-            error.more = f"this is {text}; to change one model alone, write MODEL:{change}"
-        raise
+    found = []
+    for text in names:
+        name, own = split(text)
+        try:
+            model = loaded(name, [*own, *changes])
+        except InputError as error:
+            change = error.file.removeprefix("--set ")
+            if change in own:
+                error.file = text
+            elif change in changes:
+                error.more = f"this is {text}; to change one model alone, write MODEL:{change}"
+            raise
+        found.append((model.name if text == "-" else text, model))
+    return found
 
 
 def split(text: str) -> tuple[str, list[str]]:

@@ -14,21 +14,17 @@ LARGE, USUAL = 15, 12
 
 
 def render(report: Report, *, width: int) -> str:
+    """With the name of the model and the question above it."""
     if not report.chart:
         hint = "choose another format, such as html"
         raise InputError(f"there is no picture of what `archcalc {report.command}` answers", hint, field="--format")
-    return headed(report, drawn(report)).svg().rstrip("\n")
-
-
-def headed(report: Report, picture: Drawing) -> Drawing:
-    """With the name of the model and the question above it."""
-    wide, high = picture.width + 2 * MARGIN, picture.height + HEAD + MARGIN
-    made = Drawing(wide, high, picture.title, picture.described, inks=set(picture.inks))
-    room = picture.width
+    picture = drawn(report)
+    room, high = picture.width, picture.height + HEAD + MARGIN
+    made = Drawing(room + 2 * MARGIN, high, picture.title, picture.described, inks=set(picture.inks))
     made.text(shortened(report.model, LARGE, room, bold=True), MARGIN, 22, size=LARGE, bold=True)
     about = report.title().removeprefix(report.model).removeprefix(" · ")
     made.text(shortened(about, USUAL, room), MARGIN, 42, ink=MUTED)
     made.open(marks={"transform": f"translate({MARGIN} {HEAD})"})
     made.parts += picture.parts
     made.close()
-    return made
+    return made.svg().rstrip("\n")

@@ -111,8 +111,10 @@ class _Layout:
         shown, bar = text, ""
         if line.heading or line.depth == 0:
             shown = styled(text, BOLD)
-        elif line.tone:
-            shown = _toned(text, row[self.kept[-1]], line)
+        elif line.tone and (mark := MARKS[line.flag][0].strip()):
+            # the mark before the name and the last cell in the line's colour
+            last, colour = row[self.kept[-1]], TONES[line.tone]
+            shown = text.removesuffix(last).replace(mark, styled(mark, colour), 1) + styled(last, colour)
         if self.bar:
             share = line.cells[self.units.index("share")] or 0
             full, rest = divmod(round(min(share, 1) * self.bar * 8), 8)
@@ -137,14 +139,6 @@ class _Layout:
             fill = " " * (self.widths[i] - cells.width(text))
             parts.append(text + fill if self.grid.columns[i].left else fill + text)
         return (" " * GAP).join(parts).rstrip()
-
-
-def _toned(text: str, last: str, line: Line) -> str:
-    """The mark before the name and the last cell in the line's colour."""
-    mark, colour = MARKS[line.flag][0].strip(), TONES[line.tone]
-    if not mark:
-        return text
-    return text.removesuffix(last).replace(mark, styled(mark, colour), 1) + styled(last, colour)
 
 
 def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:

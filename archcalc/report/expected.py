@@ -24,9 +24,6 @@ class Convention:
     def told(self) -> str:
         return f"{self.sentence} ({self.value:,})"
 
-    def record(self) -> dict[str, Any]:
-        return {"name": self.name, "value": self.value, "sentence": self.sentence}
-
 
 @dataclass(frozen=True)
 class Expected:
@@ -53,11 +50,4 @@ class Expected:
         return [f"expected {self.said}: not {figure}, but {'perhaps ' if len(told) > 1 else ''}{', or '.join(told)}"]
 
     def record(self) -> dict[str, Any]:
-        conventions = [one.record() for one in self.conventions]
-        return {
-            "said": self.said,
-            "verdict": str(self.verdict),
-            "figure": self.figure,
-            "value": self.value,
-            "conventions": conventions,
-        }
+        return {**vars(self), "verdict": str(self.verdict), "conventions": [{**vars(one)} for one in self.conventions]}

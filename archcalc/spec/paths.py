@@ -63,20 +63,16 @@ _listed = cache(_files)  # once: a question about ten devices asks a hundred tim
 
 def faults() -> tuple[str, ...]:
     """Errors in the folders that the user set, shown when a preset is not found."""
-    reasons = [(folder, _fault(folder)) for root in _named() for folder in (root, root / "models", root / "gpus")]
-    return tuple(f"{VARIABLE}: {folder} cannot be read: {reason}" for folder, reason in reasons if reason)
-
-
-def _fault(folder: Path) -> str:
-    try:
-        os.scandir(folder).close()
-    except FileNotFoundError:
-        if folder.name in ("models", "gpus"):
-            return ""
-        return "there is no such folder"
-    except OSError as reason:
-        return reason.strerror or str(reason)
-    return ""
+    reasons: list[tuple[Path, str]] = []
+    for folder in (folder for root in _named() for folder in (root, root / "models", root / "gpus")):
+        try:
+            os.scandir(folder).close()
+        except FileNotFoundError:
+            if folder.name not in ("models", "gpus"):
+                reasons.append((folder, "there is no such folder"))
+        except OSError as reason:
+            reasons.append((folder, reason.strerror or str(reason)))
+    return tuple(f"{VARIABLE}: {folder} cannot be read: {reason}" for folder, reason in reasons)
 
 
 def plain(file: Path) -> Path:

@@ -23,7 +23,9 @@ def hint(name: str, presets: Iterable[str]) -> str:
 def likely(name: str, presets: Iterable[str], most: int = 3) -> list[str]:
     """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
     squeezed = {_squeezed(preset): preset for preset in presets}
-    forms = [_squeezed(form) for form in (name, name.rpartition("/")[2], _untuned(name))]
+    own, tuned = name.rpartition("/")[2], trained()  # without the owner, then without words of how it was trained
+    untuned = "-".join(word for word in re.split(r"[-_]", own.lower()) if word not in tuned)
+    forms = [_squeezed(form) for form in (name, own, untuned)]
     for form in filter(None, forms):
         if form in squeezed:
             return [squeezed[form]]
@@ -36,10 +38,3 @@ def likely(name: str, presets: Iterable[str], most: int = 3) -> list[str]:
 
 def _squeezed(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _untuned(name: str) -> str:
-    """Without the owner, and without words of how a model was trained."""
-    words = re.split(r"[-_]", name.rpartition("/")[2].lower())
-    tuned = trained()
-    return "-".join(word for word in words if word not in tuned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -37,19 +38,16 @@ def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> No
     preset, _ = (model and preset_called(model, paths.presets())) or ("", ())
     if model and not preset:
         raise InputError(f"no preset is called {model}", "leave it out, and open the file on the page", field="MODEL")
-    run(bound(port), preset, _without_browser if no_browser else _opened)
+    run(bound(port), preset, partial(_opened, no_browser=no_browser))
 
 
-def _without_browser(address: str) -> None:
-    out(f"{address}\nCtrl-C ends it")
-
-
-def _opened(address: str) -> None:
+def _opened(address: str, *, no_browser: bool) -> None:
     """Beside the server, which has to answer the browser."""
     from threading import Thread
 
-    _without_browser(address)
-    Thread(target=_browse, args=(address,), daemon=True).start()
+    out(f"{address}\nCtrl-C ends it")
+    if not no_browser:
+        Thread(target=_browse, args=(address,), daemon=True).start()
 
 
 def _browse(address: str) -> None:

@@ -35,7 +35,10 @@ def entry(rows: Rows, hop: Hop) -> float:
     if not is_box(slot) or not hop.ends:
         return slot.entry(hop.wire)
     into = [each for each in rows.hops if each.target is slot]
-    others = [each for each in into if each is not _main(slot, into)]
+    # the main one comes straight, or else, of a box, is made last
+    straight = [each for each in into if abs(_start(each) - slot.x) < 1]
+    latest = sorted(into, key=lambda each: -each.made) if len(into) == 1 or not is_sign(slot) else []
+    others = [each for each in into if each not in (straight or latest)[:1]]
     if hop not in others:
         return slot.x
     to_the_left = _start(hop) < slot.x
@@ -47,13 +50,6 @@ def entry(rows: Rows, hop: Hop) -> float:
 
 def _start(hop: Hop) -> float:
     return hop.source.exit(hop.wire)
-
-
-def _main(slot: Slot, into: list[Hop]) -> Hop | None:
-    """The wire that enters at the middle: one that comes straight, else, of a box, the one made last."""
-    straight = [each for each in into if abs(_start(each) - slot.x) < 1]
-    latest = sorted(into, key=lambda each: -each.made) if len(into) == 1 or not is_sign(slot) else []
-    return next(iter(straight or latest), None)
 
 
 def step_aside(slot: Slot) -> float:

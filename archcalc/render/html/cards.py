@@ -32,15 +32,12 @@ def cards(report: Overview) -> str:
         *(_devices(run.name, run.fit) for run in report.runs if run.fit),
     ]
     columns = next((number for number in COLUMNS if len(found) % number == 0), COLUMNS[0])
-    return f'<dl class="cards of-{columns}">\n{"".join(map(_html, found))}</dl>'
-
-
-def _html(card: Card) -> str:
-    big = escape(card.value)
-    if card.tone:
-        big = f'<b class="{card.tone}">{big}</b>'
-    beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
-    return f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
+    shown = ""
+    for card in found:
+        big = f'<b class="{card.tone}">{escape(card.value)}</b>' if card.tone else escape(card.value)
+        beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
+        shown += f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
+    return f'<dl class="cards of-{columns}">\n{shown}</dl>'
 
 
 def _memory(report: Overview) -> Iterator[Card]:

@@ -57,10 +57,8 @@ def packaged(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    allowed = [f"{kind}-src {_hash(text)}" for kind, text in (("style", style), ("script", script)) if text]
+    digests = {
+        kind: hashlib.sha256(text.encode()).digest() for kind, text in (("style", style), ("script", script)) if text
+    }
+    allowed = [f"{kind}-src 'sha256-{base64.b64encode(digest).decode()}'" for kind, digest in digests.items()]
     return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
