@@ -45,11 +45,8 @@ class Places(dict[Module, Place]):
     """Where each module's snapshots are recorded: one place for each block and top-level module."""
 
     def __missing__(self, module: Module) -> Place:
-        found = module
-        for above in module.ancestry:
-            if above.region == Region.BLOCK or (above.parent and not above.parent.parent):
-                found = above
-                break
+        outer = (one for one in module.ancestry if one.region == Region.BLOCK or (one.parent and not one.parent.parent))
+        found = next(outer, module)
         self[module] = self[found] if found is not module else Place(module.path, int(module.runs))
         return self[module]
 

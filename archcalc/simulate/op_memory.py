@@ -1,28 +1,32 @@
 """What single ops allocate and free, going forward and going back.
 
 Gradients are made, shared, added up and dropped as autograd's engine does it. Those of a tensor wait for the op that
-made it, those of a parameter for its other uses; once complete, they are `archcalc.simulate.parameter_gradients`'.
+made it, those of a parameter for its other uses, and then for the optimizer, or to be reduced over GPUs with those of
+their block.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from archcalc.simulate.events import Block, Ledger
+from archcalc.core.ir import Module
+from archcalc.simulate.events import Block, Ledger, Stream
 from archcalc.simulate.nodes import Cell, Group, ParamCopy, Step, Wanted
-from archcalc.simulate.parameter_gradients import ParameterGradients
 from archcalc.simulate.schedule import Schedule
 
 
 @dataclass
 class OpMemory:
-    """The live tensors at one instant of a step, and the gradients that wait for others."""
+    """The live tensors at one instant of a step, the gradients that wait for others, and those of parameters that are
+    complete."""
 
     schedule: Schedule
     ledger: Ledger
-    trained: ParameterGradients
     savers: dict[Cell, list[int]]  # of each tensor, those that have yet to go back
+    uses: Counter[Wanted]  # of each parameter, those that have yet to be differentiated
+    is_added: bool  # gradients of parameters, to those that are somewhere else
     alive: dict[Cell, Block] = field(default_factory=dict)
     weight_copies: dict[ParamCopy, Block] = field(default_factory=dict)  # by the number of the step
     replayed: set[int] = field(default_factory=set)  # steps that go back with recomputed tensors
@@ -30,6 +34,9 @@ class OpMemory:
     gradients: dict[Wanted, Block] = field(default_factory=dict)  # that wait
     views: set[Wanted] = field(default_factory=set)  # those whose gradient is a view of what another op made
     held: list[Block] = field(default_factory=list)  # until the optimizer's step: a parameter's is a part of each
+    done: list[Block] = field(default_factory=list)  # gradients of parameters, until that step is done
+    unreduced: dict[ParamCopy, Block] = field(default_factory=dict)
+    flat: Block | None = None  # what the last reduce-scatter reads
 
     def compute(self, step: Step, staying: Container[Cell], *, is_recomputed: bool = False) -> None:
         """Make what the op makes; whatever does not stay goes with the last op that reads it."""
@@ -168,7 +175,7 @@ class OpMemory:
         ledger, schedule = self.ledger, self.schedule
         if isinstance(wanted, Cell):
             return ledger.allocate("logits" if wanted in schedule.logits else "temporary", schedule.bytes[wanted])
-        passes = schedule.reduces or self.trained.is_added or wanted in self.gradients
+        passes = schedule.reduces or self.is_added or wanted in self.gradients
         size = schedule.gradients[wanted[0]].made
         made = ledger.allocate("temporary" if passes else "gradients", size, what=wanted[0])
         if step and schedule.loss_chunks > 1 and step.output in schedule.logits:
@@ -188,9 +195,9 @@ class OpMemory:
         then it takes a storage of its own. The last use of a parameter completes its gradient.
 
         Source: PyTorch, torch/csrc/autograd/input_buffer.cpp, accumulate. A view holds what it is a view of."""
-        ledger, uses = self.ledger, self.trained.uses
+        ledger = self.ledger
         if not isinstance(wanted, Cell):
-            uses[wanted] -= 1
+            self.uses[wanted] -= 1
             if made and step.cast_gradients.get(wanted[0]):
                 narrow, made = made, self._new(wanted, step)
                 ledger.free(narrow)
@@ -206,7 +213,29 @@ class OpMemory:
         else:
             ledger.free(made)
             made = there
-        if isinstance(wanted, Cell) or uses[wanted] > 0:
+        if isinstance(wanted, Cell) or self.uses[wanted] > 0:
             self.gradients[wanted] = made
+        elif self.schedule.reduces:
+            self.unreduced[wanted] = made
+        elif self.is_added:
+            ledger.free(made)
         else:
-            self.trained.keep(wanted, made)
+            self.done.append(made)
+
+    def reduce(self, block: Module | None = None) -> None:
+        """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share.
+
+        They are copied into one flat input of a reduce-scatter, which stays until those of the next block are to be
+        reduced, and the reduced shards are allocated on the stream of the reduce-scatter. Source: PyTorch,
+        torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py."""
+        ready = [one for one in self.unreduced if block is None or block in one[0].owner.ancestry]
+        sizes = [self.schedule.gradients[param] for param, _ in ready]
+        self.ledger.free(self.flat)
+        self.flat = self.ledger.allocate("temporary", sum(size.flat for size in sizes))
+        self.ledger.free(*[self.unreduced.pop(one) for one in ready])
+        share = 0 if self.schedule.accumulates else sum(size.share for size in sizes)
+        reduced = self.ledger.allocate("gradients", share, Stream.REDUCE_SCATTER)
+        if self.schedule.to_host:
+            self.ledger.free(reduced)
+        else:
+            self.done.append(reduced)

@@ -16,18 +16,17 @@ from archcalc.simulate.events import Block, Change, Event, Ledger
 from archcalc.simulate.gathering import Gathering
 from archcalc.simulate.nodes import Group, Loop, Step
 from archcalc.simulate.op_memory import OpMemory
-from archcalc.simulate.parameter_gradients import ParameterGradients
 from archcalc.simulate.schedule import Schedule
 
 
 def simulate(schedule: Schedule) -> list[Event]:
     """Every change in bytes over one step; the schedule stays as it is."""
     ledger, blocks = Ledger(), schedule.blocks
-    uses = Counter(wanted for step in schedule.steps() for wanted in step.grads if isinstance(wanted, tuple))
-    trained = ParameterGradients(schedule, ledger, uses, is_added=schedule.accumulates or schedule.to_host)
-    ops = OpMemory(schedule, ledger, trained, {one.cell: one.savers for one in schedule.saved()})
+    uses = Counter(wanted for step in schedule.steps() for wanted in step.grads)
+    savers, is_added = {one.cell: one.savers for one in schedule.saved()}, schedule.accumulates or schedule.to_host
+    ops = OpMemory(schedule, ledger, savers, uses, is_added)
     before = dict(zip(blocks, [None, *blocks], strict=False))
-    step = _Simulation(schedule, ledger, Gathering(ledger, schedule.shards, schedule.to_host), trained, ops, before)
+    step = _Simulation(schedule, ledger, Gathering(ledger, schedule.shards, schedule.to_host), ops, before)
     step.forward()
     if schedule.trains:
         step.backward()
@@ -42,7 +41,6 @@ class _Simulation:
     schedule: Schedule
     ledger: Ledger
     gathering: Gathering
-    trained: ParameterGradients
     ops: OpMemory
     before: dict[Group, Group | None]  # the block that runs before each
     gathered: dict[Group | str, list[Block]] = field(default_factory=dict)  # weights, of blocks and outside of them
@@ -112,10 +110,10 @@ class _Simulation:
         self._go_back()
         self._free_logits("backward")
         ledger.free(*self.gathered["root"])
-        self.trained.reduce()
-        if not self.trained.is_added:
-            self.trained.done.append(ledger.allocate("gradients", schedule.rounding))
-        ledger.free(self.trained.flat, bucket)
+        self.ops.reduce()
+        if not self.ops.is_added:
+            self.ops.done.append(ledger.allocate("gradients", schedule.rounding))
+        ledger.free(self.ops.flat, bucket)
 
     def update(self) -> None:
         """The optimizer's step, which is an instant of its own even where it needs nothing besides."""
@@ -124,7 +122,7 @@ class _Simulation:
         ledger.changes.append(Change("temporary", 0, "step", ledger.module, Block("temporary", 0)))
         for turn in self.schedule.updates:
             ledger.free(*[ledger.allocate("temporary", size) for size in turn])
-        ledger.free(*self.trained.done, *self.ops.held, self.workspace)
+        ledger.free(*self.ops.done, *self.ops.held, self.workspace)
 
     def _empty_autocast(self) -> None:
         """Behind the loss, copies live on where a product saved them: no biases, and none of what is recomputed."""
@@ -180,7 +178,7 @@ class _Simulation:
             ledger.module = group.module
             ledger.free(*self.gathered.pop(group))
             if schedule.reduces:
-                self.trained.reduce(group.module)
+                self.ops.reduce(group.module)
             if group is schedule.blocks[0]:
                 ledger.free(*self.gathering.copied_out(schedule.gathered_first))
             ledger.run = 0
@@ -189,7 +187,7 @@ class _Simulation:
         ledger.run = group.first
         if group is schedule.blocks[-1] and schedule.gathered_last:
             ledger.free(*self.gathered.pop("last"))
-            self.trained.reduce()
+            self.ops.reduce()
         if group not in self.gathered:
             self.gathered[group] = self.gathering.copied_out(group.gathered)
         self._prefetch(before)

@@ -28,13 +28,8 @@ from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload, workload
 
 DEPLOYMENTS = 64  # that are remembered, the latest ones
-MODES = {  # what is computed in each mode
-    "train": "train",
-    "forward": "forward",
-    "infer": "prefill",
-    "prefill": "prefill",
-    "decode": "decode",
-}
+# what is computed in each mode
+MODES = {"train": "train", "forward": "forward", "infer": "prefill", "prefill": "prefill", "decode": "decode"}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from archcalc.core.tree import enclosing, ops_in
 from archcalc.run.resolved import Run
 from archcalc.simulate.events import Block, Change
 
-FP32 = 4
 MADE_BY_EXPERTS = {Role.EXPERT_GATE, Role.EXPERT_UP}
 
 
@@ -54,7 +53,7 @@ def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
     logits = max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
     rows, residual = (rule.every_position and step.tokens) or step.requests, _residual(root, run)
     size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
-    size += rule.kernel_rows * logits * FP32 + residual
+    size += rule.kernel_rows * logits * BYTES["fp32"] + residual
     size -= run.engine.rules.held * residual + masked  # which layers have let go of by then
     block = Block("activations", size)
     return [Change("activations", sign * size, "forward", root, block) for sign in (1, -1) if size > 0]

@@ -19,7 +19,6 @@ from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.tables import kind_of
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError
-from archcalc.core.ir import walk
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
 from archcalc.run import sequence_parallel
@@ -48,9 +47,8 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     shown = (*layers, *(one.row for one in residents if one.held))
     answered = Answered(found, run, root, step, residents, choices, claims, whole, _earlier(found), table)
     counts = Counter[bool]()
-    for module, copies in walk(deployment.tree):
-        for param in module.params.values():
-            counts[deployment.keeping.trainable(param)] += int(copies) * int(param.elements)
+    for one in parameters.held:
+        counts[deployment.keeping.trainable(one.param)] += one.copies * int(one.param.elements)
     device = Later(partial(getattr, found, "device")) if found.has_device else None
     outside = max(found.required - found.bytes, 0) if run.engine.fills_device else 0
     return MemoryReport(

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from archcalc.core.ir import Op
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tensors import whole
@@ -26,7 +25,11 @@ def library_buffers(
     """`weights` and `activations` are number formats; `number` has the bytes of the library's workspaces, by name."""
     products = [op for op in ops_in(schedule.root) if op.traits.contraction and matrices(op)]
     fused = [op for op in products if all(is_added_in_place(op, param) for param in matrices(op))]
-    dummies = sum(rows * columns for rows, columns in {_shape(op, plan) for op in fused}) * BYTES[weights]
+    shapes = set[tuple[int, int]]()
+    for op in fused:  # on one GPU, of one expert; matrices that are one product lie above each other
+        columns, experts = (prod(plan.part(dim) for dim in dims) for dims in (op.over, op.select))
+        shapes.add((sum(plan.size(param) // experts for param in matrices(op)) // columns, columns))
+    dummies = sum(rows * columns for rows, columns in shapes) * BYTES[weights]
     gathered = [plan.size(whole(op.inputs[0])) for op in products if op.traits.collective == "buffer"]
     largest = max(gathered, default=0) * Policy(activations).bytes_of("act")  # which several heads share
     roles = [param.weight_role for op in products for param in matrices(op)]
@@ -35,10 +38,3 @@ def library_buffers(
     workspaces = number("linear_workspace") * linears + number("cublas_workspace") * of_pytorch
     schedule.at_start["buffers"] = dummies + workspaces + largest
     return schedule
-
-
-def _shape(op: Op, plan: Plan) -> tuple[int, int]:
-    """Rows and columns on one GPU, of one expert; matrices that are one product lie above each other."""
-    columns = prod(plan.part(dim) for dim in op.over)
-    one = [plan.size(param) // prod(plan.part(dim) for dim in op.select) for param in matrices(op)]
-    return sum(one) // columns, columns
