@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from archcalc.core.ir import walk
 from archcalc.core.roles import Role
+from archcalc.importers.gguf_layers import places
 from archcalc.model import Model
 from archcalc.spec.stored_tensors import Stored
 from archcalc.storage.packed_tensors import PARAMETER, Use
-from archcalc.storage.places import Place
 
 Tensors = dict[str, Stored]
 
@@ -47,10 +46,10 @@ def _taken(left: Tensors, names: list[str]) -> Tensors:
 
 def _further(model: Model, tensors: Tensors) -> list[str]:
     """Under names of their own, or as layers behind the last one; a model that counts them has them itself."""
-    root = model.build()
-    if any(param.weight_role is Role.FURTHER_TOKENS for module, _ in walk(root) for param in module.params.values()):
+    found = places(model.build())
+    if any(place.param.weight_role is Role.FURTHER_TOKENS for place in found):
         return []
-    depth = max((place.layers.end for place in _places(model)), default=0)
+    depth = max((place.layers.end for place in found), default=0)
 
     def is_behind(name: str) -> bool:
         layer = _LAYER.search(name)
@@ -59,13 +58,9 @@ def _further(model: Model, tensors: Tensors) -> list[str]:
     return [name for name in tensors if _FURTHER.search(name) or is_behind(name)]
 
 
-def _places(model: Model) -> list[Place]:
-    return [Place(param, int(copies)) for module, copies in walk(model.build()) for param in module.params.values()]
-
-
 def _copies(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> list[str]:
     """Tensors as large as the token table, of which the model has fewer than the files: those of the head first."""
-    params = [place.param for place in _places(model)]
+    params = [place.param for place in places(model.build())]
     table = next((param for param in params if param.weight_role is Role.TOKEN_TABLE), None)
     if table is None:
         return []

@@ -6,7 +6,7 @@ A file here has the types of one kind. It has either
 
 or such a function for each type, called like that; and, where they are not what they mostly are,
 
-    TYPES      further types, each with the function that reads it, or with arguments of `translate`
+    TYPES      further types, each with the function that reads it; or all those that `translate` reads
     USUAL      the task a config stands for that names no class: masked, seq2seq, image (otherwise causal)
     INERT      declared keys that change no parameter, shape or cost of these types, by the reason why, and so need
                not be read; those that are inert for every type are in `presets/hf/inert.json` (otherwise none)
@@ -31,7 +31,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +81,9 @@ def _families(name: str) -> dict[str, Family]:
     functions = {word: each for word, each in said.items() if isfunction(each) and each.__module__ == said["__name__"]}
     further = said.get("TYPES", (name,) if "translate" in said else ())
     types = {word: each for word, each in functions.items() if word not in _OF_FILES and not word.startswith("_")}
-    types |= further if isinstance(further, dict) else {model_type: {} for model_type in further}
+    types |= further if isinstance(further, dict) else dict.fromkeys(further, said.get("translate"))
     found = {}
-    for model_type, how in types.items():
-        translate = how if callable(how) else partial(said["translate"], **how)
+    for model_type, translate in types.items():
         reads = getattr(translate, "func", translate).__name__  # of a partial, that which it calls
         facts = {word: said.get(word, usual) for word, usual in _USUAL.items()}
         for word, fact in facts.items():

@@ -9,21 +9,19 @@ INERT = {"voxtral_encoder": {inert.NOT_HERE: "vocab_size"}}
 def _sound_encoder(c: Config, act: str = "activation_function", position: Fields | None = None) -> Fields:
     """An audio encoder inside another model; `act` is the key of its activation."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    if position is None:
+        position = {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True}
     return {
         "d_model": d_model,
         "heads": number,
         "head_dim": d_model // number,
         "attention": {"bias": biased(qvo=True)},
         "ffn": {"width": c.size("intermediate_size"), "act": activation(c, act)},
-        "position": position or _stored_sinusoids(c),
+        "position": position,
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }
-
-
-def _stored_sinusoids(c: Config) -> Fields:
-    return {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True}
 
 
 def voxtral_encoder(c: Config) -> Fields:

@@ -3,9 +3,10 @@
 V2 has a global response norm in each block in the place of that factor.
 """
 
+from functools import partial
+
 from archcalc.importers.hf._helpers import Config, Fields, conv_like, heads
 
-TYPES: dict[str, Fields] = {"convnext": {}, "convnextv2": {"response_norm": True}}
 USUAL = "image"
 INERT = conv_like.FEATURES
 NORM = {"norm": "layer"}
@@ -59,3 +60,9 @@ def _end(c: Config, number_of_stages: int) -> conv_like.Items:
     }
     end: conv_like.Items = heads.for_task(c, table)
     return end
+
+
+TYPES = {
+    "convnext": translate,
+    "convnextv2": partial(translate, response_norm=True),
+}

@@ -1,5 +1,7 @@
 """Decoders with experts in every block, or in all but the first."""
 
+from functools import partial
+
 from archcalc.importers.hf._helpers import (
     Config,
     Fields,
@@ -21,13 +23,28 @@ from archcalc.importers.hf._helpers.moe import (
     experts,
     first_dense,
     listed,
-    mixtral_like,
     mixture,
     one_dense_first,
     sparse_where,
     used,
 )
 from archcalc.importers.hf._helpers.patterns import stack
+
+
+def _all_sparse(c: Config, moe: Fields, **more: Value) -> Fields:
+    """A decoder with experts in every block, and no FFN."""
+    return decoder(c, ffn=None, moe=moe, decoder=stack(["attention moe"] * c.size("num_hidden_layers")), **more)
+
+
+def mixtral(
+    c: Config, *, number: str = "num_local_experts", qk_norm: str = "", norm: Value = "rms", **sizes: Value
+) -> Fields:
+    """Mixtral and others with MoE in every block, which differ in what else a block has.
+
+    `number` and `sizes` are the keys of the experts' sizes."""
+    moe = experts(c, number, "intermediate_size", shared_bias=c.flag("mlp_bias"), **sizes)
+    attention = {"bias": c.flag("attention_bias"), **when(qk_norm, qk_norm=qk_norm), **window(c)}
+    return _all_sparse(c, moe, attention=attention, norm=norm)
 
 
 def ernie4_5_moe(c: Config) -> Fields:
@@ -111,7 +128,7 @@ def olmoe(c: Config) -> Fields:
     if head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
         qk_norm = {"over": "all", "width": [c.size("hidden_size"), even_heads(c) * kv_heads(c)]}
         c.notes.append("QK norms have a different size than queries or keys: this model can be built but not run")
-    return mixtral_like(c, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": qk_norm})
+    return _all_sparse(c, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": qk_norm})
 
 
 def phimoe(c: Config) -> Fields:
@@ -122,7 +139,7 @@ def phimoe(c: Config) -> Fields:
     else:
         c.notes.append("transformers' PhiMoE ignores num_experts_per_tok: its router always selects two experts")
         moe = {"experts": number, "top": min(2, number), "width": width, "act": activation(c)}
-    return mixtral_like(
+    return _all_sparse(
         c,
         moe,
         attention={"bias": c.flag("attention_bias"), **window(c)},
@@ -131,4 +148,13 @@ def phimoe(c: Config) -> Fields:
     )
 
 
-TYPES = {"glm4v_moe_text": glm4_moe, "solar_open": glm4_moe}
+TYPES = {
+    "aria_text": partial(mixtral, number="moe_num_experts", shared="moe_num_shared_experts", per_token="moe_topk"),
+    "flex_olmo": partial(mixtral, number="num_experts", qk_norm="all", norm={"kind": "rms", "place": "out"}),
+    "granitemoe": mixtral,
+    "granitemoeshared": partial(mixtral, shared_width="shared_intermediate_size"),
+    "hunyuan_v1_moe": partial(mixtral, number="num_experts", qk_norm="head", shared_width="intermediate_size"),
+    "minimax_m2": partial(mixtral, qk_norm="all", correction=True),
+    "glm4v_moe_text": glm4_moe,
+    "solar_open": glm4_moe,
+}

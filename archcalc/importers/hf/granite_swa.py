@@ -1,10 +1,10 @@
 """Granite with attention sinks and sliding windows, dense or MoE; each block may have its own RoPE base."""
 
+from functools import partial
+
 from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, head_dim, rope, when, where_used
 from archcalc.importers.hf._helpers.layer_types import SLIDING, attentions, first_of_every, layer_types
 from archcalc.importers.hf._helpers.moe import experts
-
-TYPES = {"granite_swa": {"part": "ffn"}, "granitemoe_swa": {"part": "moe"}}
 
 
 def translate(c: Config, *, part: str) -> Fields:
@@ -33,3 +33,9 @@ def _kinds(c: Config, position: Fields) -> list[Fields]:
     usual, free = position.get("theta"), {"position": "none"}
     turned = [when(theta != usual, position={**position, "theta": float(theta)}) if theta else free for theta in said]
     return [{**slide, **turn} for slide, turn in zip(slides, turned, strict=True)]
+
+
+TYPES = {
+    "granite_swa": partial(translate, part="ffn"),
+    "granitemoe_swa": partial(translate, part="moe"),
+}

@@ -4,6 +4,7 @@ from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, heads
 from archcalc.importers.hf._helpers.layer_types import FULL, full, full_where, layer_types, paired
 from archcalc.importers.hf._helpers.moe import first_dense
 
+_GATED: Fields = {"act": "silu", "gated": True}
 _MIXERS = {"conv": "conv", FULL: "attention"}
 INERT = {
     "lfm2": {
@@ -48,7 +49,7 @@ def lfm2(c: Config) -> Fields:
     return decoder(
         c,
         **_convolutions(c, mixers),
-        ffn={"width": _width(c), "act": "silu", "gated": True},
+        ffn={"width": _width(c), **_GATED},
         decoder=paired(mixers, ["ffn"] * len(mixers)),
         head=_lfm2_head(c),
     )
@@ -71,14 +72,10 @@ def lfm2_moe(c: Config) -> Fields:
     return decoder(
         c,
         **_convolutions(c, mixers),
-        **where_used(parts, ffn=lambda: _ffn(c), moe=lambda: _experts(c)),
+        **where_used(parts, ffn=lambda: {"width": c.size("intermediate_size"), **_GATED}, moe=lambda: _experts(c)),
         decoder=paired(mixers, parts),
         head=_lfm2_head(c),
     )
-
-
-def _ffn(c: Config) -> Fields:
-    return {"width": c.size("intermediate_size"), "act": "silu", "gated": True}
 
 
 def _experts(c: Config) -> Fields:

@@ -1,15 +1,10 @@
 """Qwen 2 and 3: optional sliding windows in later blocks; Qwen 2 has biases on q, k and v, Qwen 3 a QK norm."""
 
+from functools import partial
+
 from archcalc.importers.hf._helpers import Config, Fields, decoder, even_heads, inert, rope
 from archcalc.importers.hf._helpers.layer_types import layer_types, sliding, sliding_from
 
-TYPES: dict[str, Fields] = {
-    "qwen2": {},
-    "qwen2_5_omni_text": {},
-    "qwen2_vl_text": {"even": True},
-    "qwen2_5_vl_text": {"even": True},
-    "qwen3": {"qk_norm": True},
-}
 INERT = {inert.USUAL_LAYERS: "max_window_layers", inert.NOT_HERE: "use_sliding_window sliding_window"}
 
 
@@ -23,3 +18,12 @@ def translate(c: Config, *, qk_norm: bool = False, even: bool = False) -> Fields
     window = c.choose("use_sliding_window", c.given("sliding_window"), None)
     usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
     return decoder(c, **changes, **sliding(c, layer_types(c, usual), window))
+
+
+TYPES = {
+    "qwen2": translate,
+    "qwen2_5_omni_text": translate,
+    "qwen2_vl_text": partial(translate, even=True),
+    "qwen2_5_vl_text": partial(translate, even=True),
+    "qwen3": partial(translate, qk_norm=True),
+}

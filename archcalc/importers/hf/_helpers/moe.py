@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import decoder, ffn, top, where_used
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.blocks import ffn, top, where_used
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.words import activation
 
@@ -85,8 +84,3 @@ def used(c: Config, parts: list[str], experts: Any, dense: Any = None) -> Fields
     fields = where_used(parts, ffn=dense or (lambda: ffn(c)), moe=experts)
     c.skip("hidden_act", *(key for key in _KEYS if c.named(key) in c.declared))
     return fields
-
-
-def mixtral_like(c: Config, moe: Fields, **more: Any) -> Fields:
-    """A decoder with experts in every block, and no FFN."""
-    return decoder(c, ffn=None, moe=moe, decoder=stack(["attention moe"] * c.size("num_hidden_layers")), **more)
