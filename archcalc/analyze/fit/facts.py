@@ -48,7 +48,11 @@ def facts(request: Request, devices: Iterable[Device]) -> Facts:
     can = [capabilities(device) for device in devices]
     serves = bool(options.engine) and run.engine.fills_device  # such keep all weights on their devices
     has_host = not serves and not request.split and not kinds & set(ALONE)
-    decodes = _decodes(request)
+    decodes = bool(request.network.resolved.lengths)
+    try:
+        check_decodes(request.network)
+    except InputError:
+        decodes = False
     by_layers = not options.trains and (not options.engine or run.engine.rules.weight_files == "gguf")
     own_attention = not options.trains and not run.engine.rules.torch_attention  # for every device that it runs on
     parameters, kept_as_given = request.deployment.parameters, options.cache_type_k or options.cache_type_v
@@ -73,11 +77,3 @@ def facts(request: Request, devices: Iterable[Device]) -> Facts:
 
 def has_bitsandbytes(device: Device) -> bool:
     return refusal(engine("transformers"), DeviceFacts.of(device), weights=("nf4",)) is None
-
-
-def _decodes(request: Request) -> bool:
-    try:
-        check_decodes(request.network)
-    except InputError:
-        return False
-    return bool(request.network.resolved.lengths)

@@ -50,14 +50,10 @@ def _spread(request: Request, wanted: list[Change], device: Device, name: str) -
             chosen = fewer
     spread = Spread.of(changed(request, joined(chosen)), device).over(gpus)
     assert spread  # which was found to fit
-    found = remedy(spread, joined([*chosen, _more(request, spread, gpus, name)]), len(chosen) + 1)
-    return replace(found, gpus=gpus)
-
-
-def _more(request: Request, spread: Request, gpus: int, name: str) -> Change:
-    """Training with ZeRO-3, else with tensor parallelism, or with layers split among devices named together."""
+    # Training with ZeRO-3, else with tensor parallelism, or with layers split among devices named together.
     price, plan = f"{gpus} devices instead of {request.options.plan.gpus}", spread.options.plan
     options = {"dp": plan.dp, "zero": 3} if request.options.trains else {"tp": plan.tp}
+    more = Change(f"{gpus} GPUs", COST, price, options, exact=True)
     if spread.split:
-        return Change(f"{gpus} GPUs", COST, price, exact=True, typed=f"--gpu {gpus}x{name}")
-    return Change(f"{gpus} GPUs", COST, price, options, exact=True)
+        more = replace(more, options={}, typed=f"--gpu {gpus}x{name}")
+    return replace(remedy(spread, joined([*chosen, more]), len(chosen) + 1), gpus=gpus)

@@ -22,18 +22,15 @@ Found = tuple[tuple[Remedy, ...], list[Remedy | None]]
 def remedies(placed: Sequence[Placed]) -> Found:
     """Those to list, and the cheapest for each device; None where it fits already, or where nothing helps."""
     short = [one for one in placed if not fits(one.request, one.group.first)]
-    if not short or any(map(_lacks_host, placed)):  # nothing here is known to take less of the host's memory
+    asked = (one.request for one in placed if one.request.options.host is not None)
+    # Nothing here is known to take less of the host's memory.
+    if not short or any(host_bytes(request) > (request.options.host or 0) for request in asked):
         return (), [None] * len(placed)
     if len(placed) == 1:
         found = tuple(_in_all(placed[0].request, one) for one in _of_one(placed[0]))
         return found, [found[0] if found else None]
     listed = _of_several(short)
     return tuple(listed), [_cheapest(one, listed) if one in short else None for one in placed]
-
-
-def _lacks_host(placed: Placed) -> bool:
-    there = placed.request.options.host
-    return there is not None and host_bytes(placed.request) > there
 
 
 def _in_all(request: Request, found: Remedy) -> Remedy:

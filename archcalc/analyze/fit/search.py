@@ -8,7 +8,7 @@ kept in a combination that it fits without.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -51,15 +51,14 @@ def remedy(request: Request, change: Change, changes: int = 1) -> Remedy:
 
 def alone(request: Request, axes: Sequence[Axis], device: Device) -> list[Remedy]:
     """Of each axis the cheapest change that is enough by itself; the cheapest of all first."""
-    found = [next(_enough(request, _sized(request, axis, device), device), None) for axis in axes]
-    return sorted((one for one in found if one), key=lambda one: one.change.cost)
-
-
-def _enough(request: Request, axis: Axis, device: Device) -> Iterator[Remedy]:
-    for change in axis:
-        with_it = tried(request, change)
-        if with_it and fits(with_it, device):
-            yield remedy(with_it, change)
+    found: list[Remedy] = []
+    for axis in axes:
+        for change in _sized(request, axis, device):
+            with_it = tried(request, change)
+            if with_it and fits(with_it, device):
+                found.append(remedy(with_it, change))
+                break
+    return sorted(found, key=lambda one: one.change.cost)
 
 
 def _sized(request: Request, axis: Axis, device: Device) -> Axis:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.plot.usual_values import usual_values
 from archcalc.analyze.plot.values import Value, in_order, numbered, values
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.ladders import ladder
 from archcalc.run.options import options_of
 from archcalc.spec.option import Option, other_names
 from archcalc.spec.option_checks import flag, memory_size
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.subject import Subject
 
 Written = str | Mapping[str, Any]  # seq=1k..128k, or {"seq": [1024, 2048]}
+HALVED = (8, 4)  # bits of a weight: the widths that people choose from
 _SWITCHED = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
@@ -106,8 +107,18 @@ def _checked(value: Value, one: Option, where: str) -> Value:
 
 
 def _usual(name: str, option: str, flag: str, subject: Subject) -> Axis:
-    if flag == "--by" and (found := usual_values(option, subject)):
-        return Axis(name, option, found.values, found.as_it_is)
+    """Values of `--by` where none are named: whatever an option can be; formats as they are now, and what is narrower
+    by its name."""
+    if flag == "--by" and option in ("weights", "kv_dtype"):
+        run, engine = subject.deployment.run, str(subject.given.get("engine") or "").partition("@")[0]
+        rungs = ladder(engine or None)
+        now, formats = run.cache_name, [one.format for one in rungs.kv]
+        if option == "weights":
+            now, formats = run.format.name.lower(), [one.format for one in rungs.weights if one.bits in HALVED]
+        if now:
+            return Axis(name, option, (now, *(one for one in formats if one != now)), now)
+    elif flag == "--by" and option and (choices := dict(options_of("plot"))[option].choices):
+        return Axis(name, option, choices)
     example = "1k..128k" if flag == "--x" else "VALUE,VALUE"
     raise InputError("its values are missing", f"write {flag} {name}={example}", field=f"{flag} {name}")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from archcalc.analyze.plot.curves import Family
 from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.report import PlotReport
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.run.device import remarks
 
@@ -18,6 +18,7 @@ LEFT_OUT = (Topic.TABLE,)  # how to read the tables of another report
 SOLVED = Assumption(
     Topic.TABLE, "crossings are solved on whole numbers: at the last one and at the next, both sides were computed"
 )
+FITS = "fits: needs no more than the device has; `archcalc fit` keeps the error band to spare"
 BETWEEN = Assumption(
     Topic.TABLE,
     "at least, at most: a crossing between two points, where sizes are refused or (training) not searched",
@@ -26,15 +27,18 @@ BETWEEN = Assumption(
 
 def notes(report: PlotReport, refused: Sequence[tuple[str, InputError]], gpus: Sequence[str]) -> PlotReport:
     """With its assumptions, and the words of its picture."""
-    own = (*_read(report), *_gaps(report, refused), *_crossed(report), *_devices(report, gpus))
-    chart = replace(report.curves, title=report.title(), told=_told(report))
-    return replace(report, assumptions=(*own, *_of_points(report)), curves=chart)
-
-
-def _told(report: PlotReport) -> str:
-    """For those who cannot see the chart."""
+    own = [*_read(report), *_gaps(report, refused)]
+    crossed = [one.crossing.solved for one in report.met if one.crossing]
+    if any(crossed):
+        own.append(SOLVED)
+    if not all(crossed):
+        own.append(BETWEEN)
+    if gpus:
+        own += all_on(Topic.DEVICE, (FITS, *(each for name in dict.fromkeys(gpus) for each in remarks(name))))
     ranges = [report._range(replace(panel, lines=(line,))) for panel in report.curves.panels for line in panel.lines]
-    return ". ".join([*ranges, *(one.told for one in report.met)]) + "."
+    told = ". ".join([*ranges, *(one.told for one in report.met)]) + "."  # for those who cannot see the chart
+    chart = replace(report.curves, title=report.title(), told=told)
+    return replace(report, assumptions=(*own, *_of_points(report)), curves=chart)
 
 
 def _read(report: PlotReport) -> Iterator[Assumption]:
@@ -82,22 +86,6 @@ def _listed(report: PlotReport, places: list[int | str]) -> str:
     if len(named) > MANY:
         return f"{report.x.name} {named[0]}, {named[1]} … {named[-1]}"
     return f"{report.x.name} {', '.join(named)}"
-
-
-def _crossed(report: PlotReport) -> Iterator[Assumption]:
-    found = [one.crossing for one in report.met if one.crossing]
-    if any(one.solved for one in found):
-        yield SOLVED
-    if not all(one.solved for one in found):
-        yield BETWEEN
-
-
-def _devices(report: PlotReport, gpus: Sequence[str]) -> Iterator[Assumption]:
-    if not gpus:
-        return
-    text = "fits: needs no more than the device has; `archcalc fit` keeps the error band to spare"
-    yield Assumption(Topic.DEVICE, text)
-    yield from (Assumption(Topic.DEVICE, each) for name in dict.fromkeys(gpus) for each in remarks(name))
 
 
 def _of_points(report: PlotReport) -> Iterator[Assumption]:

@@ -49,13 +49,9 @@ def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subje
         what += f", by {by.name}"
     commands = dict.fromkeys(one.command for one in asked if one.command != "params")
     varied = "mode" in (x.option, by and by.option)
-    modes = dict.fromkeys(_mode(subject, command) for command in commands if not varied)
+    modes = {command: subject.mode(command) for command in commands if not varied}
+    if modes.get("flops") == "infer":
+        modes["flops"] = "prefill"
+    said = dict.fromkeys(MODE_WORDS.get(mode, mode) for mode in modes.values())
     sizes = (f"{name} {subject.given[name]}" for name in ("batch", "seq", "context") if subject.given.get(name))
-    return " · ".join((what, *modes, *sizes))
-
-
-def _mode(subject: Subject, command: str) -> str:
-    mode = subject.mode(command)
-    if command == "flops" and mode == "infer":
-        return "prefill"
-    return MODE_WORDS.get(mode, mode)
+    return " · ".join((what, *said, *sizes))
