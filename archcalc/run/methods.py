@@ -27,17 +27,12 @@ class Method:
     about: str = ""
     source: str = ""
     sequences: int = 1  # that are computed for one of the batch
-    loss: str = "model"  # that of the model's class, or log_probabilities of every token
+    reads_tokens: bool = False  # the log-probability of every token makes the loss, in place of the model's own
     reference: str = "none"  # same: a frozen model on the same GPUs
     reference_pass: str = ""  # when it runs: rollout, before the step, or loss, behind the forward pass
     logits: str = "freed"  # or held until the loss is computed
     copied_logits: int = 0  # one in so many is copied besides
     rollout: str = "none"  # who generates: nobody, policy, same, sleep, other
-
-    @property
-    def reads_tokens(self) -> bool:
-        """Whether the loss is made of the log-probability of every token."""
-        return self.loss == "log_probabilities"
 
     def of_step(self, work: Workload) -> Workload:
         """The sequences that one forward pass computes."""

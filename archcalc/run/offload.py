@@ -9,6 +9,7 @@ from archcalc.run.all_options import AllOptions
 from archcalc.run.option_words import OFFLOADED
 
 EVERY = 2**40  # layers: all that there are
+UPDATED_THERE = ("optimizer", "params")  # parts with which the CPU computes the optimizer's step
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Offload:
     embedding: bool = False
     experts: int = 0
     gpu_layers: int | None = None
+    updates: bool = False  # the optimizer's step is computed by the CPU, where its states and the gradients are
 
     @classmethod
     def of(cls, asked: AllOptions) -> Offload:
@@ -34,15 +36,11 @@ class Offload:
             embedding="embedding" in said,
             experts=EVERY if every else asked.n_cpu_moe or 0,
             gpu_layers=asked.ngl,
+            updates=not said.isdisjoint(UPDATED_THERE),
         )
 
     def __bool__(self) -> bool:
         return self != Offload()
-
-    @property
-    def updates(self) -> bool:
-        """Whether the optimizer's step is computed by the CPU, where its states and the gradients are."""
-        return self.optimizer or self.params
 
 
 INSTEAD = {

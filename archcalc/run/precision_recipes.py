@@ -3,12 +3,12 @@ and activations; and which of them a device cannot train in, or computes in fp16
 
     recipe("autocast").weights
 
-What `--precision` means by a training code is in `archcalc.run.code.recipes`.
+What `--precision` means by a training code is in `archcalc.run.code.rules`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from archcalc.core.errors import InputError
@@ -22,7 +22,7 @@ WIDE_FILES = (None, "fp32", "fp64")  # a model whose files name no number format
 
 @dataclass(frozen=True)
 class Recipe:
-    """`weights` is what is trained is kept in, `frozen` all else, if that differs. `master` is a wider copy of the
+    """`weights` is what is trained is kept in, `frozen` all else. `master` is a wider copy of the
     weights that the optimizer updates; `copies` a narrower one made for a step.
 
     `gathered` is what shards are turned into when they are gathered, and what the gradients of that are in;
@@ -51,38 +51,30 @@ class Recipe:
     estimate: str = ""
     word: str = ""  # that was asked for
 
-    @property
-    def of_frozen(self) -> str:
-        """The number format of weights that are not trained."""
-        return self.frozen or self.weights
-
 
 @cache
 def recipe(name: str) -> Recipe:
     """A recipe by its name; one that is `like` another has what it does not say from there."""
-    data = dict(document(paths.shipped("recipes")[name]).data)
-    like = data.pop("like", None)
-    return replace(recipe(like), **data) if like else Recipe(**data)
-
-
-def training_refusal(device: Capabilities, recipe: Recipe) -> InputError | None:
-    """Products in fp8 need its arithmetic; a step that is in bf16 throughout has no counterpart in fp16, whose range is
-    too small for optimizer states."""
-    if recipe.products == "fp8" and device.fp8 is False:
-        return _lacks(device, "fp8", "choose --precision mixed")
-    if recipe.states == "bf16" and device.bf16 is False:
-        return _lacks(device, "bf16", "choose --precision mixed, in fp16 there, or fp32")
-    if "bf16" in (recipe.weights, recipe.activations) and device.bf16 is False and device.fp16 is False:
-        return _lacks(device, "bf16 and no fp16", "choose --precision fp32")
-    return None
+    files = paths.shipped("recipes")
+    data = dict(document(files[name]).data)
+    while like := data.pop("like", None):
+        data = {**document(files[like]).data, **data}
+    return Recipe(**{"frozen": data["weights"], **data})
 
 
 def training_replacement(device: Capabilities, recipe: Recipe) -> str:
-    """The sentence where fp16 with a scaled loss, which takes the same memory, stands for bf16; else nothing."""
-    if "bf16" not in (recipe.weights, recipe.activations) or device.bf16 is not False:
+    """The sentence where fp16 with a scaled loss, which takes the same memory, stands for bf16; else nothing. Products
+    in fp8 need its arithmetic; a step that is in bf16 throughout has no counterpart in fp16, whose range is too small
+    for optimizer states: both are refused where the device has none."""
+    lacks, hint, is_bf16 = "", "", "bf16" in (recipe.weights, recipe.activations)
+    if recipe.products == "fp8" and device.fp8 is False:
+        lacks, hint = "fp8", "choose --precision mixed"
+    elif recipe.states == "bf16" and device.bf16 is False:
+        lacks, hint = "bf16", "choose --precision mixed, in fp16 there, or fp32"
+    elif is_bf16 and device.bf16 is False and device.fp16 is False:
+        lacks, hint = "bf16 and no fp16", "choose --precision fp32"
+    if lacks:
+        raise InputError(f"{device.words} has no {lacks}", hint, field="--precision")
+    if not is_bf16 or device.bf16 is not False:
         return ""
     return f"fp16 with a scaled loss in place of bf16, which takes the same: {device.words} has no bf16"
-
-
-def _lacks(device: Capabilities, what: str, hint: str) -> InputError:
-    return InputError(f"{device.words} has no {what}", hint, field="--precision")

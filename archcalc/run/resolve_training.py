@@ -9,17 +9,17 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.network import Network
 from archcalc.run import methods
-from archcalc.run.code import Code, code, support
-from archcalc.run.code.recipes import Default, meant, recipe_defaults
+from archcalc.run.code import code, rules
+from archcalc.run.code.rules import meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
 from archcalc.run.kernels import torch_kernel
-from archcalc.run.offload import Offload
+from archcalc.run.offload import UPDATED_THERE
 from archcalc.run.optimizers import optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import CHECKPOINT, WIDE_FILES, Recipe, training_refusal
+from archcalc.run.precision_recipes import training_replacement
 from archcalc.run.resolved import Run
-from archcalc.run.training_choices import NO_DEFAULT, Defaults, training_choices
+from archcalc.run.training_choices import NO_DEFAULT, training_choices
 from archcalc.storage import named_formats
 
 
@@ -29,14 +29,12 @@ def training_run(model: Network, asked: Options) -> Run:
     used = code(asked.code, model.model_type, model.config)
     if asked.habit:
         used = used.with_habits(asked.habit)
-    support.check(asked, used, model.spec.family)
+    rules.check(asked, used, model.spec.family)
     usual, habits = recipe_defaults(used, asked), used.habits
-    kept = _recipe(model, asked, used, usual)
+    kept = meant(used, asked, usual, model.spec.precision)
     device = asked.device.capabilities if asked.device else NOTHING_KNOWN
-    if refused := training_refusal(device, kept):
-        raise refused
-    offload = Offload.of(asked)
-    if offload.updates and habits.gradients == "resident":
+    instead, offloaded = training_replacement(device, kept), asked.offload or ()
+    if habits.gradients == "resident" and not set(offloaded).isdisjoint(UPDATED_THERE):
         fact = f"archcalc does not know how {used.name} updates weights in host RAM"
         raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
@@ -44,7 +42,7 @@ def training_run(model: Network, asked: Options) -> Run:
     made = Run(
         mode="train",
         plan=replace(asked.plan, padded_to=habits.vocabulary_rows),
-        format=named_formats.weight_format(asked.weights or kept.of_frozen),
+        format=named_formats.weight_format(asked.weights or kept.frozen),
         activations=kept.activations,
         attention=str(attention.value),
         recipe=kept,
@@ -61,22 +59,10 @@ def training_run(model: Network, asked: Options) -> Run:
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
         overhead=asked.overhead,
-        offload=offload,
     )
-    choices = tuple(training_choices(model, asked, made, usual, attention, device))
+    choices = tuple(training_choices(model, asked, made, usual, attention, instead))
     notes, estimates = tuple(_notes(model, asked, made)), tuple(_estimates(asked, made))
     return replace(made, choices=choices, assumptions=notes, estimates=estimates)
-
-
-def _recipe(model: Network, asked: Options, used: Code, usual: Defaults) -> Recipe:
-    """Of the precision that is asked for, of the code's own, or mixed for a model whose files are in 16 bits; frozen
-    weights in the number format of the files, where the recipe leaves them in that."""
-    is_wide = model.spec.precision in WIDE_FILES
-    by_files = Default("fp32" if is_wide else "mixed", "", "")
-    kept = meant(asked.precision or str(usual.get("precision", by_files).value), used, asked)
-    if kept.frozen != CHECKPOINT:
-        return kept
-    return replace(kept, frozen="fp32" if is_wide else "bf16")
 
 
 # Notes
@@ -84,8 +70,8 @@ def _recipe(model: Network, asked: Options, used: Code, usual: Defaults) -> Reci
 
 def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
     assert made.recipe
-    given, known = {one.partition("=")[0] for one in asked.habit or ()}, support.said(asked, made.code)
-    for rule in made.code.assumed:  # the habits that people choose differently, unless they were given
+    given, known = {one.partition("=")[0] for one in asked.habit or ()}, rules.said(asked, made.code)
+    for rule in made.code.file.assumed:  # the habits that people choose differently, unless they were given
         if rule.first not in given and rule.holds(known):
             text = f"{made.code.name}: {rule.first}={known[rule.first]}, {rule.about}"
             yield Assumption(Topic.CODE, text, known[rule.first], "--habit")
@@ -111,15 +97,16 @@ def _estimates(asked: Options, made: Run) -> Iterator[str]:
         yield "torch.compile: assumes elementwise ops are fused, and recomputed instead of saved"
     if made.loss_chunks > 1 and habits.loss_chunks in ("freed", "packed", "backward"):
         yield "chunked cross-entropy: each chunk's logits are freed before the next"
-    if made.offload.optimizer:
+    offloaded = asked.offload or ()
+    if "optimizer" in offloaded:
         yield "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block"
-    elif made.offload.params:
+    elif "params" in offloaded:
         yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"
-    if made.offload.activations:
+    if "activations" in offloaded:
         yield "offloaded activations: a block's leave while the next computes, and are back one block ahead"
     if made.format.is_quantised:
         yield "quantised training: weights are dequantised to 16 bits one layer at a time"
     if made.format.is_quantised and recipe.products == "fp8":
         yield "fp8 with quantised weights: only the adapters' matrix products are computed in fp8"
-    known = support.said(asked, made.code) | {"precision": recipe.word, "attention": made.attention}
-    yield from (rule.about for rule in made.code.unmeasured if rule.holds(known))
+    known = rules.said(asked, made.code) | {"precision": recipe.word, "attention": made.attention}
+    yield from (rule.about for rule in made.code.file.unmeasured if rule.holds(known))

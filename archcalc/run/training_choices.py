@@ -8,10 +8,8 @@ from archcalc.core.assumptions import Topic
 from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import PLAIN
-from archcalc.run.code.recipes import Default
-from archcalc.run.device.capabilities import Capabilities
+from archcalc.run.code.rules import Default
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import training_replacement
 from archcalc.run.resolved import Run
 
 Defaults = dict[str, Default]
@@ -25,66 +23,59 @@ CHECKPOINTING = {
 
 
 def training_choices(
-    model: Network, asked: Options, made: Run, usual: Defaults, attention: Choice, device: Capabilities
+    model: Network, asked: Options, made: Run, usual: Defaults, attention: Choice, instead: str
 ) -> Iterator[Choice]:
-    """In the order of the first line: what is trained, where that is not all of the model by its own loss, then how."""
+    """In the order of the first line: what is trained, where that is not all of the model by its own loss, then how.
+    `instead` says that fp16 stands for bf16 on the device."""
     if asked.method and asked.method != "sft":
         yield Choice("method", asked.method, asked.method.upper(), Reason.ASKED)
     if asked.lora:
         over = f" over {asked.weights_words} weights" if asked.weights else ""
         yield Choice("lora", asked.lora, f"LoRA r{asked.lora}{over}", Reason.ASKED)
-    yield _precision(model, asked, made, usual, device)
+    yield _precision(model, asked, made, usual, instead)
     yield attention
-    yield from _recipe(asked, made, usual)
+    for each in _of_code(asked, made, usual):
+        is_asked = getattr(asked, each.name) not in (None, "code")
+        yield Choice(each.name, each.value, each.words, Reason.ASKED) if is_asked else each
     whose = "" if made.code.name == PLAIN or asked.code else ", which has this model's class"
     reason, words = Reason.ASKED if asked.code else Reason.ARCHCALC, made.code.words
-    yield Choice("code", made.code.name, words, reason, f"code: {words}, {made.code.about}{whose}")
+    yield Choice("code", made.code.name, words, reason, f"code: {words}, {made.code.file.about}{whose}")
 
 
-def _precision(model: Network, asked: Options, made: Run, usual: Defaults, device: Capabilities) -> Choice:
-    """fp16 stands for bf16 on devices that have none, and takes the same."""
+def _precision(model: Network, asked: Options, made: Run, usual: Defaults, instead: str) -> Choice:
     used = made.recipe
     assert used
-    instead = training_replacement(device, used)
+    reason, words, text = Reason.ASKED, used.words, f"{used.word}: {used.about}"
     if instead:
-        return Choice("precision", used.word, used.words.replace("bf16", "fp16"), Reason.DEVICE, instead)
-    text = f"{used.word}: {used.about}"
-    if asked.precision:
-        return Choice("precision", used.word, used.words, Reason.ASKED, text)
-    if "precision" in usual:
-        return Choice("precision", used.word, used.words, Reason.CODE, f"{text}; {usual['precision'].why}")
-    stored = model.spec.precision
-    why = f"the model's files have {stored}" if stored else "the model's files name no number format"
-    return Choice("precision", used.word, used.words, Reason.MODEL, f"{text}; {why}")
+        reason, words, text = Reason.DEVICE, words.replace("bf16", "fp16"), instead
+    elif not asked.precision and "precision" in usual:
+        reason, text = Reason.CODE, f"{text}; {usual['precision'].why}"
+    elif not asked.precision:
+        stored = model.spec.precision
+        why = f"the model's files have {stored}" if stored else "the model's files name no number format"
+        reason, text = Reason.MODEL, f"{text}; {why}"
+    return Choice("precision", used.word, words, reason, text)
 
 
-def _recipe(asked: Options, made: Run, usual: Defaults) -> Iterator[Choice]:
-    """What the code's recipe leaves out is not worth a line."""
+def _of_code(asked: Options, made: Run, usual: Defaults) -> Iterator[Choice]:
+    """As the code runs it. What its recipe leaves out is not worth a line."""
     default, words = usual.get("recompute", NO_DEFAULT), CHECKPOINTING[made.recompute]
-    recompute, why = asked.recompute or str(default.value), f"{words}: {default.why}" if default.why else ""
-    yield _filled("recompute", recompute, words, asked.recompute, why, Topic.CODE)
+    why, code = f"{words}: {default.why}" if default.why else "", made.code.name
+    yield Choice("recompute", asked.recompute or str(default.value), words, Reason.CODE, why, Topic.CODE)
     assert made.optimizer
     name = made.optimizer.name
-    yield _filled("optimizer", name, name, asked.optimizer, f"optimizer {name}: {usual['optimizer'].why}")
+    yield Choice("optimizer", name, name, Reason.CODE, f"optimizer {name}: {usual['optimizer'].why}")
     if made.loss_chunks > 1:
         words = f"loss in {made.loss_chunks} chunks"
-        why = f"{words}, as {made.code.name} computes it"
-        yield _filled("loss_chunks", made.loss_chunks, words, asked.loss_chunks, why, Topic.CODE)
-    if made.accumulate > 1 and made.plan.pp > 1 and not asked.accumulate:
-        words = f"{made.accumulate} micro-batches"
+        why = f"{words}, as {code} computes it"
+        yield Choice("loss_chunks", made.loss_chunks, words, Reason.CODE, why, Topic.CODE)
+    words = f"{made.accumulate} micro-batches"
+    if made.accumulate > 1 and made.plan.pp > 1:
         why = f"{words} a step, so that every pipeline stage has one to work on"
         yield Choice("accumulate", made.accumulate, words, Reason.ARCHCALC, why, Topic.PARALLELISM)
     elif made.accumulate > 1:
-        why = f"gradients of several micro-batches are accumulated, as in {made.code.name}'s configs"
-        words = f"{made.accumulate} micro-batches"
-        yield _filled("accumulate", made.accumulate, words, asked.accumulate, why, Topic.CODE)
+        why = f"gradients of several micro-batches are accumulated, as in {code}'s configs"
+        yield Choice("accumulate", made.accumulate, words, Reason.CODE, why, Topic.CODE)
     if made.compile != "none":
-        words, why = f"torch.compile ({made.compile})", f"{made.code.name} compiles: {made.compile}"
-        yield _filled("compile", made.compile, words, asked.compile != "code", why, Topic.CODE)
-
-
-def _filled(name: str, value: str | int, words: str, asked: object, why: str, topic: Topic | None = None) -> Choice:
-    """A value that was asked for, or that of the code."""
-    if asked:
-        return Choice(name, value, words, Reason.ASKED)
-    return Choice(name, value, words, Reason.CODE, why, topic)
+        words, why = f"torch.compile ({made.compile})", f"{code} compiles: {made.compile}"
+        yield Choice("compile", made.compile, words, Reason.CODE, why, Topic.CODE)

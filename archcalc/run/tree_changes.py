@@ -16,15 +16,15 @@ from archcalc.run.code.shards import gather_again
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
-from archcalc.run.style import is_narrow, parameter_style, style_of
+from archcalc.run.style import parameter_style, style_of
 from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
 
 
 def traced(model: Network, run: Run, work: Workload) -> Module:
     """The model as the run computes it: in its style, with its adapters and its loss, of one GPU's part."""
-    part = sequence_parallel.one_part(run.method.of_step(work), run.plan.cp)
-    return model.build(replace(part, style=style_of(run)), tuple(tree_changes(run)))
+    part, style = sequence_parallel.one_part(run.method.of_step(work), run.plan.cp), style_of(run)
+    return model.build(replace(part, style=style), (*parameter_changes(run), *_changes(run, style.narrow)))
 
 
 def adapted(model: Network, run: Run, work: Workload) -> Module:
@@ -32,34 +32,29 @@ def adapted(model: Network, run: Run, work: Workload) -> Module:
     return model.build(replace(work, style=parameter_style(run)), tuple(parameter_changes(run)))
 
 
-def tree_changes(run: Run) -> Iterator[Change]:
-    """In the order in which they are made."""
-    yield from parameter_changes(run)
+def _changes(run: Run, narrow: bool) -> Iterator[Change]:
+    """Those that leave the parameters as they are, in the order in which they are made."""
+    habits = run.code.habits
     if run.recipe and run.method.reads_tokens:
         wide = returns_fp32(run.recipe)
-        yield TokenLogProbabilities(wide, cast=wide and is_narrow(run))
-    if run.plan.tp > 1 and run.code.habits.parallel_head == "gathered":
+        yield TokenLogProbabilities(wide, cast=wide and narrow)
+    if run.plan.tp > 1 and habits.parallel_head == "gathered":
         yield gather_logits
-    if run.trains and run.code.habits.head == "chunks":
-        yield HeadInChunks(is_narrow(run))
-    if run.loss_chunks > 1 and run.code.name != PLAIN and run.code.habits.loss_chunks != "freed":
-        yield _loss_in_chunks(run)
+    if run.trains and habits.head == "chunks":
+        yield HeadInChunks(narrow)
+    way = habits.loss_chunks if run.loss_chunks > 1 and run.code.name != PLAIN else "freed"
+    if way == "backward":
+        yield CopiedHidden(narrow)
+    elif way == "packed":
+        yield PackedHidden(narrow)
+    elif way != "freed":
+        yield LossInChunks(run.loss_chunks, by_head=way == "list", is_compiled=run.compile == "all")
     if run.recipe and run.recipe.autocast:
         yield Autocast(run.recipe, run.format, adapted=bool(run.lora), frozen=run.freeze)
     if run.plan.sp:
         yield sequence_parallel.split_sequence
-    if run.plan.sp and run.code.habits.gathered == "again":
+    if run.plan.sp and habits.gathered == "again":
         yield gather_again
-
-
-def _loss_in_chunks(run: Run) -> Change:
-    """The change that the code's way of it makes to a traced model."""
-    way = run.code.habits.loss_chunks
-    if way == "backward":
-        return CopiedHidden(is_narrow(run))
-    if way == "packed":
-        return PackedHidden(is_narrow(run))
-    return LossInChunks(run.loss_chunks, by_head=way == "list", is_compiled=run.compile == "all")
 
 
 def parameter_changes(run: Run) -> Iterator[Change]:

@@ -28,8 +28,14 @@ def shipped(folder: str, name: str) -> dict[str, Any]:
     return found
 
 
+_NODES: dict[tuple[Path, type], Any] = {}
+
+
 def node(file: Path, kind: type[Read]) -> Read:
-    """One file as a node of that kind."""
-    found = document(file)
-    with found.locating():
-        return read_node(kind, found.data)
+    """One file as a node of that kind, read once."""
+    if (file, kind) not in _NODES:
+        found = document(file)
+        with found.locating():
+            _NODES[file, kind] = read_node(kind, found.data)
+    made: Read = _NODES[file, kind]
+    return made

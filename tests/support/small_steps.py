@@ -23,7 +23,7 @@ BATCH, WIDTH, INNER, VOCAB, LAYERS = 3, 8, 32, 50, 2
 HIDDEN, WIDE, LOGITS = BATCH * WIDTH, BATCH * INNER, BATCH * VOCAB  # numbers of an activation
 MATRIX, HEAD = WIDTH * INNER, WIDTH * VOCAB  # weights: two matrices a layer, and one behind them
 FP32, BF16 = 4, 2
-RECIPE = Recipe("own", "own", "own", weights="fp32", gradients="fp32", states="fp32", activations="fp32")
+RECIPE = Recipe("own", "own", "own", weights="fp32", gradients="fp32", states="fp32", activations="fp32", frozen="fp32")
 
 
 def network(layers: int = LAYERS, *, has_head: bool = True) -> Module:

@@ -24,7 +24,7 @@ from archcalc.core.precision import BYTES
 from archcalc.run.accuracy import not_compared
 from archcalc.run.choice import Choice
 from archcalc.run.choice import notes_of as notes_of_choices
-from archcalc.run.code.support import unmeasured_ops
+from archcalc.run.code.rules import unmeasured_ops
 from archcalc.run.option_words import KV_RULES
 from archcalc.run.resolved import Run
 from archcalc.storage.checkpoint import Checkpoint
@@ -170,7 +170,7 @@ RULES = (  # in the order of a report
     Rule(_of_claims),
     Rule(lambda it: it.found.deployment.offloading.notes(it.found.work), when=lambda it: it.run.offload),
     Rule(lambda it: notes_of(it.root, "notes", "work_notes", "memory_notes")),
-    Rule(lambda it: unmeasured_ops(it.root, it.run.code), when=lambda it: it.run.code.measured_kinds),
+    Rule(lambda it: unmeasured_ops(it.root, it.run.code), when=lambda it: it.run.code.file.measured_kinds),
     Rule(_of_stage, when=lambda it: it.run.stage),
     Rule(lambda it: left_whole(it.undivided), when=lambda it: it.undivided),
     Rule(lambda it: [note for one in it.residents for note in one.assumptions]),

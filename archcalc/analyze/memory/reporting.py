@@ -90,7 +90,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
 def _earlier(found: Peak) -> dict[str, int]:
     """Bytes by the training code as it stood at the end of earlier years, where it has such a model and options."""
     deployment, code, sizes = found.deployment, found.deployment.run.code, {}
-    for month in [] if code.version else code.ends_of_years():
+    for month in [] if code.version else code.ends_of_years:
         with suppress(InputError):
             asked = replace(deployment.options, code=f"{code.name}@{month}")
             sizes[month] = peak(deploy(deployment.network, asked, deployment.stage), found.sizes).bytes

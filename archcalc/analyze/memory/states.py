@@ -92,7 +92,7 @@ class Keeping:
 
 def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:
     """How a run stores the parameters of a model, and which it trains; `tree` was traced for it."""
-    rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
+    rest = run.format.rest or (run.recipe.frozen if run.recipe else run.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
     known, as_stored = facts(tree, fused_qkv=fused), "weights" not in run.said
     trainable: Trainable = never

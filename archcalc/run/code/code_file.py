@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainValidator
+from pydantic_core import PydanticKnownError
 
 from archcalc.core.errors import InputError
 from archcalc.run.all_options import AllOptions
@@ -21,11 +23,10 @@ from archcalc.spec.node import Node, mistake, shown
 from archcalc.spec.option import declared, flag_of
 
 RECIPE = "recipe"  # what a rule says of a word of --precision
-EARLIER, BEFORE = "earlier", "before"  # changes, of which a version has the choice before, and their days
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ANY = "any"  # whatever is given, but nothing that switches an option off
 OFF = (None, False, 0, 1, "none")
-WORDS = ("when", "about", "hint", "source")  # keys of a rule that are no values
+TEXTS = ("about", "hint", "source")  # of a rule
 Words = dict[str, str]
 Habit = dict[str, str | int]
 
@@ -36,28 +37,20 @@ class Rule:
 
     `values` are what it says of other options, by their names."""
 
-    when: tuple[tuple[str, tuple[Any, ...]], ...]
+    when: dict[str, list[Any]]
+    values: dict[str, Any]
     about: str = ""
     hint: str = ""
     source: str = ""
-    values: tuple[tuple[str, Any], ...] = ()
-
-    @classmethod
-    def of(cls, written: Mapping[str, Any]) -> Rule:
-        said = written.get("when", {}).items()
-        when = ((name, tuple(one) if isinstance(one, list) else (one,)) for name, one in said)
-        words = {word: written[word] for word in WORDS[1:] if word in written}
-        values = tuple((name, value) for name, value in written.items() if name not in WORDS)
-        return cls(tuple(when), values=values, **words)
 
     @property
     def first(self) -> str:
         """The option or habit that it is about."""
-        return self.when[0][0]
+        return next(iter(self.when))
 
     def holds(self, said: Mapping[str, Any]) -> bool:
         """Of an option that takes several values, one of those that are named is enough."""
-        for name, values in self.when:
+        for name, values in self.when.items():
             given = said.get(name)
             each = given if isinstance(given, tuple) else (given,)
             if not any(one in values or (ANY in values and one not in OFF) for one in each):
@@ -65,18 +58,23 @@ class Rule:
         return True
 
 
-def _rule(said: dict[str, Any]) -> dict[str, Any]:
-    """Its words are texts, its conditions names with values, and what else it says are options, each read as such."""
-    for word in WORDS[1:]:
-        if not isinstance(said.get(word, ""), str):
-            raise mistake(f"expected text for {word}, found {shown(said[word])}")
-    when = said.get("when", {})
-    values = when.values() if isinstance(when, dict) else [{}]
-    if any(isinstance(each, dict) for one in values for each in (one if isinstance(one, list) else [one])):
+def _rule(said: Any, *, is_conditional: bool = False) -> Rule:
+    """Its texts, its conditions, which are names with values, and what else it says: options, each read as such."""
+    if not isinstance(said, dict):
+        raise PydanticKnownError("dict_type")
+    texts = {word: said[word] for word in TEXTS if word in said}
+    for word, text in texts.items():
+        if not isinstance(text, str):
+            raise mistake(f"expected text for {word}, found {shown(text)}")
+    asked = said.get("when", {})
+    named = asked.items() if isinstance(asked, dict) else [("", {})]
+    when = {name: one if isinstance(one, list) else [one] for name, one in named}
+    if any(isinstance(each, dict) for one in when.values() for each in one):
         raise mistake("expected options and their values for when, such as `zero: [2, 3]`")
+    values = {name: value for name, value in said.items() if name not in (*TEXTS, "when")}
     known, recipes = dict(declared(AllOptions)), paths.shipped("recipes")
-    for name, value in said.items():
-        if name in WORDS or (name == RECIPE and isinstance(value, str) and value in recipes):
+    for name, value in values.items():
+        if name == RECIPE and isinstance(value, str) and value in recipes:
             continue
         if name not in known:
             raise mistake(f"no option is called {name}")
@@ -84,23 +82,19 @@ def _rule(said: dict[str, Any]) -> dict[str, Any]:
             known[name].read(value, flag_of(name))
         except InputError as error:
             raise mistake(f"{name}: {error.fact}") from None
-    return said
-
-
-def _conditional(said: dict[str, Any]) -> dict[str, Any]:
-    if not said.get("when"):
+    if is_conditional and not when:
         raise mistake("a rule of this kind says when it holds, such as `when: {zero: [2, 3]}`")
-    return said
+    return Rule(when, values, **texts)
 
 
 def _change(said: Habit) -> Habit:
-    if not DAY.fullmatch(str(said.get(BEFORE, ""))):
+    if not DAY.fullmatch(str(said.get("before", ""))):
         raise mistake("a change says before which day the choice was another: `before: 2025-03-26`")
     return said
 
 
-RuleForm = Annotated[dict[str, Any], AfterValidator(_rule)]
-Conditional = Annotated[RuleForm, AfterValidator(_conditional)]
+RuleForm = Annotated[Rule, PlainValidator(_rule)]
+Conditional = Annotated[Rule, PlainValidator(partial(_rule, is_conditional=True))]
 Changes = list[Annotated[Habit, AfterValidator(_change)]]
 
 
@@ -111,18 +105,18 @@ class CodeFile(Node):
     about: str
     source: str
     like: str | None = None
-    since: str | None = None
-    release: str | None = None
-    layers: Words = Field(default_factory=dict)
+    since: str = ""  # the day from which on it is known
+    release: str = ""  # of the library, as it was read
+    layers: Words = Field(default_factory=dict)  # the names of its forward functions (`archcalc.styles.ways`)
     habits: Habit = Field(default_factory=dict)
-    earlier: Changes = Field(default_factory=list)
+    earlier: Changes = Field(default_factory=list)  # the choice before a change, and the day of the change
     tasks: dict[str, Words] = Field(default_factory=dict)
-    numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
-    choices: dict[str, list[str]] = Field(default_factory=dict)
-    architectures: list[str] = Field(default_factory=list)
-    measured_kinds: list[str] = Field(default_factory=list)
-    precisions: dict[str, list[RuleForm]] = Field(default_factory=dict)
-    recipes: list[RuleForm] = Field(default_factory=list)
-    assumed: list[Conditional] = Field(default_factory=list)
-    unmeasured: list[RuleForm] = Field(default_factory=list)
-    refuses: list[Conditional] = Field(default_factory=list, alias="refused")
+    numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)  # sizes that it has chosen, by name
+    choices: dict[str, list[str]] = Field(default_factory=dict)  # habits that people choose by its flags, and what from
+    architectures: list[str] = Field(default_factory=list)  # the families of architectures that it has; empty: any
+    measured_kinds: list[str] = Field(default_factory=list)  # kinds of op in the runs that it was compared with
+    precisions: dict[str, list[RuleForm]] = Field(default_factory=dict)  # what the words of --precision mean by it
+    recipes: list[RuleForm] = Field(default_factory=list)  # what it runs where a question leaves an option open
+    assumed: list[Conditional] = Field(default_factory=list)  # what is said under a report
+    unmeasured: list[RuleForm] = Field(default_factory=list)  # what rests on its source alone
+    refuses: list[Conditional] = Field(default_factory=list, alias="refused")  # what it does not have

@@ -57,10 +57,3 @@ def facts(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> Facts:
     names = (said[key] for key in keys.get("activation", ()) if isinstance(said.get(key), str))
     dropped = None if places is None else tuple(place for place, key in places.items() if said.get(key))
     return replace(found, activation=next(names, ""), dropout=dropped)
-
-
-def task_of(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> str:
-    """What the class is for that a config names, or the usual one of its type."""
-    named = [name for name in (config or {}).get("architectures") or () if name in about["classes"]]
-    task: str = about["classes"][named[0]] if named else about["usual"]
-    return task

@@ -22,7 +22,7 @@ def gather_weights(
 ) -> Schedule:
     """`reshard` says which blocks free their gathered weights after the forward pass: always, all_but_last or never;
     `ends`, that what stands in front of the blocks is a group of its own, and so is what stands behind them."""
-    width = BYTES[recipe.gathered or recipe.of_frozen]
+    width = BYTES[recipe.gathered or recipe.frozen]
     narrow = BYTES[recipe.gathered_matrices] if recipe.gathered_matrices else width
 
     def size(param: Param, matrix: int) -> int:

@@ -31,7 +31,7 @@ def dequantise(schedule: Schedule, stored: Stored, plan: Plan, width: int, numbe
 def cast_bytes(param: Param, stored: Stored, plan: Plan, recipe: Recipe) -> int:
     """Bytes of a cast copy; a weight that autocast finds narrow, as it is kept or as it is gathered, needs none, and a
     quantised one is dequantised."""
-    kept = recipe.weights if stored.trained(param) else recipe.of_frozen
+    kept = recipe.weights if stored.trained(param) else recipe.frozen
     is_narrow = recipe.autocast and BYTES[recipe.gathered or kept] != BYTES["fp32"]
     return 0 if is_narrow or stored.quantised(param) else plan.size(param) * BYTES[recipe.copies]
 

@@ -12,7 +12,7 @@ from archcalc.core.errors import InputError
 from archcalc.model import Model
 from archcalc.run.code import code
 from archcalc.run.code.library import known
-from archcalc.run.code.recipes import meant, recipe_defaults
+from archcalc.run.code.rules import meant, recipe_defaults
 from archcalc.run.options import Options
 from archcalc.run.precision_recipes import recipe
 from archcalc.spec import paths
@@ -74,7 +74,7 @@ def test_every_default_has_a_reason_and_a_source(name: str) -> None:
     ],
 )
 def test_mixed_precision_is_what_the_code_runs(name: str, given: dict[str, Any], found: str) -> None:
-    assert meant("mixed", code(name, "llama"), options(**given)).name == found
+    assert meant(code(name, "llama"), options(precision="mixed", **given), {}, None).name == found
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_mixed_precision_is_what_the_code_runs(name: str, given: dict[str, Any],
 )
 def test_a_precision_that_a_code_lacks_is_refused(name: str, word: str, given: dict[str, Any], fact: str) -> None:
     with pytest.raises(InputError, match=fact):
-        meant(word, code(name), options(**given))
+        meant(code(name), options(precision=word, **given), {}, None)
 
 
 def test_every_word_means_something_by_every_code() -> None:
     words = dict(code("plain").precisions)
-    assert {word for name in known() for word, _ in code(name, "llama").precisions} == set(words)
+    assert {word for name in known() for word in code(name, "llama").precisions} == set(words)
 
 
 # LoRA and QLoRA

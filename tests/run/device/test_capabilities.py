@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc.core.errors import InputError
 from archcalc.run.code import OWN
 from archcalc.run.device import capabilities, catalog, device
 from archcalc.run.device.capabilities import FORMATS
 from archcalc.run.kernels import EAGER, EFFICIENT, FLASH, torch_kernel
-from archcalc.run.precision_recipes import recipe, training_refusal, training_replacement
+from archcalc.run.precision_recipes import recipe, training_replacement
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -134,7 +135,9 @@ def test_the_attention_kernel_of_a_device(name: str, activations: str, kernel: s
 )
 def test_what_a_device_trains_in(name: str, precision: str, outcome: str) -> None:
     known, asked = capabilities(device(name)[1]), recipe(precision)
-    refused, replaced = training_refusal(known, asked), training_replacement(known, asked)
-    found = "refused" if refused else {True: "replaced", False: "as it is"}[bool(replaced)]
-    assert found == outcome
-    assert not refused or "--precision" in refused.hint
+    if outcome == "refused":
+        with pytest.raises(InputError) as refused:
+            training_replacement(known, asked)
+        assert "--precision" in refused.value.hint
+    else:
+        assert bool(training_replacement(known, asked)) == (outcome == "replaced")
