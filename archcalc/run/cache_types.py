@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archcalc.core.errors import InputError
 from archcalc.run.engine.rules import EngineRules
 from archcalc.spec.option import flag_of
-from archcalc.storage.named_formats import spelled, uniform_format
+from archcalc.storage.named_formats import meaning, uniform_format
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
@@ -43,7 +43,7 @@ class CacheTypes(NamedTuple):
 
 def cache_types(asked: Options) -> CacheTypes:
     """Refuses more than two formats, and two options for one thing."""
-    pair = [spelled(part.strip(), of="caches") for part in (asked.kv_dtype or "").split(",")]
+    pair = [meaning(part.strip(), of="caches").format for part in (asked.kv_dtype or "").split(",")]
     if len(pair) > 2 or (asked.kv_dtype and not all(pair)):
         hint = "write q8_0, or q8_0,q4_0 for keys and values"
         raise InputError("expected one format, or two", hint, field=flag_of(BOTH))
@@ -54,7 +54,7 @@ def cache_types(asked: Options) -> CacheTypes:
             raise InputError(
                 "--kv-dtype names a format already", f"leave one of them out, or {flag_of(name)}", field=flag_of(name)
             )
-        each[place] = Part(spelled(own, of="caches"), name) if own else each[place]
+        each[place] = Part(meaning(own, of="caches").format, name) if own else each[place]
     return CacheTypes(*each)
 
 

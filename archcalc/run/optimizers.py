@@ -11,8 +11,6 @@ kernels (`counters`).
 from __future__ import annotations
 
 import math
-from functools import cache
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -41,18 +39,6 @@ class States(Node):
     bytes: Number = 0
     block: Number = 0
 
-    def size(self, param: Param, elements: int, width: int) -> int:
-        """In bytes, of `elements` of the parameter; `width` is that of the recipe. Rows and columns are those of the
-        last two axes, as PyTorch keeps the parameter; a shard has its share."""
-        scales, factors = SCALE * -(-elements // self.block) if self.block else 0, 0
-        if len(param.axes) > 1:
-            *_, rows, columns = param.shape
-            whole = math.prod(param.shape)
-            by_line = self.rows * (whole // columns) + self.columns * (whole // rows)
-            by_pair = self.row_squares * (whole // columns * rows) + self.column_squares * (whole // rows * columns)
-            factors = (by_line + by_pair) * elements // whole
-        return self.values * (elements * (self.bytes or width) + scales) + factors * (self.bytes or width)
-
 
 class SmallStates(States):
     """The states of parameters with fewer elements than `below`."""
@@ -78,29 +64,32 @@ class Optimizer(Node):
     estimate: str = ""
 
     def states(self, param: Param, elements: int, width: int) -> int:
-        """What it keeps of a parameter of which `elements` are here, where a state has `width` bytes."""
-        role, axes, found = param.weight_role, len(param.axes), self.state
+        """What it keeps of a parameter of which `elements` are here, where a state has `width` bytes by the recipe.
+        Rows and columns are those of the last two axes, as PyTorch keeps the parameter; a shard has its share."""
+        role, axes, kept = param.weight_role, len(param.axes), self.state
         is_hidden = param.owner.group != ModuleGroup.HEAD and not role.is_table and role not in (Role.NORM, Role.BIAS)
         if self.small and elements < self.small.below:
-            found = self.small
+            kept = self.small
         elif self.hidden_matrices and axes == 2 and is_hidden:
-            found = self.hidden_matrices
+            kept = self.hidden_matrices
         elif self.matrices and axes > 1:
-            found = self.matrices
-        return found.size(param, elements, width)
+            kept = self.matrices
+        scales, factors = SCALE * -(-elements // kept.block) if kept.block else 0, 0
+        if axes > 1:
+            *_, rows, columns = param.shape
+            whole = math.prod(param.shape)
+            by_line = kept.rows * (whole // columns) + kept.columns * (whole // rows)
+            by_pair = kept.row_squares * (whole // columns * rows) + kept.column_squares * (whole // rows * columns)
+            factors = (by_line + by_pair) * elements // whole
+        return kept.values * (elements * (kept.bytes or width) + scales) + factors * (kept.bytes or width)
 
 
 def optimizer(name: str) -> Optimizer:
     """An optimizer by its name or another that it has, whatever its case."""
     wanted, files = name.lower().replace("_", "-"), paths.presets(FOLDER)
     if wanted in files:
-        return _read(files[wanted])
-    found = next((each for each in map(_read, files.values()) if wanted in each.aliases), None)
+        return node(files[wanted], Optimizer)
+    found = next((each for each in (node(file, Optimizer) for file in files.values()) if wanted in each.aliases), None)
     if found is None:
         raise InputError(f"no optimizer called {name}", did_you_mean(wanted, files), field="--optimizer")
     return found
-
-
-@cache
-def _read(file: Path) -> Optimizer:
-    return node(file, Optimizer)

@@ -31,6 +31,7 @@ class Options(AllOptions):
 
     device: DeviceFacts | None = None  # on which it runs, where one is named
     typed_weights: Typed | None = None  # where --weights was another name for a format
+    trains: bool = False  # whether that is its mode
     is_planned: bool = False  # whether the plan was chosen for that device, and not given
 
     @classmethod
@@ -42,18 +43,15 @@ class Options(AllOptions):
         mode = values.pop("mode", None) or asked.mode or "train"
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
         if "weights" in values:
-            from archcalc.storage.named_formats import typed_weights
+            from archcalc.storage.named_formats import meaning
 
             written = values["weights"]
-            if found := typed_weights(written, values.get("engine") or ""):  # another name of a format
+            found = meaning(written, values.get("engine") or "")
+            if found.why:  # another name of a format
                 values |= {"weights": found.format, "typed_weights": Typed(written, *found)}
-        made = cls(mode=mode, sizes=sizes, **values)
+        made = cls(mode=mode, sizes=sizes, trains=mode == "train", **values)
         made.check()
         return made
-
-    @property
-    def trains(self) -> bool:
-        return self.mode == "train"
 
     @property
     def typed(self) -> Typed | None:

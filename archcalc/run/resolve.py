@@ -38,4 +38,9 @@ def resolve(model: Network, asked: Options) -> Run:
     elif words:
         choices = (Choice("plan", words, words, Reason.ASKED), *choices)
     made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
-    return replace(made, cards=asked.device.cards(asked.plan.gpus), devices=asked.device.kind) if asked.device else made
+    if asked.device is None:
+        return made
+    cards, group = "", asked.device.group
+    if group:
+        cards = group.words if group.count > 1 else f"{asked.plan.gpus} × {group.words}"
+    return replace(made, cards=cards, devices=asked.device.kind)

@@ -15,9 +15,9 @@ from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.code import OWN, code
 from archcalc.run.engine.catalog import PLAIN
-from archcalc.run.engine.instead import replacement
 from archcalc.run.engine.on_device import UNKNOWN
 from archcalc.run.engine.running import Running
+from archcalc.run.engine.supports import replacement
 from archcalc.run.kernels import engine_kernel, torch_kernel
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run

@@ -41,6 +41,7 @@ def training_run(model: Network, asked: Options) -> Run:
     chunks = asked.loss_chunks or habits.usual_chunks
     made = Run(
         mode="train",
+        trains=True,
         plan=replace(asked.plan, padded_to=habits.vocabulary_rows),
         format=named_formats.weight_format(asked.weights or kept.frozen),
         activations=kept.activations,

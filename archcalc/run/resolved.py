@@ -30,6 +30,7 @@ class Run:
     format: WeightStorage
     activations: str  # number format
     attention: str
+    trains: bool = False
     recipe: Recipe | None = None
     optimizer: Optimizer | None = None
     accumulate: int = 1
@@ -70,10 +71,6 @@ class Run:
     def traced_attention(self) -> str:
         """As forward code computes it: what an engine's own kernel stores is added to a kernel that stores nothing."""
         return "flash" if self.engine.rules.attention else self.attention
-
-    @property
-    def trains(self) -> bool:
-        return self.mode == "train"
 
     def choice(self, name: str) -> Choice | None:
         """The value of one option, with its reason."""

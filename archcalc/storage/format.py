@@ -16,7 +16,6 @@ from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
 from archcalc.storage.gguf_mixtures import Rule, alike
-from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts, Place, Shape
 
 BLOCKED = "matrices"  # what GGUF's formats quantise, of which a row is made of whole blocks
@@ -70,25 +69,21 @@ class Format:
         if self.pad:
             out, into = (self.pad[name] for name in (("out", "ffn") if called == "ffn.down" else ("ffn", "in")))
             shape = Shape(shape.stack, -(-shape.rows // out) * out, -(-shape.columns // into) * into)
-        if not self.others:
-            return place.copies * self._fitting(columns).bytes(shape)
         if model.tied and called == "table.token":  # rules address a matrix that is shared, or stored fused with others
             called = "head"
         elif model.fused_qkv and called in ("attention.q", "attention.k", "attention.v"):
             called = "attention.qkv"
         roles = {called, "experts"} if place.role.is_expert else {called}
-        found = 0
-        for group in alike(place.layers or LayerNumbers.up_to(place.copies), self.others, place.depth):
+        chosen = [] if self.others else [(place.copies, self)]
+        for group in alike(place, self.others) if self.others else ():
             rules = (one for one in self.others if one.holds(roles, next(iter(group)), place.depth, model))
-            chosen = next((one.format for one in rules), self)  # the first rule that applies decides
-            found += group.number * chosen._fitting(columns).bytes(shape)
+            chosen.append((group.number, next((one.format for one in rules), self)))  # the first that applies decides
+        found = 0
+        for copies, kept in chosen:
+            while kept.quantises == BLOCKED and columns % kept.block:  # rows are no whole blocks: a fallback format
+                kept = kept.instead or plain("fp16")  # llama.cpp's last resort
+            found += copies * kept.bytes(shape)
         return found
-
-    def _fitting(self, columns: int) -> Format:
-        """If rows are not whole blocks, a fallback format; llama.cpp's last resort is fp16."""
-        if self.quantises != BLOCKED or columns % self.block == 0:
-            return self
-        return self.instead._fitting(columns) if self.instead else plain("fp16")
 
     def bytes(self, shape: Shape) -> int:
         """A partial group counts as a whole one."""

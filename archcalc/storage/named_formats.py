@@ -28,7 +28,7 @@ LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
 
 def weight_format(name: str) -> Format:
     """What `--weights` means: a file of llama.cpp's that is called so, else a format; `q4_0_pure` is one format."""
-    wanted = spelled(name)
+    wanted = meaning(name).format
     files, bits = paths.presets("files"), average(wanted)
     if bits:
         return _of_average(bits)
@@ -39,7 +39,7 @@ def weight_format(name: str) -> Format:
 
 def uniform_format(name: str, option: str = "--weights") -> Format:
     """One format for all numbers, by its name, whatever its case."""
-    wanted = spelled(name, of="weights" if option == "--weights" else "caches")
+    wanted = meaning(name, of="weights" if option == "--weights" else "caches").format
     if wanted in PLAIN:
         return plain(wanted)
     formats = paths.presets("formats")
@@ -49,27 +49,16 @@ def uniform_format(name: str, option: str = "--weights") -> Format:
     return _read(formats[wanted])
 
 
-def spelled(name: str, engine: str = "", *, of: str = "weights") -> str:
-    """As it is called here, whatever its case and signs, or the name that people have for it; as it is if unknown.
-    Names of caches (`of`) are not those of weights: q4 is Q4_0 there."""
-    word = _logged(name)
-    if not word or word in PLAIN or word in (known := names()):
-        return word
-    found = meant(name, known, engine, of=of)
-    return found.format if found else word
-
-
-def typed_weights(name: str, engine: str = "") -> Meant | None:
-    """What another name for a format means to an engine; None for a format's own name, and for what is unknown."""
-    found = None if _logged(name) in names() else meant(name, names(), engine)
-    return found if found and found.why else None
-
-
-def _logged(name: str) -> str:
-    """As llama.cpp's logs write it: `Q4_K - Medium`, `IQ4_XS - 4.25 bpw`, `MXFP4 MoE`."""
+def meaning(name: str, engine: str = "", *, of: str = "weights") -> Meant:
+    """The format of a name, whatever its case and signs, and what is to be said of the choice where it is another name
+    that people or the engine have for it; the name as it is if unknown. Names of caches (`of`) are not those of
+    weights: q4 is Q4_0 there. llama.cpp's logs write `Q4_K - Medium`, `IQ4_XS - 4.25 bpw`, `MXFP4 MoE`."""
     first, _, second = name.lower().partition(" - ")
     word = LOGGED.get(first, first).replace("-", "_") + LOGGED.get(second, "")
-    return SPELLINGS.get(word, word)
+    word = SPELLINGS.get(word, word)
+    if not word or word in PLAIN or word in (known := names()):
+        return Meant(word)
+    return meant(name, known, engine, of=of) or Meant(word)
 
 
 def _of_average(found: Average) -> Format:
@@ -119,15 +108,15 @@ def files() -> tuple[str, ...]:
 
 def format_file(name: str) -> Path | None:
     """The file that describes a format; None for a plain number format."""
-    return paths.presets("formats").get(spelled(name))
+    return paths.presets("formats").get(meaning(name).format)
 
 
 def is_file(name: str) -> bool:
-    return spelled(name) in files()
+    return meaning(name).format in files()
 
 
 def of_gguf(name: str) -> bool:
     """Whether it is a format of GGUF files alone: a mixture of llama.cpp's, or a type of GGML's in blocks."""
-    wanted = spelled(name).removesuffix(PURE)
+    wanted = meaning(name).format.removesuffix(PURE)
     blocks = [kind["name"].lower() for kind in types().values() if kind["numbers"] > 1]
     return wanted in (*files(), *blocks)

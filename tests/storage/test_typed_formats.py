@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from archcalc import load
-from archcalc.storage.named_formats import names, spelled, weight_format
+from archcalc.storage.named_formats import meaning, names, weight_format
 from archcalc.storage.typed_formats import typed_names
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ BITS = {  # of a large matrix, by arithmetic
 
 @pytest.mark.parametrize("written", MEANT)
 def test_a_name_is_one_format(written: str) -> None:
-    assert spelled(written) == MEANT[written]
+    assert meaning(written).format == MEANT[written]
 
 
 @pytest.mark.parametrize("written", BITS)
@@ -57,8 +57,8 @@ def test_bits_of_a_weight(written: str) -> None:
 def test_case_and_signs_are_forgiven(name: str) -> None:
     """Of every format and every name in the file."""
     forms = (name.upper(), name.replace("_", "-"), f"{name}.gguf", name.replace(" ", "_"))
-    assert {spelled(form) for form in forms} == {spelled(name)}
-    assert spelled(name) in names()
+    assert {meaning(form).format for form in forms} == {meaning(name).format}
+    assert meaning(name).format in names()
 
 
 @pytest.mark.parametrize(

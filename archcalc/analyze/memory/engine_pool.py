@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from math import ceil
 
-from archcalc.run.engine.on_device import headroom_on
 from archcalc.run.engine.running import Running
 
 CACHE = ("kv_cache", "state", "draft_cache")
@@ -30,8 +29,7 @@ def required_by_engine(engine: Running, beside: int, cache: int) -> int:
 
 def beside_cache(engine: Running, parts: dict[str, int], gpus: int, layers: int) -> int:
     """All that is within the share and no cache, by the parts of a step's peak on one of so many GPUs."""
-    if engine.rules.pool == "static" and engine.step:
-        left = headroom_on(engine.rules, engine.step, engine.device.memory, gpus)
-        return parts["weights"] + parts["overhead"] + left
+    if engine.rules.pool == "static" and engine.has_steps:
+        return parts["weights"] + parts["overhead"] + engine.headroom(gpus)
     outside = 0 if engine.rules.graphs_in_share else engine.graphs(layers)
     return sum(size for part, size in parts.items() if part not in CACHE) - outside

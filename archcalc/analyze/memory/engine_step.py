@@ -45,13 +45,13 @@ def is_fused(module: Module, run: Run) -> bool:
 
 def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
     """Choosing a token for every request, once the layers are done; `masked` are the bytes of attention's masks."""
-    rule, step = run.engine.rules.sampler, run.engine.step
-    if rule is None or step is None:
+    rule, engine = run.engine.rules.sampler, run.engine
+    if rule is None or not engine.has_steps:
         return []
     # scores for one position; every GPU of a tensor-parallel group gathers all of them
     heads = [op for module, _ in walk(root) if module.group == ModuleGroup.HEAD for op in module.ops]
     logits = max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
-    rows, residual = (rule.every_position and step.tokens) or step.requests, _residual(root, run)
+    rows, residual = (rule.every_position and engine.tokens) or engine.requests, _residual(root, run)
     size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
     size += rule.kernel_rows * logits * BYTES["fp32"] + residual
     size -= run.engine.rules.held * residual + masked  # which layers have let go of by then

@@ -7,8 +7,6 @@ A device of which neither generation nor target is known has unknown capabilitie
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -76,22 +74,15 @@ def capabilities(device: Device) -> Capabilities:
     """What is known of the device's generation, narrowed by its target where its file names one; a format of which its
     file has a peak is one that it computes in. Nothing where its file names neither generation nor target."""
     found: list[Generation] = []
-    for maker in map(_read, paths.presets(KIND).values()):
+    for maker in (node(file, Maker) for file in paths.presets(KIND).values()):
         if (device.maker or maker.maker) == maker.maker and (device.generation or device.compute):
             wanted = [one for one in maker.generations if one.name == (device.generation or one.name)]
             found += (one for one in wanted if one.compute == (device.compute or one.compute))
-    shared = {name: _agreed([getattr(one, name) for one in found]) for name in Arithmetic.model_fields}
-    shared |= {name: True for name in FORMATS if shared[name] is None and getattr(device.peak, name)}
-    shared["compute"] = device.compute or shared["compute"]
-    shared["generation"] = device.generation or _agreed([one.name for one in found])
+    said = {name: {getattr(one, name) for one in found} for name in Generation.model_fields}
+    # what all of them say
+    shared: dict[str, Any] = {name: next(iter(facts)) for name, facts in said.items() if len(facts) == 1}
+    shared |= {name: True for name in FORMATS if shared.get(name) is None and getattr(device.peak, name)}
+    shared["compute"] = device.compute or shared.get("compute")
+    named = shared.pop("name", None)
+    shared["generation"] = device.generation or named
     return Capabilities(device=device.name, **{name: fact for name, fact in shared.items() if fact is not None})
-
-
-def _agreed(values: list[Any]) -> Any:
-    """The value of all, or None where they differ or where there is none."""
-    return values[0] if values and all(value == values[0] for value in values) else None
-
-
-@cache
-def _read(file: Path) -> Maker:
-    return node(file, Maker)

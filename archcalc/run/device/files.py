@@ -56,13 +56,7 @@ def _tried() -> dict[str, Device | InputError]:
     found: dict[str, Device | InputError] = {}
     for name, file in files().items():
         try:
-            found[name] = read(file)
+            found[name] = node(file, Device)
         except InputError as error:
             found[name] = error
     return found
-
-
-@cache
-def read(file: Path) -> Device:
-    """The device of a file."""
-    return node(file, Device)

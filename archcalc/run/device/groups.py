@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from archcalc.core.errors import InputError, close_guess
 from archcalc.run.device import files, finding
@@ -11,6 +11,7 @@ from archcalc.run.device.host import CPU, host_device
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device, Memory
 from archcalc.spec import paths
+from archcalc.spec.data_files import node
 
 MOST = 100_000  # devices of one group; the largest cluster of a training report has 100,000
 _LEADING = re.compile(r"(\d[\d,_]*)\s*[x\u00d7*]\s*(\S.*)", re.IGNORECASE)  # 2x3090
@@ -20,11 +21,12 @@ _SHOWN = 6  # names of a question which device is meant
 
 @dataclass(frozen=True)
 class Member:
-    """So many devices of one kind, and the name that it goes by."""
+    """So many devices of one kind, the name that it goes by, and the `text` that names it."""
 
     count: int
     name: str
     device: Device
+    text: str = field(compare=False)
 
     def __str__(self) -> str:
         return f"{self.count}x {self.name}" if self.count > 1 else self.name
@@ -32,13 +34,16 @@ class Member:
 
 @dataclass(frozen=True)
 class DeviceGroup:
-    """Devices that are used together, in the order in which they were named."""
+    """Devices that are used together, in the order in which they were named, as `group` makes it: the `first` of them,
+    how many they are, `name` as `--gpu` takes it (`2xrtx-3090`, `rtx-5070-ti+rtx-5090`), `words` as sentences name it
+    (`2 × rtx-3090`), and whether all are of one kind."""
 
     members: tuple[Member, ...]
-
-    @property
-    def count(self) -> int:
-        return sum(member.count for member in self.members)
+    first: Device
+    count: int
+    name: str
+    words: str
+    is_uniform: bool
 
     @property
     def kinds(self) -> list[Device]:
@@ -46,28 +51,9 @@ class DeviceGroup:
         return [member.device for member in self.members]
 
     @property
-    def is_uniform(self) -> bool:
-        """Whether all are of one kind."""
-        return len({member.name for member in self.members}) == 1
-
-    @property
-    def first(self) -> Device:
-        return self.members[0].device
-
-    @property
     def each(self) -> list[tuple[str, Device]]:
         """One by one, with its name."""
         return [(member.name, member.device) for member in self.members for _ in range(member.count)]
-
-    @property
-    def name(self) -> str:
-        """As `--gpu` takes it: `2xrtx-3090`, `rtx-5070-ti+rtx-5090`."""
-        return "+".join(str(member).replace(" ", "") for member in self.members)
-
-    @property
-    def words(self) -> str:
-        """As sentences name it: `2 × rtx-3090`."""
-        return " + ".join(str(member).replace("x ", " × ") for member in self.members)
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.members))
@@ -84,27 +70,30 @@ def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
 
 
 def group(name: str, field: str = "--gpu") -> DeviceGroup:
-    """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one."""
-    asked = parts(name, field)
+    """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one; a name may have a
+    plus sign of its own (Ryzen AI Max+ 395)."""
+    asked = [(name.strip(), 1)] if _one(name, field) else [counted(part) for part in name.split("+")]
     counts = [count for _, count in asked]
     if min(counts) < 1 or sum(counts) > MOST:
         raise InputError(f"expected 1 to {MOST:,} devices, found {name.strip()}", "write 2x3090", field=field)
-    members = []
+    members: list[Member] = []
     for text, count in asked:
         known = _one(text, field)
         if not known:
             raise _unknown(text, field)
-        members.append(Member(count, *known))
-    found = DeviceGroup(tuple(members))
-    if found.count > 1 and any(member.device.kind == CPU for member in found.members):
+        members.append(Member(count, *known, text))
+    if sum(counts) > 1 and any(member.device.kind == CPU for member in members):
         hint = "name a CPU by all of its RAM, or keep layers there beside a GPU: --gpu rtx-3090 --ngl 20 --host 64GB"
         raise InputError(f"{name.strip()}: RAM is the memory of one machine, and no further device", hint, field=field)
-    return found
-
-
-def parts(name: str, field: str = "--gpu") -> list[tuple[str, int]]:
-    """What stands between plus signs, with its number; a name may have one of its own (Ryzen AI Max+ 395)."""
-    return [(name.strip(), 1)] if _one(name, field) else [counted(part) for part in name.split("+")]
+    written = [str(member) for member in members]
+    return DeviceGroup(
+        tuple(members),
+        members[0].device,
+        sum(counts),
+        "+".join(written).replace(" ", ""),
+        " + ".join(text.replace("x ", " × ") for text in written),
+        len({member.name for member in members}) == 1,
+    )
 
 
 def counted(part: str) -> tuple[str, int]:
@@ -134,7 +123,7 @@ def _one(text: str, field: str) -> tuple[str, Device] | None:
     hits = finding.found(text)
     only = hits.names[0] if len(hits.names) == 1 else hits.usual
     if only:
-        return only, files.read(paths.presets("gpus")[only])
+        return only, node(paths.presets("gpus")[only], Device)
     if hits.names and counted(text)[1] == 1 and "+" not in text:
         shown = ", ".join(hits.names[:_SHOWN]) + (", …" if len(hits.names) > _SHOWN else "")
         fact = f"{text.strip()} may be one of {len(hits.names)} devices"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.run.device import files, finding
-from archcalc.run.device.groups import group, parts
+from archcalc.run.device.groups import group
 from archcalc.run.device.host import CPU, told
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device
@@ -16,14 +16,15 @@ _SHOWN = 4  # other variants that are named
 def remarks(text: str, field: str = "--gpu") -> list[str]:
     """Sentences on the devices that a text names."""
     found: list[str] = []
-    for (part, _), member in zip(parts(text, field), group(text, field).members, strict=True):
-        name, each, memory = member.name, member.device, member.device.memory
+    for member in group(text, field).members:
+        part, name, each, memory = member.text, member.name, member.device, member.device.memory
         if rated(part, field):
             found += _of_size(part)
         elif each.kind == CPU:
             found.append(told(part, each))
         else:
-            found.append(_variant(part, name, each))
+            if finding.found(part).is_open:
+                found.append(_variant(part, name, each))
             shared = memory.working_set if not memory.reported else None
             found.append(f"{name}: {rule(shared).told(memory.bytes)}" if shared else "")
     return [sentence for sentence in found if sentence]
@@ -47,8 +48,6 @@ def _range(amounts: list[int]) -> str:
 
 def _variant(text: str, name: str, each: Device) -> str:
     """Which device was taken, where the text leaves that open: by its memory, or by being another name for it."""
-    if not finding.found(text).is_open:
-        return ""
     known = finding.index()
     sizes = {other: known.devices[other].memory for other in known.family(name)}
     others = [other for other in sizes if sizes[other].bytes != each.memory.bytes]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from math import ceil
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict
@@ -74,9 +72,4 @@ def rule(name: str) -> Rule:
     files = paths.presets(KIND)
     if name not in files:
         raise InputError(f"no rule is called {name}", did_you_mean(name, files), field="memory.working_set")
-    return _read(files[name])
-
-
-@cache
-def _read(file: Path) -> Rule:
-    return node(file, Rule)
+    return node(files[name], Rule)

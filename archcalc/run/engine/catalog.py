@@ -16,7 +16,7 @@ from typing import Any
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.engine.rules import EngineRules
 from archcalc.spec import paths
-from archcalc.spec.data_files import document
+from archcalc.spec.data_files import document, node
 from archcalc.spec.reading import read_node
 
 PLAIN = "plain"
@@ -36,7 +36,8 @@ def engine(written: str) -> EngineRules:
         raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
     if version and not VERSION.fullmatch(version.lstrip(LETTERS)):
         raise InputError(f"{version} is no version", f"write it as {asked}@0.11", field="--engine")
-    return _read(files[name], version.removeprefix("v"))
+    number = version.removeprefix("v")
+    return _of_version(files[name], number) if number else node(files[name], EngineRules)
 
 
 def known() -> tuple[str, ...]:
@@ -45,23 +46,19 @@ def known() -> tuple[str, ...]:
 
 
 @cache
-def _read(file: Path, version: str) -> EngineRules:
+def _of_version(file: Path, version: str) -> EngineRules:
+    """The rules on top, and of each later change the rule before it; of a table, entries that did not change stay."""
     found = document(file)
     with found.locating():
         rules = {key: value for key, value in found.data.items() if key != EARLIER}
-        return read_node(EngineRules, _of_version(rules, _changes(found.data), version) if version else rules)
-
-
-def _of_version(rules: dict[str, Any], changes: list[dict[str, Any]], version: str) -> dict[str, Any]:
-    """The rules on top, and of each later change the rule before it; of a table, entries that did not change stay."""
-    for change in sorted(changes, key=lambda one: _ordered(one["before"]), reverse=True):
-        if _ordered(version) < _ordered(change["before"]):
-            before = {key: value for key, value in change.items() if key not in ("before", "source")}
-            tables = [
-                key for key in TABLES if isinstance(before.get(key), dict) and isinstance(rules.get(key, {}), dict)
-            ]
-            rules = {**rules, **before, **{key: {**rules.get(key, {}), **before[key]} for key in tables}}
-    return rules | {"version": version}
+        for change in sorted(_changes(found.data), key=lambda one: _ordered(one["before"]), reverse=True):
+            if _ordered(version) < _ordered(change["before"]):
+                before = {key: value for key, value in change.items() if key not in ("before", "source")}
+                tables = [
+                    key for key in TABLES if isinstance(before.get(key), dict) and isinstance(rules.get(key, {}), dict)
+                ]
+                rules = {**rules, **before, **{key: {**rules.get(key, {}), **before[key]} for key in tables}}
+        return read_node(EngineRules, rules | {"version": version})
 
 
 def _changes(data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""What an engine's file says: strict nodes, so that a slip of the pen is an error with its line."""
+"""What an engine's file says, and which engine is usual for what (presets/usual/engines.yaml): strict nodes, so that a
+slip of the pen is an error with its line."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -111,8 +112,34 @@ class EngineRules(Node):
     torch_attention: bool = False  # whether attention is PyTorch's
     families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
     tensor_parallel: bool = True
+    earlier: Any = None  # rules before changes, which are read for an earlier version alone
 
     @property
     def title(self) -> str:
         """`vLLM 0.28`."""
         return f"{self.name} {self.version}" if self.version else self.name
+
+
+class UsualRule(Node):
+    """An engine, why it is usual, and what must hold for that; what is left out does not matter."""
+
+    engine: str
+    why: str
+    options: list[str] = Field(default_factory=list)  # of which one was given
+    weights: list[str] = Field(default_factory=list)  # kinds of formats of which some layer has one
+    makers: list[str] = Field(default_factory=list)
+    kinds: list[str] = Field(default_factory=list)  # of devices
+    families_without: list[str] = Field(default_factory=list)  # the spec's family is none of these
+    named: bool | None = None  # whether the spec names a model type of transformers
+    generates: bool | None = None
+    encodes: bool | None = None  # whether the model is an encoder-decoder
+    unequal: bool | None = None
+    unknown: bool | None = None  # whether nothing is known of the device but its memory
+    runs: bool = False  # whether the engine has to run on the device, with these weights
+
+
+class UsualEngines(Node):
+    """The rules in their order, and the engines that run on most devices."""
+
+    anywhere: list[str]
+    rules: list[UsualRule]

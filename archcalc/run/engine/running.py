@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from archcalc.core.assumptions import Assumption, Topic, all_on
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.run.cache_types import cache_types, check_engine
 from archcalc.run.engine.catalog import PLAIN, engine
-from archcalc.run.engine.instead import remarks
-from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, step_on
+from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts
+from archcalc.run.engine.requirements import is_below
 from archcalc.run.engine.rules import EngineRules
 from archcalc.run.engine.supports import refusal
 from archcalc.spec.units import binary_bytes
@@ -25,28 +25,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Running:
-    """`tokens` and `requests` of a step are None for what computes all at once."""
+    """A step computes so many `tokens`, or where that is None a whole prompt, of so many `requests` at most; an engine
+    that has no steps computes all at once."""
 
     rules: EngineRules
     device: DeviceFacts
-    step: StepSize | None
-    share: float
-    has_graphs: bool
+    has_steps: bool = False
+    tokens: int | None = None
+    requests: int = 1
+    share: float = 1.0
+    has_graphs: bool = False
+    fills_device: bool = False  # takes a share of the device for its KV cache, whatever a request needs
     chosen: frozenset[str] = frozenset()  # the options that were given
     weights: tuple[str, ...] = ()  # kinds of their formats
-
-    @property
-    def tokens(self) -> int | None:
-        return self.step.tokens if self.step else None
-
-    @property
-    def requests(self) -> int:
-        return self.step.requests if self.step else 1
-
-    @property
-    def fills_device(self) -> bool:
-        """Whether it takes a share of the device for its KV cache, whatever a request needs."""
-        return self.rules.pool != "none"
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
@@ -60,15 +51,31 @@ class Running:
             return None
         return rule.one_gpu if gpus == 1 else rule.several_gpus
 
+    def headroom(self, gpus: int) -> int:
+        """What stays free beside weights and cache, for engines that say so themselves."""
+        rule = self.rules.headroom
+        if rule is None:
+            return 0
+        found = rule.base + rule.each_token * (self.tokens or 0) + rule.each_request * self.requests
+        floor = rule.least if rule.least and self.device.memory >= (rule.least_from or 0) else 0
+        return max(found + rule.each_gpu * gpus, floor)
+
     def graphs(self, layers: int) -> int:
         """Bytes of CUDA graphs, an estimate."""
         rule = self.rules.graphs
         return rule.base + layers * rule.each_layer if rule and self.has_graphs else 0
 
     def assumptions(self) -> Iterator[Assumption]:
-        """What the engine chooses, and the options that change it."""
-        yield from all_on(Topic.WEIGHTS, remarks(self.rules, self.device, self.weights))
-        if self.step and "prefill" not in self.chosen:
+        """What the engine chooses, and the options that change it; weights that run in another way than their format
+        promises, or with something that has to be installed."""
+        for kind in self.weights:
+            found = self.rules.weights.get(kind, {}).get(self.device.maker)
+            if found and is_below(self.device.capabilities, found.native):
+                why = f"since {self.device.words} does not compute in {kind}"
+                yield Assumption(Topic.WEIGHTS, f"{kind} weights: {found.otherwise}, {why}")
+            if found and found.needs:
+                yield Assumption(Topic.WEIGHTS, f"{kind} weights: {self.rules.title} needs {found.needs}")
+        if self.has_steps and "prefill" not in self.chosen:
             on = "" if self.device.name or len(self.rules.steps) == 1 else ", as on a device of 80 GB"
             many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
             text = f"{self.rules.name} computes {many}"
@@ -77,7 +84,7 @@ class Running:
             of = "what is free once the model is loaded" if self.rules.pool == "free" else "the device"
             text = f"{self.rules.name} takes {self.share:.0%} of {of}"
             yield Assumption(Topic.ENGINE, text, option="--gpu-memory-utilization")
-        if self.rules.sampler and self.step and self.requests > 1 and "max_num_seqs" not in self.chosen:
+        if self.rules.sampler and self.requests > 1 and "max_num_seqs" not in self.chosen:
             text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
             yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")
         if self.has_graphs and self.rules.graphs:
@@ -86,7 +93,7 @@ class Running:
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
 
-PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
+PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN)
 
 
 def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Running:
@@ -101,12 +108,21 @@ def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Runnin
         raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
     chooses_by_device = rules.layouts or rules.pool != "none" or len(rules.steps) > 1
     device = asked.device if asked.device and chooses_by_device else UNKNOWN
-    step, size = step_on(rules, device), None
-    if step:
-        tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests
-        size = StepSize(tokens, min(requests, tokens or requests))
-    share = asked.gpu_memory_utilization or rules.share
-    return Running(rules, device, size, share, not asked.enforce_eager, frozenset(asked.given), weights)
+    fitting = [one for one in rules.steps if device.memory >= (one.memory_from or 0)]
+    step = next((one for one in fitting if not (one.except_named and one.except_named in device.name.lower())), None)
+    tokens, requests = (asked.prefill or step.tokens, asked.max_num_seqs or step.requests) if step else (None, 1)
+    return Running(
+        rules,
+        device,
+        step is not None,
+        tokens,
+        min(requests, tokens or requests),
+        asked.gpu_memory_utilization or rules.share,
+        not asked.enforce_eager,
+        rules.pool != "none",
+        frozenset(asked.given),
+        weights,
+    )
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves

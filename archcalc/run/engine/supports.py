@@ -1,22 +1,25 @@
-"""What an engine does not run on a device, with what to do instead.
+"""What an engine does not run on a device, with what to do instead, and what it takes in place of a model's own.
 
     refusal(engine("vllm"), device, weights=("fp8",), kv=("fp8",))     None, or the error
+    replacement(engine("vllm"), device, "bf16")                        fp16 on devices without bf16
 
 The tables are data: presets/engines, and presets/capabilities for the devices. What is not known of a device is never
-a reason to refuse. What is replaced, or runs in another way, is in `instead.py`.
+a reason to refuse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from archcalc.core.errors import InputError
 from archcalc.run.device.host import CPU
 from archcalc.run.engine import catalog
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.requirements import Requirement, is_below
-from archcalc.run.engine.rules import EngineRules
-from archcalc.run.engine.usual_rules import usual_engines
+from archcalc.run.engine.rules import EngineRules, UsualEngines
+from archcalc.spec import paths
+from archcalc.spec.data_files import node
 
 GGUF_EXAMPLE = "q4_k_m"
 
@@ -79,7 +82,7 @@ def _no_device(rules: EngineRules, device: DeviceFacts, unmet: Requirement) -> I
 
 def _other_engine(device: DeviceFacts) -> str:
     """The first of those that run on most devices, if it runs on this one."""
-    for name in usual_engines().anywhere:
+    for name in node(paths.shipped("usual")["engines"], UsualEngines).anywhere:
         rules = catalog.engine(name)
         if _unmet(rules.devices, device) is None:
             needs = f" --weights {GGUF_EXAMPLE}, or another GGUF format" if rules.weight_files == "gguf" else ""
@@ -123,3 +126,26 @@ def _unmet_by(
 def lacks(rules: EngineRules, device: DeviceFacts, precision: str) -> bool:
     """Whether the device has no such arithmetic, and the engine needs it."""
     return precision not in rules.converts and getattr(device.capabilities, precision, None) is False
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What is taken, and why, as a sentence."""
+
+    value: str
+    why: str
+
+
+def replacement(rules: EngineRules, device: DeviceFacts, precision: str, model_type: str = "") -> Replacement | None:
+    """The number format that the engine takes on the device where it is not told one: fp32 checkpoints in 16 bits,
+    fp16 on devices without bf16, and fp32 where that is not stable."""
+    wanted = rules.narrows if precision == "fp32" and rules.narrows else precision
+    if wanted != "bf16" or not lacks(rules, device, "bf16"):
+        loaded = Replacement(wanted, f"{wanted}: {rules.name} loads fp32 checkpoints in 16 bits")
+        return None if wanted == precision else loaded
+    lack = f"{device.words} has no bf16"
+    if lacks(rules, device, "fp16"):
+        return Replacement("fp32", f"fp32 in place of bf16: {lack}, and no fp16 either")
+    if model_type in rules.no_fp16:
+        return Replacement("fp32", f"fp32 in place of bf16: {lack}, and {rules.name} runs no {model_type} in fp16")
+    return Replacement("fp16", f"fp16 in place of bf16: {lack}")

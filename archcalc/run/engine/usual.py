@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from archcalc.run.engine import catalog
 from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.engine.rules import UsualEngines
 from archcalc.run.engine.supports import refusal
-from archcalc.run.engine.usual_rules import usual_engines
+from archcalc.spec import paths
+from archcalc.spec.data_files import node
 from archcalc.spec.option import flag_of
 
 
@@ -39,7 +41,7 @@ class Choice:
 def usual_engine(choice: Choice) -> Usual:
     """By the first rule that holds; the last one holds for all."""
     device = choice.device
-    for rule in usual_engines().rules:
+    for rule in node(paths.shipped("usual")["engines"], UsualEngines).rules:
         listed = (
             (rule.options, choice.given),
             (rule.weights, choice.weights),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from archcalc import InputError, load
 from archcalc.run.engine.catalog import engine, known
-from archcalc.run.engine.on_device import DeviceFacts, step_on
+from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.engine.running import running
+from archcalc.run.options import Options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +40,8 @@ def test_a_version_has_the_rules_before_later_changes() -> None:
 )
 def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tokens: int) -> None:
     """EngineArgs.get_batch_defaults: by memory, and less for an A100."""
-    step = step_on(engine("vllm"), DeviceFacts(name, int(memory * GIB)))
-    assert step and step.tokens == tokens
+    asked = replace(Options.of("memory", {"engine": "vllm"}), device=DeviceFacts(name, int(memory * GIB)))
+    assert running(asked, "transformer").tokens == tokens
 
 
 @pytest.mark.parametrize(

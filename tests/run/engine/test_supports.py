@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from archcalc.analyze.fit import need
+from archcalc.core.assumptions import Topic
 from archcalc.run.accuracy import Band
 from archcalc.run.device import device
 from archcalc.run.engine.catalog import engine, known
-from archcalc.run.engine.instead import remarks, replacement
 from archcalc.run.engine.on_device import DeviceFacts
-from archcalc.run.engine.supports import refusal
+from archcalc.run.engine.running import Running
+from archcalc.run.engine.supports import refusal, replacement
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -182,10 +183,12 @@ def test_not_refused(run: Run, arguments: str) -> None:
 def test_weights_that_run_in_another_way_are_told(run: Run) -> None:
     out = " ".join(run("fit", "llama-3-8b", "--gpu", "rtx-3090", "--engine", "vllm", "--weights", "fp8").out.split())
     assert "fp8 weights: weight-only, by Marlin kernels in 16 bits, since NVIDIA GeForce RTX 3090" in out
-    assert list(remarks(engine("vllm"), on("h100"), ("fp8",))) == []
-    assert list(remarks(engine("vllm"), on("rtx-3090"), ("gguf",))) == [
-        "gguf weights: vLLM 0.28 needs the plugin vllm-gguf-plugin"
-    ]
+    by_vllm = (
+        Running(engine("vllm"), on("h100"), weights=("fp8",)),
+        Running(engine("vllm"), on("rtx-3090"), weights=("gguf",)),
+    )
+    native, installed = ([note.text for note in one.assumptions() if note.topic is Topic.WEIGHTS] for one in by_vllm)
+    assert native == [] and installed == ["gguf weights: vLLM 0.28 needs the plugin vllm-gguf-plugin"]
 
 
 @pytest.mark.parametrize(("card", "batch", "offered"), [("rtx-3090", 28, True), ("rtx-2080-ti-22gb", 21, False)])

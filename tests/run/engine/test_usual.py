@@ -9,9 +9,11 @@ import pytest
 from archcalc.run.device import device
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.engine.rules import UsualEngines
 from archcalc.run.engine.usual import Choice, usual_engine
-from archcalc.run.engine.usual_rules import usual_engines
 from archcalc.run.options import Options
+from archcalc.spec import paths
+from archcalc.spec.data_files import node
 
 LLAMA: dict[str, Any] = {"family": "transformer", "model_type": "llama"}
 
@@ -64,7 +66,8 @@ def test_an_option_is_named_as_it_is_typed() -> None:
 
 
 def test_rules_name_engines_and_options_that_there_are() -> None:
-    rules = usual_engines().rules
+    usual = node(paths.shipped("usual")["engines"], UsualEngines)
+    rules = usual.rules
     assert {rule.engine for rule in rules} <= set(known())
     assert all(hasattr(Options, name) for rule in rules for name in rule.options)
-    assert engine(usual_engines().anywhere[0]).name == "llama.cpp"
+    assert engine(usual.anywhere[0]).name == "llama.cpp"
