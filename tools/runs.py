@@ -15,8 +15,7 @@ from archcalc.model import Model
 from archcalc.run.choice import run_line
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
-from archcalc.run.shown import shown_choices
-from archcalc.run.size_choices import size_choices
+from archcalc.run.shown import shown_choices, size_choices
 from archcalc.spec import paths
 
 ASKED = {  # modes, and the devices that each is asked for on

@@ -7,12 +7,10 @@ them, as benchmarks/accuracy.py prints them from the answers to real cases. A ru
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.spec import paths
-from archcalc.spec.data_files import document
+from archcalc.spec.data_files import shipped
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
@@ -72,8 +70,10 @@ def band(run: Run) -> Band | None:
     runner, sharding = class_of(run)
     dated = run.trains and bool(run.code.version)
     quantised = run.trains and run.format.is_quantised
-    classes = [each for each in measured(run.trains) if (each.dated, each.quantised) == (dated, quantised)]
-    alike = [each for each in classes if each.runner == runner and each.sharding == sharding]
+    file = shipped("accuracy", "training" if run.trains else "inference")
+    same = (runner, sharding, dated, quantised)
+    classes = [Measured(**each) for each in file["classes"]]
+    alike = [each for each in classes if (each.runner, each.sharding, each.dated, each.quantised) == same]
     here = [each for each in alike if each.devices == run.devices]
     enough = [each for each in here or alike if each.runs >= FEWEST]
     if not enough:
@@ -104,10 +104,3 @@ def class_of(run: Run) -> tuple[str, str]:
     if plan.zero and plan.shards > 1:
         return runner, "fsdp" if plan.zero == 3 else "zero"
     return runner, "one"
-
-
-@cache
-def measured(trains: bool) -> tuple[Measured, ...]:
-    """Every class, as its file has it."""
-    file = paths.shipped("accuracy")["training" if trains else "inference"]
-    return tuple(Measured(**each) for each in document(file).data["classes"])

@@ -16,7 +16,6 @@ from archcalc.spec.data_files import document
 if TYPE_CHECKING:
     from archcalc.run.options import Options
     from archcalc.run.precision_recipes import Recipe
-    from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,6 @@ class Method:
     logits: str = "freed"  # or held until the loss is computed
     copied_logits: int = 0  # one in so many is copied besides
     rollout: str = "none"  # who generates: nobody, policy, same, sleep, other
-
-    def of_step(self, work: Workload) -> Workload:
-        """The sequences that one forward pass computes."""
-        return replace(work, batch=work.batch * self.sequences) if self.sequences > 1 else work
 
 
 SFT = Method()

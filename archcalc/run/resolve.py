@@ -37,7 +37,8 @@ def resolve(model: Network, asked: Options) -> Run:
         choices = (Choice("plan", words, words, Reason.ARCHCALC, text, Topic.PARALLELISM, is_fixed=True), *choices)
     elif words:
         choices = (Choice("plan", words, words, Reason.ASKED), *choices)
-    made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
+    traced = "flash" if filled.engine.rules.attention else filled.attention
+    made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload, traced_attention=traced)
     if asked.device is None:
         return made
     cards, group = "", asked.device.group

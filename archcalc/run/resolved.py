@@ -59,6 +59,8 @@ class Run:
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[Assumption, ...] = ()  # besides those of the choices
     estimates: tuple[str, ...] = ()
+    # as forward code computes it: what an engine's own kernel stores is added to a kernel that stores nothing
+    traced_attention: str = ""
     said: frozenset[str] = frozenset()  # the options that were given, and not filled in
 
     @property
@@ -66,11 +68,6 @@ class Run:
         """Of the KV cache, as --kv-dtype takes it."""
         kept = (one.name.lower() for one in (self.kv_format, self.value_format) if one)
         return ",".join(dict.fromkeys(kept))
-
-    @property
-    def traced_attention(self) -> str:
-        """As forward code computes it: what an engine's own kernel stores is added to a kernel that stores nothing."""
-        return "flash" if self.engine.rules.attention else self.attention
 
     def choice(self, name: str) -> Choice | None:
         """The value of one option, with its reason."""

@@ -47,13 +47,6 @@ def check_sequence(root: Module, *, replicated: bool = False) -> None:
                 raise InputError(fact, "leave --sp out", field="--sp")
 
 
-def one_part(work: Workload, gpus: int) -> Workload:
-    """The largest share of the sequence that a GPU gets: length / gpus, rounded up."""
-    if gpus == 1:
-        return work
-    return replace(work, lengths={name: -(-length // gpus) for name, length in work.lengths.items()})
-
-
 def check_length(work: Workload, gpus: int) -> None:
     """Refuse more GPUs than there are positions."""
     shortest = min(map(int, work.lengths.values()), default=1)

@@ -23,8 +23,16 @@ from archcalc.spec.workload import Workload
 
 def traced(model: Network, run: Run, work: Workload) -> Module:
     """The model as the run computes it: in its style, with its adapters and its loss, of one GPU's part."""
-    part, style = sequence_parallel.one_part(run.method.of_step(work), run.plan.cp), style_of(run)
-    return model.build(replace(part, style=style), (*parameter_changes(run), *_changes(run, style.narrow)))
+    style = style_of(run)
+    changes = (*parameter_changes(run), *_changes(run, style.narrow))
+    return model.build(replace(on_one_gpu(run, work), style=style), changes)
+
+
+def on_one_gpu(run: Run, work: Workload) -> Workload:
+    """What a forward pass computes: all sequences of the run's method, and of each the largest share that a GPU gets,
+    length / gpus, rounded up."""
+    lengths = {name: -(-length // run.plan.cp) for name, length in work.lengths.items()}
+    return replace(work, batch=work.batch * run.method.sequences, lengths=lengths)
 
 
 def adapted(model: Network, run: Run, work: Workload) -> Module:

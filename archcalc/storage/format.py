@@ -16,6 +16,7 @@ from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
 from archcalc.storage.gguf_mixtures import Rule, alike
+from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts, Place, Shape
 
 BLOCKED = "matrices"  # what GGUF's formats quantise, of which a row is made of whole blocks
@@ -73,11 +74,13 @@ class Format:
             called = "head"
         elif model.fused_qkv and called in ("attention.q", "attention.k", "attention.v"):
             called = "attention.qkv"
-        roles = {called, "experts"} if place.role.is_expert else {called}
-        chosen = [] if self.others else [(place.copies, self)]
-        for group in alike(place, self.others) if self.others else ():
-            rules = (one for one in self.others if one.holds(roles, next(iter(group)), place.depth, model))
-            chosen.append((group.number, next((one.format for one in rules), self)))  # the first that applies decides
+        chosen = [(place.copies, self)]
+        if self.others:
+            roles = {called, "experts"} if place.role.is_expert else {called}
+            layers, chosen = place.layers or LayerNumbers.up_to(place.copies), []
+            for group in alike(layers, self.others, place.depth):
+                rules = (one for one in self.others if one.holds(roles, next(iter(group)), place.depth, model))
+                chosen.append((group.number, next((one.format for one in rules), self)))  # the first one decides
         found = 0
         for copies, kept in chosen:
             while kept.quantises == BLOCKED and columns % kept.block:  # rows are no whole blocks: a fallback format

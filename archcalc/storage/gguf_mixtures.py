@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from archcalc.storage.layer_numbers import LayerNumbers
-from archcalc.storage.places import Facts, Place
+from archcalc.storage.places import Facts
 
 THIRD = 3
 
@@ -45,10 +45,9 @@ class Rule:
         return (int(share) if share >= 1 else int(depth * share),)
 
 
-def alike(place: Place, rules: Iterable[Rule]) -> Iterator[LayerNumbers]:
-    """The layers of a parameter in groups that no rule tells apart, so that a group costs as much as a layer."""
-    layers = place.layers or LayerNumbers.up_to(place.copies)
-    bounds = sorted({0, layers.end, *(bound for rule in rules for bound in rule.bounds(place.depth))})
+def alike(layers: LayerNumbers, rules: Iterable[Rule], depth: int) -> Iterator[LayerNumbers]:
+    """The layers in groups that no rule tells apart, so that a group costs as much as a layer."""
+    bounds = sorted({0, layers.end, *(bound for rule in rules for bound in rule.bounds(depth))})
     parts = (layers.between(*ends) for ends in pairwise(bounds))
     groups = (part.every(THIRD, remainder) for part in parts for remainder in range(THIRD))
     return (group for group in groups if group)

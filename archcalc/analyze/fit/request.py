@@ -26,7 +26,7 @@ from archcalc.network import Network
 from archcalc.run.device import DeviceGroup
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
-from archcalc.run.size_choices import with_sizes
+from archcalc.run.shown import size_choices
 from archcalc.spec.sizes import Sizes
 
 
@@ -62,7 +62,8 @@ class Request:
         """What `archcalc memory` says of it; of split layers, of all devices together."""
         found = report(self.deployment, self.sizes)
         asked = self.network.workload(**self.given.given(), mode=MODES[self.options.mode])
-        return replace(found, choices=with_sizes(found.choices, asked, self.given.given()))
+        sizes = {each.name: each for each in size_choices(asked, self.given.given())}
+        return replace(found, choices=tuple(sizes.get(each.name, each) for each in found.choices))
 
     @cached_property
     def varying(self) -> Varying:

@@ -34,8 +34,7 @@ from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
-from archcalc.run.shown import shown_choices
-from archcalc.run.size_choices import size_choices
+from archcalc.run.shown import shown_choices, size_choices
 from archcalc.run.style import parameter_style
 from archcalc.run.tree_changes import parameter_changes
 from archcalc.spec.traces import Change

@@ -201,7 +201,7 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
         other = drafting(deployment)
         found.append(draft_model(deployment, other, played(other, draft_sizes(work)).step))
     if run.method.reference == "same":
-        alone = network.build(replace(run.method.of_step(work), mode="prefill"))
+        alone = network.build(replace(work, batch=work.batch * run.method.sequences, mode="prefill"))
         policy = traced(network, run, work)
         found.append(reference_model(alone, policy, run, deployment.keeping, is_unrolled=is_unrolled))
     if run.method.rollout in WITH_ENGINE:

@@ -22,7 +22,7 @@ from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tab
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
-from archcalc.run.size_choices import shown_sizes
+from archcalc.run.shown import SIZES
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.units import binary_bytes, decimal_bytes
@@ -115,8 +115,7 @@ class MemoryReport(RunReport):
 
     def at(self) -> tuple[str, ...]:
         """The sizes and the plan: `batch 1`, `seq 2,048`, `tp 2`."""
-        names = (*shown_sizes(self.batch, self.lengths, self.context, decodes=self.mode == "decode"), "plan")
-        return tuple(each.words for each in self.choices if each.name in names)
+        return tuple(each.words for each in self.choices if each.name in (*SIZES, "plan"))
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"

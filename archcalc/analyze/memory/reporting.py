@@ -21,9 +21,8 @@ from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
-from archcalc.run import sequence_parallel
-from archcalc.run.shown import shown_choices
-from archcalc.run.size_choices import size_choices
+from archcalc.run.shown import shown_choices, size_choices
+from archcalc.run.tree_changes import on_one_gpu
 from archcalc.simulate.levels import stages
 from archcalc.spec.sizes import Sizes
 
@@ -38,8 +37,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     whole = undivided(parameters, step.schedule.saved(), step.cache)
     forward = root
     if run.trains:  # of the model itself: training libraries add casts and copies of their own
-        alone = replace(run.method.of_step(work), mode="forward")
-        forward = network.build(sequence_parallel.one_part(alone, run.plan.cp))
+        forward = network.build(replace(on_one_gpu(run, work), mode="forward"))
     claims, choices = claims_of(run, network), shown_choices(run, network, forward)
     given_out, width = outputs(forward, run.plan.size), BYTES[run.activations]
     layers = rows(root, parameters, step.schedule, step.cache, given_out, width)

@@ -23,12 +23,6 @@ class Requirement(Node):
     needs: str = ""  # what has to be installed
     older: str = ""  # the last version of the engine that needed less
 
-    def is_met(self, device: Capabilities) -> bool:
-        """Whether nothing known of the device rules it out."""
-        unlisted = bool(self.targets) and device.compute is not None and device.compute not in self.targets
-        other = bool(self.generations) and device.generation is not None and device.generation not in self.generations
-        return not (is_below(device, self.least) or unlisted or other or device.generation in self.without)
-
 
 def _by_maker(value: Any) -> Any:
     """A list of makers stands for makers of which any device will do."""

@@ -58,10 +58,13 @@ def _unmet(table: dict[str, Requirement], device: DeviceFacts) -> Requirement | 
     """The requirement that the device does not meet; None where it meets it, or where nothing is known against it."""
     if not table or not device.maker:
         return None
-    found = table.get(device.maker)
+    found, known = table.get(device.maker), device.capabilities
     if found is None:
         return Requirement()
-    return None if found.is_met(device.capabilities) else found
+    unlisted = bool(found.targets) and known.compute is not None and known.compute not in found.targets
+    other = bool(found.generations) and known.generation is not None and known.generation not in found.generations
+    is_unmet = is_below(known, found.least) or unlisted or other or known.generation in found.without
+    return found if is_unmet else None
 
 
 def _no_device(rules: EngineRules, device: DeviceFacts, unmet: Requirement) -> InputError:
