@@ -29,7 +29,7 @@ from peak_difference import Difference, Way, difference
 from support.hf_trained import Drawn, drawn, trained_class
 
 from archcalc.importers.hf import translators
-from archcalc.run.compared import DATA, kind_of
+from archcalc.run.accuracy import DATA, kind_of
 
 CONFIGS = 2  # of each type
 WAYS = (Way("bf16"), Way("fp32"), Way("bf16", recompute=True), Way("bf16", lora=True))

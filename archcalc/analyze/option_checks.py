@@ -11,7 +11,7 @@ from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import sequence_parallel
 from archcalc.run.cache_types import BOTH, OF_KEYS, OF_VALUES, cache_types
-from archcalc.run.generating import generates
+from archcalc.run.choose_engine import generates
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.sequence_parallel import check_length

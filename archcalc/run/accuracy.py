@@ -1,16 +1,25 @@
-"""Error bands: how far answers were from what people measured, for the class of runs that was measured.
+"""How far answers were from what people measured, for the class of runs that was measured, and how far training memory
+was from that of transformers' own classes: presets/accuracy.
 
-A class is code or engine × kind of device × way of sharding, with at least eight compared runs; presets/accuracy has
-them, as benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band.
+A class is code or engine × kind of device × way of sharding, with at least eight compared runs, as
+benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band.
+
+    compared("roberta", "bf16", recompute=False, lora=False).sentence()
+
+is written by tools/compare_peaks.py, which runs the classes on the meta device. The overhead of a CUDA context and the
+blocks of an allocator are on neither side: what is compared are the bytes of tensors that are alive at once.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec.data_files import shipped
+from archcalc.spec.paths import data_root
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
@@ -18,6 +27,9 @@ if TYPE_CHECKING:
 FEWEST = 8  # compared runs of which a band can be told
 WIDER = 2  # times the band, on a kind of device of which no run was measured
 OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured runs keeps anything in host RAM
+FAR = 10  # percent: what is further off is not called equal
+ROUNDED = 0.01  # percent: as the file is, so that nothing is said to be nearer
+DATA = data_root() / "accuracy" / "code.json"
 SHARDING = {
     "one": "on one GPU",
     "tensor": "under tensor parallelism",
@@ -104,3 +116,50 @@ def class_of(run: Run) -> tuple[str, str]:
     if plan.zero and plan.shards > 1:
         return runner, "fsdp" if plan.zero == 3 else "zero"
     return runner, "one"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Of one class: `percent` is the largest difference of a kind of setting, over so many `settings`."""
+
+    class_name: str
+    percent: float
+    settings: int
+    version: str
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        return {
+            "class": self.class_name,
+            "percent": abs(self.percent),
+            "settings": self.settings,
+            "version": self.version,
+        }
+
+    def sentence(self) -> str:
+        """In words."""
+        most, release = f"{max(abs(self.percent), ROUNDED):.2g}", ".".join(self.version.split(".")[:2])
+        how = f"live bytes of storages, {self.settings} settings, transformers {release}"
+        if abs(self.percent) > FAR:
+            return f"differs from transformers' {self.class_name} by up to {most} % ({how})"
+        return f"equals transformers' {self.class_name} within {most} % ({how})"
+
+
+def compared(model_type: str, precision: str, recompute: bool, lora: bool) -> Compared | None:
+    """Nothing where no such setting of the type was compared."""
+    record: dict[str, Any] = _data()["types"].get(model_type, {})
+    found = record.get(kind_of(precision, recompute=recompute, lora=lora), {})
+    if "worst" not in found:
+        return None
+    return Compared(record["class"], found["worst"], found["settings"], _data()["transformers"])
+
+
+def kind_of(precision: str, *, recompute: bool, lora: bool) -> str:
+    """The name of a kind of setting."""
+    return " ".join((precision, *["recompute"] * recompute, *["lora"] * lora))
+
+
+@cache
+def _data() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+    return found

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.errors import InputError
+from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.engine import usual
 from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.running import Running, running
-from archcalc.run.generating import generates
 from archcalc.run.options import Options
 from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
 
@@ -62,3 +62,10 @@ def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.C
         given=frozenset(asked.given),
         unequal=asked.device.group is not None and not asked.device.group.is_uniform,
     )
+
+
+def generates(model: Network) -> bool:
+    """Whether it generates tokens one by one, with keys and values or a state of those before: as the reading of
+    a prompt says, which keeps a cache."""
+    root = model.build(model.workload(mode="prefill", attention="flash"))
+    return any(op.output.role == "cache" for op in ops_in(root))

@@ -21,11 +21,6 @@ def check_extras(asked: AllOptions) -> None:
     if (asked.method or "sft") == "sft":
         _refuse(asked, OF_METHODS, "is about DPO and GRPO", "add --method grpo, or leave {} out")
         return
-    _check_loss(asked)
-    _check_rollout(asked)
-
-
-def _check_loss(asked: AllOptions) -> None:
     name = (asked.method or "").upper()
     fact = f"archcalc does not know how {name} computes its loss so"
     _refuse(asked, NOT_TRACED, fact, "leave {} out")
@@ -34,9 +29,6 @@ def _check_loss(asked: AllOptions) -> None:
     if asked.code and asked.code.partition("@")[0] not in KNOWN_CODE:
         fact = f"{name} is counted as TRL computes it, with the classes of transformers"
         raise InputError(fact, "leave --code out", field="--code")
-
-
-def _check_rollout(asked: AllOptions) -> None:
     if asked.method == "dpo":
         _refuse(asked, ("rollout", "rollout_memory"), "DPO generates nothing", "leave {} out, or use --method grpo")
     if asked.rollout_memory is not None and (asked.rollout or "policy") == "policy":

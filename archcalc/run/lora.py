@@ -61,16 +61,19 @@ class Lora:
         if not found:
             raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
         wanted = self.targets or USUAL_TARGETS
-        names = {name for one in found for path in _paths(one.weight.owner) for name in path.split(".")}
+        paths = {one: _paths(one.weight.owner) for one in found}
+        names = {name for several in paths.values() for path in several for name in path.split(".")}
         for target in wanted:
-            if target != EVERY_LINEAR and not any(_is_named(one.weight.owner, target) for one in found):
+            if target != EVERY_LINEAR and not any(matches(path, target) for one in found for path in paths[one]):
                 hint = f"{did_you_mean(target, names)} (or all)"
                 raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-        adapted = [one for one in found if any(_is_meant(one.weight, target) for target in wanted)]
+        every = EVERY_LINEAR in wanted  # but the layer that gives the answer, which has to be named
+        named = {one for one in found if any(matches(path, target) for path in paths[one] for target in wanted)}
+        adapted = [one for one in found if one in named or (every and not one.weight.weight_role.gives_scores)]
         if not adapted:
             hint = f"name it: --lora-targets {found[0].weight.owner.name}"
             raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
-        _check_rank(self.rank, adapted, every=EVERY_LINEAR in wanted)
+        _check_rank(self.rank, adapted, every=every)
         _adapt(adapted, Dim.of("lora_rank", self.rank))
 
 
@@ -82,15 +85,6 @@ def _linears(module: Module, op: Op) -> list[_Linear]:
     params = [one for one in op.inputs if isinstance(one, Param) and one.weight_role.is_linear and len(one.axes) == 2]
     own = [one for one in params if one.owner is module or one.owner.parent is module.parent is not None]
     return [_Linear(module, op, one) for one in own if one.owner.takes_adapters]
-
-
-def _is_meant(weight: Param, target: str) -> bool:
-    """`all` leaves out the layer that gives the answer, which has to be named."""
-    return _is_named(weight.owner, target) or (target == EVERY_LINEAR and not weight.weight_role.gives_scores)
-
-
-def _is_named(module: Module, target: str) -> bool:
-    return any(matches(path, target) for path in _paths(module))
 
 
 def _paths(module: Module) -> tuple[str, ...]:

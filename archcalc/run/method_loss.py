@@ -19,7 +19,12 @@ class TokenLogProbabilities:
     cast: bool
 
     def __call__(self, root: Module) -> None:
-        section, head = _loss_of(root), next(one for one in root.children if one.group == ModuleGroup.HEAD)
+        found = [module for module, _ in walk(root) if module.region == Region.LOSS]
+        ops = [op for module in found for op in module.ops]
+        if len(found) != 1 or not all(op.traits.loss_of_logits and len(op.inputs[1].dims) == 2 for op in ops):
+            fact = "only a language model with one loss over its vocabulary is trained so"
+            raise InputError(fact, "use --method sft, or leave it out", field="--method")
+        section, head = found[0], next(one for one in root.children if one.group == ModuleGroup.HEAD)
         (loss,) = section.ops
         logits = loss.inputs[0]
         if self.cast:
@@ -41,17 +46,6 @@ class TokenLogProbabilities:
             Op(kind, (seen,), each, beside=beside),
             Op("sum", (each,), Tensor(axes(), logits.role), over=(batch, shifted)),
         ]
-
-
-def _loss_of(root: Module) -> Module:
-    found = [module for module, _ in walk(root) if module.region == Region.LOSS]
-    of_tokens = [
-        one for one in found if all(op.traits.loss_of_logits and len(op.inputs[1].dims) == 2 for op in one.ops)
-    ]
-    if len(found) != 1 or not of_tokens:
-        fact = "only a language model with one loss over its vocabulary is trained so"
-        raise InputError(fact, "use --method sft, or leave it out", field="--method")
-    return found[0]
 
 
 def logits_of(root: Module) -> tuple[Tensor, Tensor]:

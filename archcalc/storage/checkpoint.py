@@ -7,7 +7,7 @@ checkpoint. Every matrix is looked up layer by layer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from archcalc.storage.format import Format, plain, shape_on
 from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.module_names import Names
 from archcalc.storage.places import Facts, Place
+from archcalc.storage.quantization_config.modules import modules
 
 HEAD = "lm_head"
 LINEAR = "Linear"  # the target that stands for every linear layer
@@ -72,45 +73,31 @@ class Checkpoint:
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies on one GPU; layers to which the same rules apply are computed once."""
         shape = shape_on(plan, place.param.axes)
-        if not self._by_layer:
+        if not any(names.by_layer for names in self._lists):
             return place.copies * self._format(place, 0).bytes(shape)
         numbers = place.layers or LayerNumbers.up_to(place.copies)
         what, hint = f"layers, for which {self.source} has rules", "choose the format to count, such as --weights bf16"
         Budget(what, MOST_LAYERS, hint, field="--weights").spend(numbers.number)
         layers = list(numbers)
-        rules = [self._of_layer(layer) for layer in layers]
+        rules = [tuple(names.of_layer(layer) for names in self._lists) for layer in layers]  # that apply to a layer
         times = Counter(rules)
         first = dict(zip(reversed(rules), reversed(layers), strict=True))
         return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
 
     def unfound(self, places: Iterable[Place]) -> tuple[str, ...]:
         """Modules excluded from quantisation that the model does not have, or has under another name."""
-        return self.skipped.unfound(name for place in places if place.role.is_linear for name in _modules(place))
-
-    @cached_property
-    def _by_layer(self) -> bool:
-        return any(names.by_layer for names in self._lists)
+        return self.skipped.unfound(name for place in places if place.role.is_linear for name in modules(place))
 
     @cached_property
     def _lists(self) -> tuple[Names, ...]:
         return (self.skipped, *(group.targets for group in self.groups))
 
-    def _of_layer(self, layer: int) -> Hashable:
-        """The rules that apply to a layer, looked up once for all its matrices."""
-        if layer not in self._asked:
-            self._asked[layer] = tuple(names.of_layer(layer) for names in self._lists)
-        return self._asked[layer]
-
-    @cached_property
-    def _asked(self) -> dict[int, Hashable]:
-        return {}
-
     def _format(self, place: Place, layer: int) -> Format:
         """The format of the first group that matches the module; none if the module is excluded."""
-        modules, outside = _modules(place), not place.layers
+        called, outside = modules(place), not place.layers
 
         def named(names: Names) -> bool:
-            return any(map(names.hold_outside, modules)) if outside else names.hold(layer, modules)
+            return any(map(names.hold_outside, called)) if outside else names.hold(layer, called)
 
         if named(self.skipped):
             return plain(self.rest)
@@ -121,9 +108,3 @@ class Checkpoint:
                 divides = not group.whole or columns % group.whole == 0
                 return (group.format if divides else None) or plain(self.rest)
         return plain(self.rest)
-
-
-def _modules(place: Place) -> tuple[str, ...]:
-    from archcalc.storage.quantization_config.modules import modules
-
-    return modules(place)

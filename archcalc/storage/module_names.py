@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from archcalc.core.errors import InputError
@@ -46,6 +46,8 @@ class Names:
     """A list of modules: by names, by parts of names between dots, or by expressions (`re:.*mlp.gate$`, `*gate`)."""
 
     listed: tuple[str, ...]
+    _layers: dict[int, Hashable] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _answers: dict[Hashable, bool] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Expressions are compiled when the file is read, so that an error names the file."""
@@ -89,24 +91,13 @@ class Names:
         """Whether one of these modules of a layer is in the list: what a module is called behind `model.layers.3.`"""
         key = self.of_layer(layer), modules
         if key not in self._answers:
-            self._answers[key] = self._hold(layer, modules)
+            usual, special = self._rules
+            self._answers[key] = (
+                not usual.words.isdisjoint(stretches(modules) | _EVERYWHERE)
+                or (layer in special and _held(special[layer], modules))
+                or any(_matched(usual.expressions, module, _above(layer)) for module in modules)
+            )
         return self._answers[key]
-
-    @cached_property
-    def _layers(self) -> dict[int, Hashable]:
-        return {}
-
-    @cached_property
-    def _answers(self) -> dict[Hashable, bool]:
-        return {}
-
-    def _hold(self, layer: int, modules: tuple[str, ...]) -> bool:
-        usual, special = self._rules
-        if not (usual.words.isdisjoint(stretches(modules)) and usual.words.isdisjoint(_EVERYWHERE)):
-            return True
-        if layer in special and _held(special[layer], modules):
-            return True
-        return any(_matched(usual.expressions, module, _above(layer)) for module in modules)
 
     def hold_outside(self, module: str) -> bool:
         """The same of a module that is in no layer."""

@@ -6,24 +6,75 @@ Files of llama.cpp, in `presets/files`, are mixtures: Q4_K_M keeps some layers w
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
+from archcalc.spec.node import Node, mistake
 from archcalc.storage.format import Format, Other, Stored, plain
-from archcalc.storage.format_file import FormatFile
 from archcalc.storage.ggml_types import types
+from archcalc.storage.gguf_mixtures import CONDITIONS
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
 FIELDS = ("name", "source", "quantises", "rest", "pad", "dequantised_copies")  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
+_WHERE = re.compile(r"middle|more|first [1-9]\d*(/[1-9]\d*)?")
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Quantised = Literal["everything", "matrices", "linear", "linear and tables", "linear and head", "experts"]
 LOGGED = {"small": "_s", "medium": "_m", "large": "_l"}  # llama_model_ftype_name in src/llama-model-loader.cpp
 LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
+
+
+def _where(said: str) -> str:
+    if not _WHERE.fullmatch(said):
+        raise mistake(f"expected middle, more, `first 2` or `first 1/8`, found '{said}'")
+    return said
+
+
+def _when(said: str) -> str:
+    unknown = [word for word in map(str.strip, said.split(",")) if word not in CONDITIONS]
+    if unknown:
+        raise mistake(f"expected some of {', '.join(CONDITIONS)}, found '{unknown[0]}'")
+    return said
+
+
+class StoredForm(Node):
+    bits: Count
+    per: Annotated[int, Field(ge=1, le=10**9)] = 1
+    what: str = ""
+    tile: Annotated[list[Count], Field(min_length=2, max_length=2)] | None = None
+
+
+class OtherForm(Node):
+    layers: list[str]
+    format: str = Field(alias="as")
+    where: Annotated[str, AfterValidator(_where)] | None = Field(None, alias="in")
+    when: Annotated[str, AfterValidator(_when)] | None = None
+
+
+class FormatFile(Node):
+    """Its own layout (`stores`), or that of another format (`like`) with matrices that have `others`."""
+
+    name: str
+    source: str
+    kind: str | None = None
+    quantises: Quantised | None = None
+    rest: Literal[*BYTES] | None = None  # type: ignore[valid-type]
+    stores: Annotated[list[StoredForm], Field(min_length=1)] | None = None
+    like: str | None = None
+    instead: str | None = None
+    others: list[OtherForm] | None = None
+    pad: dict[Literal["ffn", "in", "out"], Annotated[int, Field(ge=1)]] | None = None
+    dequantised_copies: Count | None = None
 
 
 def weight_format(name: str) -> Format:

@@ -9,14 +9,12 @@ The names are data (`presets/typed/formats.yaml`). A name that is no one format 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
-from archcalc.spec import paths
-from archcalc.spec.data_files import document
+from archcalc.spec.data_files import shipped
 
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _AVERAGE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s*-?_?(?:bpw|bits? per weight)")
@@ -48,7 +46,7 @@ def meant(written: str, known: Iterable[str], engine: str = "", *, of: str = "we
     same = next((name for name in known if _letters(name) == letters), None)
     if same:
         return Meant(same)
-    habits = _habits()
+    habits = shipped("typed", "formats")
     own = habits["engines"].get(engine.partition("@")[0].lower(), {}) if of == "weights" else {}
     found = next((meaning for word, meaning in own.items() if _letters(word) == letters), None)
     if found:
@@ -64,7 +62,7 @@ def average(name: str) -> Average | None:
     if not found:
         return None
     words = _letters(name[: found.start()] + name[found.end() :]) or "bpw"
-    for called, rule in _habits()["averages"].items():
+    for called, rule in shipped("typed", "formats")["averages"].items():
         bits = Fraction(found[1])
         if words in rule["words"] and not rule["least"] <= bits <= rule["most"]:
             fact = f"{name} is out of range: {rule['title']} has {rule['least']} to {rule['most']} bits per weight"
@@ -75,17 +73,17 @@ def average(name: str) -> Average | None:
 
 
 def average_rule(format: str) -> dict[str, Any]:
-    return dict(_habits()["averages"][format])
+    return dict(shipped("typed", "formats")["averages"][format])
 
 
 def _average_or_refused(written: str, letters: str) -> Meant | None:
     found = average(written)
     if found:
         return Meant(found.name, average_rule(found.format)["why"])
-    for one in _habits()["refused"]:
+    for one in shipped("typed", "formats")["refused"]:
         begins = any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in one.get("begins", ()))
         if begins or any(letters == _letters(name) for name in one.get("names", ())):
-            near = _habits()["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
+            near = shipped("typed", "formats")["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
             raise InputError(f"{written} {one['fact']}", one["hint"].format(nearest=near), field="--weights")
     return None
 
@@ -94,13 +92,3 @@ def _letters(name: str) -> str:
     """Without case, signs and words of the file."""
     plain = _SIGNS.sub("", name.lower().removesuffix(".gguf"))
     return plain.removeprefix("gguf") or plain
-
-
-def typed_names() -> Iterator[str]:
-    """Every name that the file has for weights, for completion and tests."""
-    yield from (name for one in _habits()["weights"] for name in one["names"])
-
-
-@cache
-def _habits() -> dict[str, Any]:
-    return dict(document(paths.shipped("typed")["formats"]).data)

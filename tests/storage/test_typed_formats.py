@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from archcalc import load
+from archcalc.spec.data_files import shipped
 from archcalc.storage.named_formats import meaning, names, weight_format
-from archcalc.storage.typed_formats import typed_names
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -30,6 +30,7 @@ MEANT = {
     "EXL3_3bpw": "exl3_3.0bpw",
     "NVFP4": "nvfp4",
 }
+TYPED = [name for one in shipped("typed", "formats")["weights"] for name in one["names"]]
 BITS = {  # of a large matrix, by arithmetic
     "4bit": 4 + Fraction(16 + 4, 128),
     "w4a16": 4 + Fraction(16, 128),
@@ -53,7 +54,7 @@ def test_bits_of_a_weight(written: str) -> None:
     assert weight_format(written).bits_per_weight == BITS[written]
 
 
-@pytest.mark.parametrize("name", [*names(), *typed_names()])
+@pytest.mark.parametrize("name", [*names(), *TYPED])
 def test_case_and_signs_are_forgiven(name: str) -> None:
     """Of every format and every name in the file."""
     forms = (name.upper(), name.replace("_", "-"), f"{name}.gguf", name.replace(" ", "_"))

@@ -6,7 +6,7 @@ import pytest
 from compare_peaks import compared as measured
 from peak_difference import Way
 
-from archcalc.run.compared import Compared, compared
+from archcalc.run.accuracy import Compared, compared
 
 SAMPLE = (
     "llama",

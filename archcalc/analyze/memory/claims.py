@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from archcalc.network import Network
-from archcalc.run.accuracy import Band, band
+from archcalc.run.accuracy import Band, Compared, band, compared
 from archcalc.run.code.library import TRANSFORMERS
-from archcalc.run.compared import Compared, compared
 from archcalc.run.resolved import Run
 
 

@@ -7,7 +7,7 @@ how a file says that it is the usual variant.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -84,11 +84,13 @@ class Index:
         return Found(tuple(hits), only, is_open=not asked.gibibytes) if hits else None
 
     def _by_words(self, text: str) -> Iterator[str]:
-        """Devices whose spellings have words that begin like those of the name."""
+        """Devices whose spellings have the words of the name, perhaps with letters behind them: mi300x is one of mi300,
+        h100 is none of h10."""
         asked, words = self.habits.typed(text), self.habits.whole_words(text)
+        forms = [re.compile(rf"{re.escape(word)}(\D.*)?") for word in words]
         for name, each in self.devices.items():
             own = self.habits.whole_words(" ".join((name, each.name, *each.aliases)))
-            if words and asked.fits(each) and all(any(map(_begins(word), own)) for word in words):
+            if forms and asked.fits(each) and all(any(map(form.fullmatch, own)) for form in forms):
                 yield name
 
 
@@ -112,9 +114,3 @@ def _index(_listed: tuple[tuple[str, Path], ...], habits: Path) -> Index:
 def as_file(text: str) -> str:
     """`RTX 4090` and `rtx_4090` as the file is called."""
     return "-".join(re.split(r"[\s_-]+", text.strip().lower()))
-
-
-def _begins(word: str) -> Callable[[str], bool]:
-    """Whether another word is this one with letters behind it: mi300x is one of mi300, h100 is none of h10."""
-    form = re.compile(rf"{re.escape(word)}(\D.*)?")
-    return lambda other: form.fullmatch(other) is not None

@@ -37,13 +37,9 @@ def _of_size(text: str) -> list[str]:
         return []
     sold = [each.memory for each in files.catalog().values() if each.memory.bytes == size.bytes]
     reported = sorted(memory.reported for memory in sold if memory.reported)
-    less = f"; drivers report {_range(reported)} of such cards, so name yours if it is listed" if reported else ""
+    ends = " to ".join(dict.fromkeys(map(binary_bytes, (reported[:1] + reported[-1:]))))
+    less = f"; drivers report {ends} of such cards, so name yours if it is listed" if reported else ""
     return [f"{text}: read as {binary_bytes(size.bytes)}, since cards are rated in binary gigabytes{less}"]
-
-
-def _range(amounts: list[int]) -> str:
-    least, most = binary_bytes(amounts[0]), binary_bytes(amounts[-1])
-    return least if least == most else f"{least} to {most}"
 
 
 def _variant(text: str, name: str, each: Device) -> str:

@@ -11,8 +11,7 @@ from archcalc.core.errors import InputError
 from archcalc.run.cache_types import cache_types, check_engine
 from archcalc.run.engine.catalog import PLAIN, engine
 from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts
-from archcalc.run.engine.requirements import is_below
-from archcalc.run.engine.rules import EngineRules
+from archcalc.run.engine.rules import EngineRules, is_below
 from archcalc.run.engine.supports import refusal
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format

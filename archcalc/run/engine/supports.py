@@ -16,8 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.run.device.host import CPU
 from archcalc.run.engine import catalog
 from archcalc.run.engine.on_device import DeviceFacts
-from archcalc.run.engine.requirements import Requirement, is_below
-from archcalc.run.engine.rules import EngineRules, UsualEngines
+from archcalc.run.engine.rules import EngineRules, Requirement, UsualEngines, is_below
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 

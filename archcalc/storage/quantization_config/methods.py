@@ -17,30 +17,29 @@ from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
 from archcalc.storage.quantization_config.compressed import compressed
+from archcalc.storage.quantization_config.gguf_formats import gguf
 from archcalc.storage.quantization_config.layouts import (
     INPUTS,
     Fields,
+    auto_round_rules,
     float8,
+    gptq_layout,
+    gptq_rules,
     grouped,
+    hqq_layout,
+    hqq_rules,
     made,
     number,
+    packed,
     skipped,
     tiled,
+    told,
+    without_bits,
     words,
 )
 from archcalc.storage.quantization_config.mlx import is_mlx, mlx
 from archcalc.storage.quantization_config.modelopt import modelopt
 from archcalc.storage.quantization_config.quark import quark
-from archcalc.storage.quantization_config.rules import (
-    auto_round_rules,
-    gptq_layout,
-    gptq_rules,
-    hqq_layout,
-    hqq_rules,
-    packed,
-    told,
-    without_bits,
-)
 
 
 def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | None:
@@ -143,11 +142,6 @@ def _fp8(config: Fields) -> Checkpoint:
     return made(f"fp8, {scales}", (*layout, *fixed), config)
 
 
-def _fbgemm(config: Fields) -> Checkpoint:
-    layout, scales = float8("channel", 32)
-    return made(f"fbgemm fp8, {scales}", layout, config)
-
-
 def _mxfp4(config: Fields) -> Checkpoint:
     """gpt-oss: experts alone."""
     stores = weight_format("mxfp4").stores
@@ -214,13 +208,6 @@ MXFP8 = (Stored(8, what="the weight"), Stored(8, what="a shared exponent", tile=
 BITNET = (Stored(2, what="a ternary weight"), Stored(16, what="a scale of the matrix", tile=(0, 0)))
 
 
-def _gguf(config: Fields) -> Checkpoint:
-    """What `show` prints of a GGUF file."""
-    from archcalc.storage.quantization_config.gguf_formats import gguf
-
-    return gguf(config)
-
-
 METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "gptq": _gptq,
     "awq": _awq,
@@ -228,7 +215,7 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "intel/auto-round": _auto_round,
     "bitsandbytes": _bitsandbytes,
     "fp8": _fp8,
-    "fbgemm-fp8": _fbgemm,
+    "fbgemm-fp8": partial(made, "fbgemm fp8, one scale per row", float8("channel", 32)[0]),
     "eetq": partial(made, "eetq int8, one scale per row", EETQ),
     "mxfp4": _mxfp4,
     "mxfp8": partial(made, "mxfp8, group 32", MXFP8),
@@ -244,5 +231,5 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "torchao": _torchao,
     "aqlm": _aqlm,
     "bitnet": partial(made, "bitnet, 2 bits", BITNET),
-    "gguf": _gguf,
+    "gguf": gguf,  # what `show` prints of a GGUF file
 }

@@ -12,8 +12,7 @@ from typing import Any
 from archcalc.storage.checkpoint import Checkpoint, Group
 from archcalc.storage.format import Format, Stored
 from archcalc.storage.module_names import Names
-from archcalc.storage.quantization_config.layouts import Fields, grouped, number
-from archcalc.storage.quantization_config.rules import told
+from archcalc.storage.quantization_config.layouts import Fields, grouped, number, told
 
 SETTINGS = ("bits", "group_size", "mode", "quant_method", "linear_class", "quantize_input")
 EVERY = "linear and tables"
