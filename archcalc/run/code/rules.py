@@ -81,7 +81,9 @@ def meant(used: Code, asked: Options, usual: dict[str, Default], stored: str | N
     if not rule.values.get("recipe"):
         raise InputError(rule.about, rule.hint, field="--precision")
     found = replace(recipe(rule.values["recipe"]), word=word)
-    return replace(found, frozen="fp32" if is_wide else "bf16") if found.frozen == CHECKPOINT else found
+    if found.frozen != CHECKPOINT:
+        return found
+    return replace(found, frozen="fp32" if is_wide else "bf16")
 
 
 def check(asked: Options, used: Code, family: str) -> None:
