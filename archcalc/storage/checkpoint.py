@@ -7,7 +7,7 @@ checkpoint. Every matrix is looked up layer by layer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -49,6 +49,8 @@ class Checkpoint:
     dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
     layout: str = ""  # the named format that engines' kernels may lay out anew
 
+    _asked: dict[int, Hashable] = field(default_factory=dict, init=False, compare=False, repr=False)
+
     is_quantised = True
     has_buffers = False
     file_kind = ""
@@ -79,7 +81,10 @@ class Checkpoint:
         what, hint = f"layers, for which {self.source} has rules", "choose the format to count, such as --weights bf16"
         Budget(what, MOST_LAYERS, hint, field="--weights").spend(numbers.number)
         layers = list(numbers)
-        rules = [tuple(names.of_layer(layer) for names in self._lists) for layer in layers]  # that apply to a layer
+        for layer in layers:  # the rules that apply to it, looked up once for all its matrices
+            if layer not in self._asked:
+                self._asked[layer] = tuple(names.of_layer(layer) for names in self._lists)
+        rules = [self._asked[layer] for layer in layers]
         times = Counter(rules)
         first = dict(zip(reversed(rules), reversed(layers), strict=True))
         return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
