@@ -42,7 +42,8 @@ def simulated(root: Module, work: Workload, run: Run, keeping: Keeping, start: d
     """A training step, on top of the memory that is always allocated."""
     step, act = step_schedule(root, run, keeping), plain(run.activations)
     # what a step hands to the next one, such as a memory of the last segment: one for each micro-batch
-    handed = cached(root, run.method.of_step(work), CacheFormats(act, act, plan=run.plan))
+    every = replace(work, batch=work.batch * run.method.sequences)
+    handed = cached(root, every, CacheFormats(act, act, plan=run.plan))
     states = [replace(one, bytes=run.accumulate * one.bytes) for one in handed]
     start = dict(start, state=sum(one.bytes for one in states), buffers=0)
     for part, size in step.at_start.items():
