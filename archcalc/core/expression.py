@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Generic, NamedTuple, TypeVar
 
@@ -75,10 +76,11 @@ class Notation(ABC, Generic[T]):
     def infix(self, operation: Infix) -> T: ...
 
 
+@dataclass(frozen=True)
 class Plain(Notation[str]):
-    """`4 × 3 × (1024 × 192 + 192)`; `Named` writes `heads × 3 × (d_model × head_dim + head_dim)`."""
+    """`4 × 3 × (1024 × 192 + 192)`; with names `heads × 3 × (d_model × head_dim + head_dim)`."""
 
-    names = False
+    names: bool = False
 
     def leaf(self, leaf: Leaf) -> str:
         if self.names and leaf.name:
@@ -101,12 +103,8 @@ class Plain(Notation[str]):
         return f"{left} {operation.symbol} {right}"
 
 
-class Named(Plain):
-    names = True
-
-
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-NUMBERS, NAMES = Plain(), Named()
+NUMBERS, NAMES = Plain(), Plain(names=True)
 
 
 def evaluated(expression: Expression, sizes: Mapping[str, int] = AS_IT_IS) -> int:
@@ -185,19 +183,16 @@ def _grouped(terms: tuple[Expression, ...], notation: Notation[T]) -> list[T]:
     times: dict[tuple[tuple[T, ...], T, str], int] = {}
     for term in terms:
         copies = _copies(term)
-        body = _term(_without(term, copies), notation, alone=len(terms) == 1)
+        repeated = _without(term, copies)
+        # sums within a sum are bracketed, so that each layer stays one group
+        is_sum = isinstance(repeated, Sum) or (isinstance(repeated, Infix) and repeated.symbol == "−")
+        inner = written(repeated, notation)
+        body = notation.brackets(inner) if is_sum and len(terms) > 1 else inner
         # two things of one name may have two sizes
         key = (tuple(map(notation.leaf, copies)), body, written(term, NUMBERS))
         times[key] = times.get(key, 0) + 1
     often = {n: [notation.leaf(Leaf(n))] if n > 1 else [] for n in times.values()}
     return [notation.times([*front, *often[n], body]) for (front, body, _), n in times.items()]
-
-
-def _term(body: Expression, notation: Notation[T], *, alone: bool) -> T:
-    """Sums within a sum are bracketed, so that each layer stays one group."""
-    grouped = isinstance(body, Sum) or (isinstance(body, Infix) and body.symbol == "−")
-    inner = written(body, notation)
-    return notation.brackets(inner) if grouped and not alone else inner
 
 
 def _copies(term: Expression) -> tuple[Leaf, ...]:

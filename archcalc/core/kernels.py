@@ -30,19 +30,11 @@ class Launch(NamedTuple):
 
 
 def launches(module: Module, fused: Container[Region | None], times: int = 1) -> Iterator[Launch]:
-    """The kernels of a forward pass, in order: a region of the kinds in `fused` is one, any other op another."""
+    """The kernels of a forward pass, in order: a region of the kinds in `fused` is one, any other op another. Modules
+    that an earlier step has computed run none."""
     times *= int(module.runs)
     if times and module.region in fused:
-        yield Launch(tuple(_running(module)), times)
+        yield Launch(tuple(op for one in launches(module, ()) for op in one.ops), times)
     elif times:
         for item in module.body:
             yield from launches(item, fused, times) if isinstance(item, Module) else [Launch((item,), times)]
-
-
-def _running(module: Module) -> Iterator[Op]:
-    """Its ops and those below, without modules that an earlier step has computed."""
-    for item in module.body if module.runs else ():
-        if isinstance(item, Module):
-            yield from _running(item)
-        else:
-            yield item

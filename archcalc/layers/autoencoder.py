@@ -29,7 +29,11 @@ class Merge:
     bias: bool
 
     def run(self, m: Module, words: Tensor, work: Workload) -> Tensor:
-        left, children = self._children(m, words)
+        batch, seq, width = words.dims
+        one, pair = axes(batch, width), axes(batch, Dim.of(f"2·{width.name}", 2 * int(width.size)))
+        left = m.record("view", words, to=one, select=(seq,), name="left", note="a word, or an earlier parent")
+        right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
+        children = m.record("concat", left, right, to=pair, name="children", note="[left; right]")
         code = linear(m["parent"], children, Dim.of("hidden", self.hidden), bias=self.bias)
         parent = activated(m["parent"], code, "tanh")
         b1, b2 = (" + b1", " + b2") if self.bias else ("", "")
@@ -48,12 +52,3 @@ class Merge:
             if logits:
                 loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())
         return parent
-
-    def _children(self, m: Module, words: Tensor) -> tuple[Tensor, Tensor]:
-        """The left one, and both side by side."""
-        batch, seq, width = words.dims
-        one = axes(batch, width)
-        left = m.record("view", words, to=one, select=(seq,), name="left", note="a word, or an earlier parent")
-        right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
-        pair = axes(batch, Dim.of(f"2·{width.name}", 2 * int(width.size)))
-        return left, m.record("concat", left, right, to=pair, name="children", note="[left; right]")

@@ -28,7 +28,7 @@ from archcalc.core.equations import (
     plus,
     product,
 )
-from archcalc.layers.gate_conventions import AFTER_PRODUCT, BEFORE_PRODUCT, gru_elsewhere, lstm_elsewhere
+from archcalc.layers.gate_conventions import AFTER_PRODUCT, BEFORE_PRODUCT, LSTM_ELSEWHERE, gru_elsewhere
 
 if TYPE_CHECKING:
     from archcalc.layers.recurrent import Cell
@@ -46,13 +46,12 @@ class CellEquations:
 
     def system(self) -> System:
         """The equations, and how others write the same gates."""
-        cell, elsewhere = self.cell, None
-        found = {"lstm": self._lstm, "gru": self._gru, "rnn": self._rnn}[cell.kind]()
-        if cell.kind == "gru":
-            elsewhere = gru_elsewhere(found[-1], BEFORE_PRODUCT if cell.is_on_paper else AFTER_PRODUCT)
-        elif cell.kind == "lstm":
-            elsewhere = lstm_elsewhere()
-        return System(found, elsewhere)
+        if self.cell.kind == "lstm":
+            return System(self._lstm(), LSTM_ELSEWHERE)
+        if self.cell.kind == "gru":
+            found, reset = self._gru(), BEFORE_PRODUCT if self.cell.is_on_paper else AFTER_PRODUCT
+            return System(found, gru_elsewhere(found[-1], reset))
+        return System((Equation(self._state(NOW), apply((self._sums(self.cell.letter),), TANH), "h"),))
 
     # The symbols
 
@@ -149,9 +148,6 @@ class CellEquations:
         from_h = self._from_h(index)
         inner = plus(from_h) if len(from_h) > 1 else from_h[0]
         return plus((*self._from_x(index), elementwise((gate, inner))))
-
-    def _rnn(self) -> tuple[Equation, ...]:
-        return (Equation(self._state(NOW), apply((self._sums(self.cell.letter),), TANH), "h"),)
 
 
 def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.core.ir import Axis, Dim, Module, Role, Tensor, axes
+from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -46,16 +46,14 @@ class Disentangled:
         """Scores of queries or keys with all relative positions, gathered for each pair of positions."""
         batch, head, _, each = content.dims
         rows = table.dims[0]
-        projected = self._projected(m, name, table, (head, each))
+        bias = m[name].params.get("bias")
+        if name in self.project:  # a projection of its own has a bias if that of the content has one
+            projected = linear(m[f"position_{name}"], table, (head, each), bias=bias is not None)
+        else:
+            weight = m[name].params["weight"]
+            projected = m.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
+            projected = m.record("add", projected, bias) if bias else projected
         by_head = m.record("repeat", projected, to=axes(batch, head, rows, each))
         every = m.record("contract", content, by_head, to=axes(*content.dims[:3], rows), over=(each,))
         found = m.record("pick", every, distances, to=axes(batch, head, *distances.dims), select=(rows,))
         return m.record("scale", found)
-
-    def _projected(self, m: Module, name: str, table: Tensor, out: Axis) -> Tensor:
-        """A separate position projection has a bias if the content projection has one."""
-        if name in self.project:
-            return linear(m[f"position_{name}"], table, out, bias="bias" in m[name].params)
-        weight, bias = m[name].params["weight"], m[name].params.get("bias")
-        projected = m.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
-        return m.record("add", projected, bias) if bias else projected

@@ -75,6 +75,7 @@ ABOUT_GRU = (
     "state where it is 1; reset: whether it acts before or after the state's product with its matrix"
 )
 ABOUT_LSTM = "the update gate Γu is what others call the input gate; all of these are the same gates"
+LSTM_ELSEWHERE = Elsewhere(("written by", "update", "forget", "candidate", "output"), LSTM, ABOUT_LSTM)
 
 
 def gru_elsewhere(state: Equation, reset: str) -> Elsewhere:
@@ -82,7 +83,3 @@ def gru_elsewhere(state: Equation, reset: str) -> Elsewhere:
     own = ("this spec", state.text, OURS.text, OURS.text, reset)
     others = ((one.source, one.state.text, one.gate.text, one.here.text, one.reset) for one in GRU)
     return Elsewhere(("written by", "state", "gate", "here", "reset"), (own, *others), ABOUT_GRU)
-
-
-def lstm_elsewhere() -> Elsewhere:
-    return Elsewhere(("written by", "update", "forget", "candidate", "output"), LSTM, ABOUT_LSTM)

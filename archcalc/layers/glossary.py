@@ -147,20 +147,11 @@ def meaning(name: str) -> str | None:
     if name in DIMS:
         return DIMS[name]
     if "+" in name:
-        return _together(name.split("+"))
-    if name.startswith("2·"):
-        return _prefixed("two side by side: ", meaning(name.removeprefix("2·")))
-    if name.startswith("kv_"):
-        return _prefixed("looked at by attention: ", meaning(name.removeprefix("kv_")))
+        parts = [meaning(part) or "" for part in name.split("+")]
+        return f"side by side: {'; '.join(parts)}" if all(parts) else None
+    for start, about in (("2·", "two side by side: "), ("kv_", "looked at by attention: ")):
+        if name.startswith(start):
+            inner = meaning(name.removeprefix(start))
+            return f"{about}{inner}" if inner else None
     without_number = re.sub(r"_\d+", "", name)
     return DIMS.get(without_number)
-
-
-def _together(names: list[str]) -> str | None:
-    parts = [meaning(name) for name in names]
-    known = [part for part in parts if part]
-    return f"side by side: {'; '.join(known)}" if len(known) == len(names) else None
-
-
-def _prefixed(prefix: str, text: str | None) -> str | None:
-    return f"{prefix}{text}" if text else None

@@ -34,7 +34,12 @@ class Indexer:
         m.words.whole_sequence = "an index over all positions"
         x, squeezed = x.detached(), squeezed.detached()
         q, k = self._queries_and_keys(m, x, squeezed, past, inputs)
-        scores = self._scores(m, x, q, k)
+        (batch, head, seq, each), past = q.dims, k.dims[1]
+        scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
+        scores = m.record("relu", m.record("scale", scores))
+        weights = linear(m["weights"], x, head, bias=False, trainable=False, role=Role.INDEXER_WEIGHTS)
+        weights = m.record("scale", weights)
+        scores = m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
         if inputs.mask:
             scores = m.record("mask", scores, inputs.mask)
         chosen = Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)
@@ -55,13 +60,3 @@ class Indexer:
         if inputs.work.keeps_cache:
             return q, m.record("append", k, to=axes(batch, past, each))
         return q, k.seen_as(batch, past, each)
-
-    def _scores(self, m: Module, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        """One score per query and position: the weighted sum over all heads."""
-        batch, head, seq, each = q.dims
-        past = k.dims[1]
-        scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
-        scores = m.record("relu", m.record("scale", scores))
-        weights = linear(m["weights"], x, head, bias=False, trainable=False, role=Role.INDEXER_WEIGHTS)
-        weights = m.record("scale", weights)
-        return m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))

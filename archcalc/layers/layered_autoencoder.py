@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
@@ -16,26 +17,19 @@ class Coder:
     bias: bool
     act: str
 
-    def run(self, m: Module, x: Tensor, widths: list[Dim]) -> Tensor:
-        """One layer for each width."""
-        for number, width in enumerate(widths, start=1):
-            x = self.layer(m, x, width, number)
+    def run(self, m: Module, x: Tensor, layers: Sequence[Dim | Param]) -> Tensor:
+        """One layer for each width, or for each matrix of the encoder."""
+        for number, one in enumerate(layers, start=1):
+            x = self.layer(m, x, one, number)
         return x
 
-    def layer(self, m: Module, x: Tensor, width: Dim, number: int) -> Tensor:
+    def layer(self, m: Module, x: Tensor, to: Dim | Param, number: int) -> Tensor:
+        """By a matrix of its own; or act(Wᵀ·x + b), an encoder's matrix the other way round, with a bias of its own."""
         one = m[f"layer_{number}"]
-        return activated(one, linear(one, x, width, bias=self.bias), self.act)
-
-    def run_tied(self, m: Module, x: Tensor, matrices: list[Param]) -> Tensor:
-        """One layer for each matrix of the encoder."""
-        for number, matrix in enumerate(matrices, start=1):
-            x = self.tied_layer(m, x, matrix, number)
-        return x
-
-    def tied_layer(self, m: Module, x: Tensor, matrix: Param, number: int) -> Tensor:
-        """act(Wᵀ·x + b): an encoder's matrix the other way round, with a bias of its own."""
-        one, (out, into) = m[f"layer_{number}"], matrix.axes
-        y = one.record("contract", x, matrix, to=axes(x.dims[0], into), over=out)
+        if isinstance(to, Dim):
+            return activated(one, linear(one, x, to, bias=self.bias), self.act)
+        out, into = to.axes
+        y = one.record("contract", x, to, to=axes(x.dims[0], into), over=out)
         if self.bias:
             y = one.record("add", y, one.param("bias", into, role=Role.BIAS))
         return activated(one, y, self.act)

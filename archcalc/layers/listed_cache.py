@@ -25,27 +25,22 @@ class Kept(Node):
 
 
 def keep(root: Module, cache: tuple[Kept, ...], work: Workload) -> None:
-    """Records it, for a workload with a cache."""
+    """Records it, for a workload with a cache, of whatever it is computed from."""
     if not cache or not work.keeps_cache:
         return
     name, taken = "cache", {child.name for child in root.children}
     while name in taken:  # a file may hold tensors of any name
         name += "_"
     m = root.child(name, title="KV cache")
+    length = work.positions if work.decodes else Count.named("seq", work.lengths["seq"])
+    batch, before = Dim.of("batch", work.batch), Dim.of("kv_seq", length, positions=Positions.PAST)
     for number, kept in enumerate(cache):
         title = f"{kept.layers} layers" if kept.layers > 1 else "1 layer"
-        _layer(m.child(str(number), repeat=Count(kept.layers), title=title), kept, work)
-
-
-def _layer(m: Module, kept: Kept, work: Workload) -> None:
-    """Of whatever they are computed from."""
-    m.region = Region.BLOCK
-    batch = Dim.of("batch", work.batch)
-    length = work.positions if work.decodes else Count.named("seq", work.lengths["seq"])
-    past = Sight(window=kept.window).kept(Dim.of("kv_seq", length, positions=Positions.PAST))
-    heads = kv_heads_of(kept.heads)
-    for name, width, kind in (("keys", kept.k_dim, "append"), ("values", kept.v_dim, "append_values")):
-        if width:
-            m.record(kind, to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)
-    if kept.state:
-        m.record("append", to=axes(batch, Dim.of("state", kept.state)), name="state")
+        layer = m.child(str(number), repeat=Count(kept.layers), title=title)
+        layer.region = Region.BLOCK
+        past, heads = Sight(window=kept.window).kept(before), kv_heads_of(kept.heads)
+        for name, width, kind in (("keys", kept.k_dim, "append"), ("values", kept.v_dim, "append_values")):
+            if width:
+                layer.record(kind, to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)
+        if kept.state:
+            layer.record("append", to=axes(batch, Dim.of("state", kept.state)), name="state")

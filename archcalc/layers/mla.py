@@ -150,7 +150,12 @@ class LatentAttention:
         scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
         if core.mask:
             scores = core.m.record("mask", scores, core.mask, sees=self.indexer.top if self.indexer else None)
-        return self._values_of_latent(core.m, up, core.weights(scores), latent)
+        # (weights · latent) · W_up
+        m, weights, value = core.m, core.weights(scores), Dim.of("v_dim", widths.value)
+        batch, head, seq, past = weights.dims
+        found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
+        by_head = found, up.seen_as(head, value, rank)
+        return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))
 
     def _scores_on_latent(self, m: Module, up: Param, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """(q · W_up) · latent, plus the rotated part of the query on the rotated key."""
@@ -163,14 +168,6 @@ class LatentAttention:
         turned = q.seen_as(batch, head, seq, rope)
         scores = m.record("add", scores, m.record("contract", turned, shared_key, to=scores.axes, over=(rope,)))
         return m.record("scale", scores)
-
-    def _values_of_latent(self, m: Module, up: Param, weights: Tensor, latent: Tensor) -> Tensor:
-        """(weights · latent) · W_up."""
-        batch, head, seq, past = weights.dims
-        rank, value = latent.dims[2], Dim.of("v_dim", self.widths.value)
-        found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
-        by_head = found, up.seen_as(head, value, rank)
-        return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))
 
 
 def _rotated(m: Module, x: Tensor, inputs: Inputs) -> Tensor:

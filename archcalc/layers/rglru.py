@@ -33,22 +33,18 @@ class RecurrentUnit:
         d_model, width = x.dims[-1], Dim.of("width", self.width, split=split)
         gate = activated(m, linear(m["gate"], x, width), self.act)
         u = causal_conv(m["conv"], linear(m["in"], x, width), self.conv, bias=True, work=work)
-        y = self._scanned(m, u, work)
-        return linear(m["out"], m.record("multiply", y, gate), d_model)
-
-    def _scanned(self, m: Module, u: Tensor, work: Workload) -> Tensor:
         m.words.whole_sequence = "a state that is passed from one position to the next"
-        batch, _, width = u.dims
-        takes_in = m.record("sigmoid", self._by_head(m["input_gate"], u))
-        forgets = m.record("sigmoid", self._by_head(m["recurrent_gate"], u))
+        takes_in, forgets = (
+            m.record("sigmoid", self._by_head(m[name], u)) for name in ("input_gate", "recurrent_gate")
+        )
         rate = m.record("scale", m.record("softplus", m.param("rate", width)))
         decay = m.record("exp", m.record("multiply", forgets, rate))
         normaliser = m.record("root", m.record("subtract", m.record("square", decay)))
         taken_in = m.record("multiply", m.record("multiply", u, takes_in), normaliser)
         states = m.record("scan", decay, taken_in, name="states", note="one after the other")
         if work.keeps_cache:
-            m.record("append", states, to=axes(batch, width))
-        return states
+            m.record("append", states, to=axes(x.dims[0], width))
+        return linear(m["out"], m.record("multiply", states, gate), d_model)
 
     def _by_head(self, m: Module, u: Tensor) -> Tensor:
         """A square matrix for each block of channels, and a bias."""

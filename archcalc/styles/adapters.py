@@ -26,7 +26,7 @@ def peft_in_fp32(module: Module, op: Op, adapted: list[Adapted]) -> Items:
     change = _change(one, op, one.lora.record("cast", x, role=WIDE))
     added = Tensor(made.axes, WIDE)
     back = Op("cast_back", (added, made.detached()), op.output)
-    return [_renamed(op, made), one.lora, Op("add", (made, change), added), _named(back, op)]
+    return _instead(op, made, [one.lora, Op("add", (made, change), added)], back)
 
 
 def dropped(module: Module, op: Op, adapted: list[Adapted]) -> Items:
@@ -48,7 +48,7 @@ def _beside(module: Module, op: Op, adapted: list[Adapted], x: Tensor, before: l
         change = _change(one, op, x)
         one.lora.body[:0] = before
         items = [one.lora]
-    return [_renamed(op, made), *items, _named(Op("add", (made, change), op.output), op)]
+    return _instead(op, made, items, Op("add", (made, change), op.output))
 
 
 def _of_several(m: Module, op: Op, x: Tensor, adapted: list[Adapted]) -> Tensor:
@@ -76,11 +76,7 @@ def _change(one: Adapted, op: Op, x: Tensor) -> Tensor:
     return one.lora.record("scale", made)
 
 
-def _renamed(op: Op, made: Tensor) -> Op:
-    """The product itself, whose output is a step on the way now."""
-    return replace(op, output=made, name="", note="", title="")
-
-
-def _named(item: Op | Module, op: Op) -> Op | Module:
-    """What gives out what the product gave, under its name."""
-    return replace(item, name=op.name, note=op.note, title=op.title) if isinstance(item, Op) else item
+def _instead(op: Op, made: Tensor, items: Items, last: Op) -> Items:
+    """The product itself, whose output is a step on the way now; what gives out what it gave has its name."""
+    product = replace(op, output=made, name="", note="", title="")
+    return [product, *items, replace(last, name=op.name, note=op.note, title=op.title)]

@@ -84,18 +84,13 @@ def biased(m: Module, heads: Heads, bias: Tensor, causal: bool, to: Axes) -> Ten
     if causal and int(bias.dims[1].size) > 1:  # the last position sees all
         _, seq, past = bias.dims
         bias = m.record("where", bias, m.record("constant", to=axes(seq, past), role="mask"))
-    added = m.record("argument", m.record("copy", bias) if is_transposed else bias)
-    return m.record("efficient", query, key, value, _aligned(m, added, query.dims[0]), to=to)
-
-
-def _aligned(m: Module, bias: Tensor, batch: Dim) -> Tensor:
-    """Rows padded and seen without the padding, for every sequence; the kernel's gradient has padded rows."""
+    bias, batch = m.record("argument", m.record("copy", bias) if is_transposed else bias), query.dims[0]
     head, seq, past = bias.dims
-    wide = _rounded_up("aligned", past, ALIGNED_TO)
-    if wide.size != past.size:
+    wide, room = _rounded_up("aligned", past, ALIGNED_TO), _rounded_up("room", past, GRADIENT_TO)
+    if wide.size != past.size:  # rows are padded and seen without the padding; the kernel's gradient has padded rows
         bias = see(m, "slice", m.record("pad", bias, to=axes(head, seq, wide)), head, seq, past)
-    room = _rounded_up("room", past, GRADIENT_TO)
-    return see(m, "expand" if int(batch.size) > 1 else "within", bias, batch, head, seq, room)
+    added = see(m, "expand" if int(batch.size) > 1 else "within", bias, batch, head, seq, room)
+    return m.record("efficient", query, key, value, added, to=to)
 
 
 def _rounded_up(name: str, dim: Dim, multiple: int) -> Dim:

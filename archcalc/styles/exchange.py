@@ -63,13 +63,20 @@ def exchange(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes, shared: 
 
 
 def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -> Tensor:
-    """The router's weights in front of the last layer, in the kernel of the activation if that has one."""
+    """The router's weights in front of the last layer, in the kernel of the activation if that has one; gate and up are
+    one product with both matrices."""
     shape = (*x.axes[:-1], (sizes.inner,))
     if not sizes.gated:
         made = expert_linear(m["in"], x, sizes.inner, Role.EXPERT_UP, sizes)
         hidden = m.record("multiply", activated(m, made, sizes.act), weights)
         return expert_linear(m["out"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
-    both = _gate_and_up(m, x, sizes)
+    (into,) = x.axes[-1]
+    roles = {"gate": Role.EXPERT_GATE, "up": Role.EXPERT_UP}
+    matrices = [expert_weight(m[name], into, sizes.inner, role, sizes) for name, role in roles.items()]
+    biases = [expert_bias(m[name], sizes.inner, sizes) for name in roles] if sizes.bias else []
+    several = tuple(Projection(name, (sizes.inner,), sizes.bias, role) for name, role in roles.items())
+    packed, tensors = (*x.axes[:-1], (joined_width("packed", several),)), (x, *matrices, *biases)
+    both = m["gate"].record("affine", *tensors, to=packed, over=(into,), select=(sizes.experts,))
     if sizes.act == FUSED:
         hidden = m.record("kernel", both, weights, to=shape)
     else:
@@ -77,16 +84,3 @@ def _weighed_inside(m: Module, x: Tensor, weights: Tensor, sizes: ExpertSizes) -
         m.add(Op("unpack", (both,), gate, beside={"up": up}))
         hidden = m.record("multiply", m.record("multiply", activated(m, gate, sizes.act), up), weights)
     return expert_linear(m["down"], hidden, x.dims[-1], Role.EXPERT_DOWN, sizes)
-
-
-def _gate_and_up(m: Module, x: Tensor, sizes: ExpertSizes) -> Tensor:
-    """One product with both matrices."""
-    (into,) = x.axes[-1]
-    gate = expert_weight(m["gate"], into, sizes.inner, Role.EXPERT_GATE, sizes)
-    up = expert_weight(m["up"], into, sizes.inner, Role.EXPERT_UP, sizes)
-    biases = [expert_bias(m[name], sizes.inner, sizes) for name in ("gate", "up")] if sizes.bias else []
-    names = (("gate", Role.EXPERT_GATE), ("up", Role.EXPERT_UP))
-    several = tuple(Projection(name, (sizes.inner,), sizes.bias, role) for name, role in names)
-    shape = (*x.axes[:-1], (joined_width("packed", several),))
-    tensors = (x, gate, up, *biases)
-    return m["gate"].record("affine", *tensors, to=shape, over=(into,), select=(sizes.experts,))

@@ -78,8 +78,7 @@ def split_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Te
 
 def copied_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
     """Each of the three in a tensor of its own. Source: torchtitan since June 2026, FusedQKVLinear.forward."""
-    seen = parts(m, product_for_all(m, x, several), several, "split")
-    return tuple(m.record("copy", part) for part in seen)
+    return tuple(m.record("copy", part) for part in parts(m, product_for_all(m, x, several), several, "split"))
 
 
 def split_gates(m: Module, x: Tensor, act: str, gate: Projection, up: Projection) -> Tensor:

@@ -13,14 +13,15 @@ Turn = Callable[[Module, Tensor, Tensor, Tensor], Tensor]  # what is rotated, by
 
 
 def _rotated(
-    m: Module, x: Tensor, cos: Tensor, sin: Tensor, *, turn: Turn, always: bool = False, **said: Any
+    m: Module, x: Tensor, cos: Tensor, sin: Tensor, *, turn: Turn, wide: bool = False, always: bool = False, **said: Any
 ) -> Tensor:
-    """The first numbers of each head, turned, and joined with the others if there are some, or always."""
+    """The first numbers of each head, turned, on an fp32 copy if `wide`, and joined with the others if there are some,
+    or always."""
     *rows, width = x.dims
     left = int(width.size) - int(cos.dims[-1].size)
     part = see(m, "slice", x, *rows, cos.dims[-1]) if left or always else x
     rest = [see(m, "slice", x, *rows, Dim.of("not_rotated", left))] if left else []
-    turned = turn(m, part, cos, sin)
+    turned = cast_back(m, turn(m, widened(m, part) if wide else part, cos, sin), part)
     return m.record("concat", turned, *rest, to=x.axes) if rest or always else turned
 
 
@@ -32,14 +33,9 @@ def _turned(m: Module, x: Tensor, cos: Tensor, sin: Tensor, role: str = "") -> T
     return m.record("add", along, m.record("multiply", half_turned, sin, role=role))
 
 
-def _on_copy(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """On an fp32 copy, cast back."""
-    return cast_back(m, _turned(m, widened(m, x), cos, sin), x)
-
-
 def _by_wide_tables(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """By tables that are fp32 themselves, cast back."""
-    return cast_back(m, _turned(m, x, cos, sin, WIDE if m.style.narrow else x.role), x)
+    """By tables that are fp32 themselves."""
+    return _turned(m, x, cos, sin, WIDE if m.style.narrow else x.role)
 
 
 def _by_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -53,16 +49,16 @@ def _by_halves(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def _complex(m: Module, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Pairs of fp32 numbers, times a table of complex ones."""
-    return cast_back(m, m.record("multiply", widened(m, x), cos, sin), x)
+    return m.record("multiply", x, cos, sin)
 
 
 rotate_half = partial(_rotated, turn=_turned)  # transformers, apply_rotary_pos_emb of Llama
 # heads lie behind each other, also where all is rotated: transformers, apply_rotary_pos_emb of GPT-NeoX and Phi-3
 rotate_part = partial(_rotated, turn=_turned, always=True)
-in_fp32 = partial(_rotated, turn=_on_copy)  # transformers, that of Cohere; torchtitan since 2026, CosSinRoPE
+in_fp32 = partial(_rotated, turn=_turned, wide=True)  # transformers, that of Cohere; torchtitan since 2026, CosSinRoPE
 by_fp32_tables = partial(_rotated, turn=_by_wide_tables)  # transformers, that of OLMo
 in_halves = partial(_rotated, turn=_by_halves)  # transformers, apply_rotary_pos_emb_interleave of DeepSeek-V3
-as_complex = partial(_rotated, turn=_complex)  # torchtitan, apply_rotary_emb; transformers, that of Llama 4
+as_complex = partial(_rotated, turn=_complex, wide=True)  # torchtitan, apply_rotary_emb; transformers, that of Llama 4
 
 
 def as_pairs(m: Module, x: Tensor, cos: Tensor, sin: Tensor, **said: Any) -> Tensor:

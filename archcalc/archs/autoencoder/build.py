@@ -75,8 +75,8 @@ def _rebuilt(root: Module, model: LayeredAutoencoder, z: Tensor, widths: list[Di
         up = coder.run(m, z, between)
         return out.layer(m, up, x.dims[-1], len(between) + 1)
     matrices = [root["encoder"][f"layer_{number}"].params["weight"] for number in range(len(widths), 0, -1)]
-    up = coder.run_tied(m, z, matrices[:-1])
-    return out.tied_layer(m, up, matrices[-1], len(matrices))
+    up = coder.run(m, z, matrices[:-1])
+    return out.layer(m, up, matrices[-1], len(matrices))
 
 
 def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
