@@ -92,12 +92,8 @@ class Stacked(Gates):
     """All gates in two matrices, one for the input and one for the previous state."""
 
     @property
-    def _gates(self) -> Dim:
-        return Dim.of("gates", len(NAMES[self.cell.kind]), copies=True)
-
-    @property
     def _stack(self) -> Axis:
-        return self._gates, self.hidden
+        return Dim.of("gates", len(NAMES[self.cell.kind]), copies=True), self.hidden
 
     @cached_property
     def _sums(self) -> tuple[Tensor, Tensor]:
@@ -118,8 +114,8 @@ class Stacked(Gates):
 
     def _product(self, name: str, x: Tensor) -> Tensor:
         """PyTorch stores the output axis first, Keras the input axis."""
-        into = x.dims[-1]
-        elements = into.size * self._gates.size * self.hidden.size
+        into, (gates, hidden) = x.dims[-1], self._stack
+        elements = into.size * gates.size * hidden.size
         axes_kept = (into, self._stack) if self.cell.biases == "keras" else (self._stack, into)
         weight = self.m.param(name, *axes_kept, elements=elements, role=Role.RECURRENT)
         return self.m.record("contract", x, weight, to=axes(self.batch, self._stack), over=(into,))
@@ -130,7 +126,7 @@ class Stacked(Gates):
             from_x = m.record("add", from_x, m.param("bias_ih", self._stack))
             return from_x, m.record("add", from_h, m.param("bias_hh", self._stack))
         if self.cell.biases == "keras" and self.cell.kind == "gru":
-            elements = self._gates.size * (Count(2) * self.hidden.size)
+            elements = self._stack[0].size * (Count(2) * self.hidden.size)
             bias = m.param("bias", Dim.of("biases", 2), self._stack, elements=elements, role=Role.BIAS)
             return m.record("add", from_x, bias), m.record("add", from_h, bias)
         if self.cell.biases == "keras":
@@ -154,7 +150,7 @@ class Stacked(Gates):
     def _share(self, stacked: Tensor) -> Tensor:
         if self.cell.kind == "rnn":
             return stacked.seen_as(self.batch, self.hidden)
-        return self.m.record("view", stacked, to=axes(self.batch, self.hidden), select=(self._gates,))
+        return self.m.record("view", stacked, to=axes(self.batch, self.hidden), select=self._stack[:1])
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         into = self.sums(name)

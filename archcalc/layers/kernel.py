@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Count, Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import Heads, Inputs, Rotation, concatenated, looked_at, rotated
+from archcalc.layers.attention import Heads, Inputs, concatenated, looked_at, rotated
 from archcalc.layers.linear import each_by_itself, linear
 from archcalc.layers.one_kernel import kernel
 
@@ -59,8 +59,7 @@ class KernelAttention(Heads):
         causal = self.sight.causal
         core = kernel(m, inputs.work, FUSED) if causal else m.section(Region.CORE)
         m.words.whole_sequence = "sums of kernel attention over all positions"
-        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, causal, calls)
-        found = concatenated(m, sums.look_up(q, k, v), value, self.lookup)
+        found = concatenated(m, self._looked_up(core, q, k, v, inputs, calls), value, self.lookup)
         self.describe(m, d_model)
         m.words.memory_notes.extend(self._held(inputs.work))
         return self.answer(m, found, d_model)
@@ -75,47 +74,30 @@ class KernelAttention(Heads):
         is_apart = not (self.sight.causal or work.decodes)
         return [note for note, holds in ((cached, work.keeps_cache), (apart, is_apart)) if holds]
 
+    def _looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, inputs: Inputs, calls: Count) -> Tensor:
+        """The two sums over positions, and what every query makes of them. The sums are all that has to be kept for the
+        next token: their size does not depend on how many came before. Work on keys and values is done `calls` times.
 
-@dataclass(frozen=True)
-class Kernel:
-    """Kernel attention's core: the two sums over positions, and what every query makes of them.
-
-    The sums are all that has to be kept for the next token: their size does not depend on how many came before.
-    """
-
-    m: Module
-    work: Workload
-    feature: str
-    rotation: Rotation | None
-    causal: bool
-    calls: Count  # of what is computed from keys and values
-
-    def look_up(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Rotation is seen by (q·k + 1)² as it is by q·k. Other features turn themselves, but not in the normaliser,
-        which has to stay above 0."""
-        sums = self.m.section("sums")
-        sums.calls = self.calls
-        if self.feature == "poly2":
-            q, k = self._both_rotated(sums, q, k)
-        q, k = self._features(self.m, q, "q"), self._features(sums, k, "k")
+        Rotation is seen by (q·k + 1)² as it is by q·k. Other features turn themselves, but not in the normaliser, which
+        has to stay above 0."""
+        sums, work, rotation = m.section("sums"), inputs.work, inputs.rotation
+        sums.calls = calls
+        if rotation and self.feature == "poly2":
+            q, k = rotated(m, q, "q", rotation), rotated(sums, k, "k", rotation)
+        q, k = self._features(m, q, "q"), self._features(sums, k, "k")
         (batch, head, seq, features), (_, kv_head, past, width) = q.dims, v.dims
-        so_far = "summed so far" if self.causal else "summed over positions"
+        so_far = "summed so far" if self.sight.causal else "summed over positions"
         to, note = axes(batch, kv_head, features), f"φ(k), {so_far}"
         summed = sums.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note)
-        to, note, summed = axes(batch, head, seq), "φ(q) · sum of features", self._kept(sums, summed, head)
-        normaliser = self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
-        if self.feature != "poly2":
-            q, k = self._both_rotated(sums, q, k)
+        to, note, summed = axes(batch, head, seq), "φ(q) · sum of features", _kept(m, sums, summed, head, work)
+        normaliser = m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
+        if rotation and self.feature != "poly2":
+            q, k = rotated(m, q, "q", rotation), rotated(sums, k, "k", rotation)
         to, note = axes(batch, kv_head, features, width), f"φ(k)ᵀv, {so_far}"
         state = sums.record("contract", k, v, to=to, over=(past,), name="state", note=note)
-        state = self._kept(sums, state, head)
-        numerator = self.m.record("contract", q, state, to=axes(batch, head, seq, width), over=(features,))
-        return self.m.record("divide", numerator, normaliser)
-
-    def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        if not self.rotation:
-            return q, k
-        return rotated(self.m, q, "q", self.rotation), rotated(sums, k, "k", self.rotation)
+        state = _kept(m, sums, state, head, work)
+        numerator = m.record("contract", q, state, to=axes(batch, head, seq, width), over=(features,))
+        return m.record("divide", numerator, normaliser)
 
     def _features(self, m: Module, x: Tensor, name: str) -> Tensor:
         """One step each, as a fused kernel makes it: products computed and joined one by one would keep more."""
@@ -127,11 +109,12 @@ class Kernel:
             return m.record("relu", x, to=to, name=f"features_of_{name}", note="max(x, 0)")
         return m.record("add", m.record("elu", x, to=to), name=f"features_of_{name}", note="elu(x) + 1")
 
-    def _kept(self, m: Module, total: Tensor, head: Dim) -> Tensor:
-        """Sums, which a decode step adds to; with fewer key-value heads, a group of queries reads the same."""
-        if self.work.decodes:
-            total = m.record("add", total)
-        if self.work.keeps_cache:
-            total = self.m.record("append", total)
-        batch, kv_head, *rest = total.dims
-        return total if kv_head == head else self.m.record("repeat", total, to=axes(batch, head, *rest))
+
+def _kept(m: Module, sums: Module, total: Tensor, head: Dim, work: Workload) -> Tensor:
+    """Sums, which a decode step adds to; with fewer key-value heads, a group of queries reads the same."""
+    if work.decodes:
+        total = sums.record("add", total)
+    if work.keeps_cache:
+        total = m.record("append", total)
+    batch, kv_head, *rest = total.dims
+    return total if kv_head == head else m.record("repeat", total, to=axes(batch, head, *rest))

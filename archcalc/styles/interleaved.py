@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.core.style import Projection
 from archcalc.styles.attention import copied_heads
 from archcalc.styles.linear import parts, product_for_all
@@ -25,14 +25,9 @@ def by_group(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Ten
     (head, _), (group, _) = query.axes[-1], key.axes[-1]
     if head == group:
         return query, key, value
-    if int(group.size) == 1:
-        return m.record("seen", query), *(_for_every_head(m, "expand", one, head) for one in (key, value))
-    return m.record("copy", query), *(_for_every_head(m, "repeat", one, head) for one in (key, value))
-
-
-def _for_every_head(m: Module, kind: str, x: Tensor, head: Dim) -> Tensor:
-    *rows, (_, width) = x.axes
-    return m.record(kind, x, to=(*rows, (head, width)))
+    kind, repeated = ("seen", "expand") if int(group.size) == 1 else ("copy", "repeat")
+    shapes = [(one, (*one.axes[:-1], (head, one.dims[-1]))) for one in (key, value)]
+    return m.record(kind, query), *(m.record(repeated, one, to=shape) for one, shape in shapes)
 
 
 def copied_answer(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:

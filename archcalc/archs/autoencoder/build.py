@@ -7,9 +7,8 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.autoencoder import Merge, linear_autoencoder
+from archcalc.layers.autoencoder import Coder, Merge, drawn, kullback_leibler, linear_autoencoder
 from archcalc.layers.dims import sequence_of
-from archcalc.layers.layered_autoencoder import Coder, drawn, kullback_leibler
 from archcalc.layers.loss import squared_error
 from archcalc.spec.workload import Workload
 
