@@ -60,21 +60,16 @@ def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption
     logits = "fp32" if returns_fp32(recipe) else recipe.activations
     text = f"logits of every position in {logits}; their log-probabilities are taken one sequence at a time"
     yield Assumption(Topic.METHOD, text, logits)
-    yield _of_reference(asked, used)
-    if used.rollout in ROLLOUT:
-        yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, "" if asked.rollout else "--rollout")
-
-
-def _of_reference(asked: Options, used: Method) -> Assumption:
-    option = "" if asked.reference else "--reference"
+    text, held = "a frozen reference model beside the policy, its weights in the same number format", "same"
     if used.reference == "none":
         why = "beta 0, TRL's default" if used.rollout != "none" else "its log-probabilities are computed beforehand"
-        return Assumption(Topic.METHOD, f"no reference model: {why}", "none", option)
-    if asked.lora:
+        text, held = f"no reference model: {why}", "none"
+    elif asked.lora:
         text = "the reference is the policy without its adapters: a forward pass, and no second copy of the weights"
-        return Assumption(Topic.METHOD, text, "adapters off", option)
-    text = "a frozen reference model beside the policy, its weights in the same number format"
-    return Assumption(Topic.METHOD, text, "same", option)
+        held = "adapters off"
+    yield Assumption(Topic.METHOD, text, held, "" if asked.reference else "--reference")
+    if used.rollout in ROLLOUT:
+        yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, "" if asked.rollout else "--rollout")
 
 
 ROLLOUT = {

@@ -35,13 +35,13 @@ def modes(given: Mapping[str, Any]) -> list[Asked]:
     said = {name: value for name, value in given.items() if value is not None}
     if said.get("mode"):
         return [Asked(Options.of(COMMAND, said).mode, said, True)]
-    return [_asked(mode, said, {name: known.get(others.get(name, name)) for name in said}) for mode in BOTH]
-
-
-def _asked(mode: str, said: Mapping[str, Any], declared: Mapping[str, Option | None]) -> Asked:
-    own = {name: value for name, value in said.items() if _applies(declared[name], mode)}
-    alone = [name for name in own for other in BOTH if not _applies(declared[name], other)]
-    return Asked(mode, own, bool(alone))
+    declared = {name: known.get(others.get(name, name)) for name in said}
+    found = []
+    for mode in BOTH:
+        own = {name: value for name, value in said.items() if _applies(declared[name], mode)}
+        alone = [name for name in own for other in BOTH if not _applies(declared[name], other)]
+        found.append(Asked(mode, own, bool(alone)))
+    return found
 
 
 def _applies(one: Option | None, mode: str) -> bool:

@@ -45,7 +45,11 @@ class Cut:
         if not self.is_first:
             _take_away(root.body[:place])
             root.body[:place] = [Op("receive", (), entering.storage)]
-        _forget_unread(root)
+        # of modules without ops, only what is read elsewhere stays: a table that the head shares
+        read = {tensor.storage for op in ops_in(root) for tensor in op.inputs}
+        for module in (module for module, _ in walk(root) if not module.body):
+            for name in [name for name, param in module.params.items() if param not in read]:
+                del module.params[name]
 
 
 @dataclass(frozen=True)
@@ -115,12 +119,3 @@ def _take_away(items: list[Op | Module]) -> None:
         for module in [module for module, _ in walk(item)] if isinstance(item, Module) else ():
             module.body.clear()
             module.buffers.clear()
-
-
-def _forget_unread(root: Module) -> None:
-    """Of modules without ops, only what is read elsewhere stays: a table that the head shares."""
-    read = {tensor.storage for op in ops_in(root) for tensor in op.inputs}
-    for module, _ in walk(root):
-        if not module.body:
-            for name in [name for name, param in module.params.items() if param not in read]:
-                del module.params[name]
