@@ -59,13 +59,21 @@ class Subject:
 
     @cached_property
     def reference(self) -> Family:
-        """The module of the model's family in `archcalc.reference`."""
+        """The model's family in `archcalc.reference`; a new family may not have a file there yet."""
         need_torch()
         family = self.model.spec.family
         if family == "weights":
             fact = "a list of weights has no forward pass that PyTorch could run"
             raise InputError(fact, "verify the model's config, or a spec", field=self.model.name)
-        made: Family = _reference_module(family).FAMILY(self.config)
+        name = f"archcalc.reference.{family}"
+        try:
+            made: Family = importlib.import_module(name).FAMILY(self.config)
+        except ModuleNotFoundError as missing:
+            if missing.name != name:
+                raise
+            fact = f"archcalc has no PyTorch reference of the family {family}, so there is nothing to compare with"
+            hint = f"its other commands work; archcalc/reference/{family}.py would be the reference"
+            raise InputError(fact, hint) from None
         return made
 
     def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
@@ -82,20 +90,6 @@ class Subject:
         work, like = work or self.work, next(built.parameters())
         given = self.reference.inputs(work.batch, work.lengths, like.device)
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
-
-
-def _reference_module(family: str) -> Any:
-    """The reference file of a family; a new family may not have one yet."""
-    name = f"archcalc.reference.{family}"
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as missing:
-        if missing.name != name:
-            raise
-        fact = f"archcalc has no PyTorch reference of the family {family}, so there is nothing to compare with"
-        raise InputError(
-            fact, f"its other commands work; archcalc/reference/{family}.py would be the reference"
-        ) from None
 
 
 def need_torch() -> None:
@@ -215,9 +209,9 @@ def _shapes(subject: Subject) -> list[Row]:
 
     from archcalc.reference import measure
 
-    built = subject.built()
+    built = subject.built().eval()
     given = subject.inputs(built)
-    called = measure.shapes(built.eval(), lambda: built(*given))
+    called = measure.shapes(built, lambda: built(*given))
     ours = names.shapes(subject.model.build(replace(subject.work, mode="forward")))
     containers = {name for name, module in built.named_modules() if type(module) in (nn.Module, nn.ModuleList)}
     ours = {name: shape for name, shape in ours.items() if name in called or name not in containers}
@@ -288,19 +282,13 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
     randomise(built)
-    given = subject.inputs(built, _short(subject))
+    lengths = {  # two sequences of a few tokens, within the position table
+        name: limit.length if limit.fixed and limit.length else min(6, max(1, (limit.length or 8) - 2))
+        for name, limit in subject.model.resolved.lengths.items()
+    }
+    given = subject.inputs(built, replace(subject.work, batch=2, lengths=lengths))
     holds = subject.reference.properties(built, given)
     return [Row(name, True, value, group) for name, value in holds.items()]
-
-
-def _short(subject: Subject) -> Workload:
-    """Two sequences of a few tokens, within the position table."""
-    longest = subject.model.resolved.lengths
-    lengths = {
-        name: limit.length if limit.fixed and limit.length else min(6, max(1, (limit.length or 8) - 2))
-        for name, limit in longest.items()
-    }
-    return replace(subject.work, batch=2, lengths=lengths)
 
 
 def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:

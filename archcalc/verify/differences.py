@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from archcalc.archs.recurrent.stack import ResolvedStack as RecurrentStack
@@ -24,22 +23,10 @@ from archcalc.layers.ssm import Mamba
 from archcalc.spec.resolved import every_part
 
 
-@dataclass(frozen=True)
-class Difference:
-    """It applies to a model if `is_met` is true for any of its parts."""
-
-    is_met: Callable[[Any], bool]
-    text: str
-
-
 def differences(resolved: Any) -> Iterator[str]:
-    """The conventions that apply to this model."""
+    """The conventions that apply to this model: those of which a part of it is reminded."""
     parts = list(every_part(resolved))
-    return (difference.text for difference in DIFFERENCES if any(map(difference.is_met, parts)))
-
-
-def _has_dropout(part: Any) -> bool:
-    return any(getattr(part, name, 0) for name in ("dropout", "weights_dropout"))
+    return (text for is_met, text in DIFFERENCES if any(map(is_met, parts)))
 
 
 def _is_norm(kind: str) -> Callable[[Any], bool]:
@@ -63,67 +50,64 @@ def _has_two_widths(part: Any) -> bool:
     return isinstance(part, LatentPart) or (isinstance(part, Heads) and part.v_dim is not None)
 
 
-def _is_causal_kernel(part: Any) -> bool:
-    return isinstance(part, KernelAttention) and part.sight.causal
-
-
 def _hands_on_states(part: Any) -> bool:
-    return isinstance(part, Mamba | Mamba2 | Delta | Lightning) or _is_causal_kernel(part)
+    is_causal_kernel = isinstance(part, KernelAttention) and part.sight.causal
+    return isinstance(part, Mamba | Mamba2 | Delta | Lightning) or is_causal_kernel
 
 
-DIFFERENCES = (
-    Difference(
-        _has_dropout,
+DIFFERENCES: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (
+        lambda part: any(getattr(part, name, 0) for name in ("dropout", "weights_dropout")),
         "dropout: on a CPU nn.Dropout saves a mask in the dtype of the activations; the reference calls "
         "native_dropout, which saves one byte per element, as on a GPU",
     ),
-    Difference(
+    (
         _is_norm("rms"),
         "RMSNorm: as nn.RMSNorm computes it, step by step; below fp32 it saves two fp32 tensors, fused kernels do not",
     ),
-    Difference(
+    (
         _is_norm("layer"),
         "LayerNorm in bf16: its statistics are saved in fp32, as on a GPU; on a CPU they are bf16",
     ),
-    Difference(
+    (
         lambda part: isinstance(part, Ffn) and part.act == "xielu",
         "xIELU: one kernel that saves its input, as its authors' does; separate PyTorch ops would save more",
     ),
-    Difference(
+    (
         _is(RecurrentStack),
         "recurrent layers: the reference steps through the sequence; FlopCounterMode counts no FLOPs of nn.LSTM, nn.GRU"
         " and nn.RNN on a CPU",
     ),
-    Difference(
+    (
         _is_position("relative", "disentangled", "shaw", "transformer-xl"),
         "flash attention: no kernel adds a learned table to the scores, so attention with relative, disentangled, "
         "Shaw's or Transformer-XL's positions stays eager",
     ),
-    Difference(
+    (
         _bends_scores,
         "flash attention: PyTorch's own kernel has no ALiBi, sinks or softcap, as FlashAttention's has; the reference "
         "implements that one in PyTorch and saves the same",
     ),
-    Difference(
+    (
         _has_two_widths,
         "flash attention: PyTorch's own kernel needs keys and values of equal width; the reference implements one that "
         "takes two, as FlashAttention 3 and cuDNN do",
     ),
-    Difference(
+    (
         _is(Indexer),
         "flash attention with an indexer: PyTorch has no kernel for selected positions; the reference implements "
         "one that takes their indices, saves them, and computes all scores",
     ),
-    Difference(
+    (
         _is(Mixture),
         "experts: on the meta device all experts get equally many tokens, which changes no count",
     ),
-    Difference(
+    (
         _hands_on_states,
         "states along the sequence: the reference saves their inputs and recomputes the inside, as kernels do; "
         "PyTorch's own loops would save every state",
     ),
-    Difference(
+    (
         _is(Mamba, Mamba2, Delta, RecurrentUnit),
         "depthwise convolutions: the reference implements their gradients, because FlopCounterMode counts those of "
         "their weights as if the channels were not separate",

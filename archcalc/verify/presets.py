@@ -36,7 +36,12 @@ class AllReport(Report):
     def table(self) -> Table:
         """One line per preset; if it differs, the first row that does."""
         heads = (("preset", "name"), ("parameters", "count"), ("compared", "count"), ("", "text"))
-        lines = [Line((name, *_cells(report))) for name, report in self.reports.items()]
+        lines = []
+        for name, report in self.reports.items():
+            wrong = next((row for row in report.rows if not row.equal), None)
+            where = f" in {', '.join(filter(None, (wrong.group, wrong.quantity)))}" if wrong else ""
+            said = wrong.verdict + where if wrong else "✓"
+            lines.append(Line((name, report.rows[0].archcalc, len(report.rows), said)))
         lines += [Line((name, None, None, f"– {why}")) for name, why in self.left_out.items()]
         return Table(tuple(Column[Any]("", label, unit) for label, unit in heads), tuple(lines))
 
@@ -50,12 +55,6 @@ class AllReport(Report):
         every = [(name, row) for name, report in self.reports.items() for row in report.records()]
         keys = ("archcalc", "reference", "equal")
         return [{"quantity": f"{name}: {row['quantity']}", **{key: row[key] for key in keys}} for name, row in every]
-
-
-def _cells(report: VerifyReport) -> tuple[Any, ...]:
-    wrong = next((row for row in report.rows if not row.equal), None)
-    said = "✓" if wrong is None else f"{wrong.verdict} in {', '.join(filter(None, (wrong.group, wrong.quantity)))}"
-    return report.rows[0].archcalc, len(report.rows), said
 
 
 def verify_all(progress: Progress) -> AllReport:

@@ -11,7 +11,7 @@ from archcalc.archs import family_module
 from archcalc.core.small import TWICE, Small
 from archcalc.model import Model
 from archcalc.spec.node import Node
-from archcalc.spec.workload import Longest, Workload
+from archcalc.spec.workload import Workload
 
 SIZES = {  # of the twin, where the model's own are larger
     "d_model": 32,
@@ -50,11 +50,8 @@ def shortened(model: Model) -> Model:
     """
     if getattr(model.resolved, "handed_over", False):
         return model
-    return replace(model, resolved=mapped(model.resolved, _at_most_twice))
-
-
-def _at_most_twice(name: str, value: int) -> int:
-    return min(value, TWICE) if name in ("times", "calls") else value
+    most = {"times": TWICE, "calls": TWICE}
+    return replace(model, resolved=mapped(model.resolved, lambda name, value: min(value, most.get(name, value))))
 
 
 def twin(model: Model) -> Model:
@@ -67,14 +64,12 @@ def twin(model: Model) -> Model:
 
 def within(model: Model, work: Workload) -> Workload:
     """The requested lengths, limited to what the model accepts: an image has one length, a position table an end."""
-    limits = model.resolved.lengths
-    return replace(work, lengths={name: _at_most(limits[name], length) for name, length in work.lengths.items()})
-
-
-def _at_most(limit: Longest, length: int) -> int:
-    if limit.length is None or not (limit.fixed or limit.hard):
-        return length
-    return limit.length if limit.fixed else min(length, limit.length)
+    lengths = dict(work.lengths)
+    for name, length in work.lengths.items():
+        limit = model.resolved.lengths[name]
+        if limit.length is not None and (limit.fixed or limit.hard):
+            lengths[name] = limit.length if limit.fixed else min(length, limit.length)
+    return replace(work, lengths=lengths)
 
 
 def _in_proportion(model: Model) -> Model:

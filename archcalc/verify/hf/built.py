@@ -50,37 +50,29 @@ class Built:
             untie(made)
         return made.eval().requires_grad_(False)
 
-    @cached_property
-    def main_input(self) -> str:
-        return main_input(self.module)
-
     def inputs(self, work: Workload, device: str) -> dict[str, Any]:
         """Token ids, an image or audio frames, plus decoder ids and encoder states for a decoder."""
         if not work.lengths:
             network: Any = self.model.resolved
-            return {self.main_input: torch.zeros(work.batch, *network.input, device=device)}
+            return {main_input(self.module): torch.zeros(work.batch, *network.input, device=device)}
         first, *others = work.lengths.values()
         takes = inspect.signature(self.module.forward).parameters
-        given = {self.main_input: self._main(work.batch, first, device)}
+        sizes = sizes_read(self.module, first)
+        read = torch.zeros(work.batch, *sizes, device=device) if sizes else self._ids(work.batch, first, device)
+        if not sizes and self.name.endswith("MultipleChoice"):  # one choice for each question
+            read = read[:, None]
+        given = {main_input(self.module): read}
         if others and "decoder_input_ids" in takes:
             given["decoder_input_ids"] = self._ids(work.batch, others[0], device)
         memory = memory_width(self.model)
         if not memory:
             return given
-        read = torch.zeros(work.batch, first, memory, device=device)  # for cross-attention of a class without encoder
+        states = torch.zeros(work.batch, first, memory, device=device)  # for cross-attention of a class without encoder
         if "encoder_hidden_states" in takes:
-            return {**given, "encoder_hidden_states": read}
+            return {**given, "encoder_hidden_states": states}
         if "encoder_outputs" in takes:
-            return {**given, "encoder_outputs": (read,)}
+            return {**given, "encoder_outputs": (states,)}
         raise ValueError(f"{self.name} does not accept encoder states for its cross-attention")
-
-    def _main(self, batch: int, length: int, device: str) -> Any:
-        if sizes := sizes_read(self.module, length):
-            return torch.zeros(batch, *sizes, device=device)
-        ids = self._ids(batch, length, device)
-        if self.name.endswith("MultipleChoice"):  # one choice for each question
-            return ids[:, None]
-        return ids
 
     def _ids(self, batch: int, length: int, device: str) -> Any:
         """Token ids without padding, ending in the EOS token, which some heads look for."""

@@ -9,7 +9,7 @@ changes nothing about a layer, so that a config is cut to a few of its layers.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -71,8 +71,6 @@ USUAL = (  # where nothing is chosen
     Asked(precision="fp32", attention="eager", optimizer="adamw-for-loop"),
     Asked(lora=8),
 )
-
-
 CHOICES = {
     "precision": ("bf16", "fp32"),
     "attention": ("eager", "flash"),
@@ -102,11 +100,11 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
         progress(place, len(ways), asked.words)
         targets = _targets(config) if asked.lora else ()
         if asked.lora and not targets:
-            left_out[asked.words] = (
-                f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
-            )
+            fact = f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
+            left_out[asked.words] = fact
             continue
-        ours, setting = played(small, asked, batch, seq), _setting(asked, batch, seq, targets)
+        how = {"optimizer": OPTIMIZERS[asked.optimizer], "recompute": asked.recompute != "none", "targets": targets}
+        ours, setting = played(small, asked, batch, seq), Setting(batch, seq, **(asdict(asked) | how))
         rows.extend(_rows(ours, config, asked, _traced(small, config, setting)))
         assumed.extend(ours.notes)
     progress(len(ways), len(ways), "")
@@ -144,9 +142,8 @@ def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:
     try:
         return trace_training(Training(config, setting, model.document.head_in_checkpoint))
     except NotImplementedError as reason:  # such as torch.nonzero, whose shape depends on values
-        fact = f"{class_named(config)} computes something that PyTorch's meta device cannot: {reason}".partition(". ")[
-            0
-        ]
+        fact = f"{class_named(config)} computes something that PyTorch's meta device cannot: {reason}"
+        fact = fact.partition(". ")[0]
         raise InputError(fact, "compare parameters and FLOPs, without --peak", field="--peak") from reason
 
 
@@ -165,16 +162,7 @@ class Played:
 
 def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     """A step with optimizer states, op by op."""
-    options: dict[str, Any] = {
-        "mode": "train",
-        "overhead": 0,
-        "code": TRANSFORMERS,
-        "precision": asked.precision,
-        "attention": asked.attention,
-        "recompute": asked.recompute,
-        "optimizer": asked.optimizer,
-        "lora": asked.lora or None,
-    }
+    options = {"mode": "train", "overhead": 0, "code": TRANSFORMERS, **asdict(asked), "lora": asked.lora or None}
     ours = deploy(model, Options.of("memory", options))
     root, step, *_ = played_by(ours, free_sizes(model, batch, seq))
     changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
@@ -221,19 +209,6 @@ def _rows(ours: Played, config: dict[str, Any], asked: Asked, there: Trace) -> l
         ),
     ]
     return [replace(row, against=f"transformers' {class_named(config)}") for row in rows]
-
-
-def _setting(asked: Asked, batch: int, seq: int, targets: tuple[str, ...]) -> Setting:
-    return Setting(
-        batch,
-        seq,
-        precision=asked.precision,
-        attention=asked.attention,
-        optimizer=OPTIMIZERS[asked.optimizer],
-        recompute=asked.recompute != "none",
-        lora=asked.lora,
-        targets=targets,
-    )
 
 
 def _kept(trace: Trace) -> list[Storage]:

@@ -13,7 +13,7 @@ from archcalc.model import Model
 from archcalc.spec.workload import Workload
 from archcalc.verify.check import Progress, verify
 from archcalc.verify.hf import theirs
-from archcalc.verify.hf.built import Built, needed
+from archcalc.verify.hf.built import Built, main_input, needed
 from archcalc.verify.hf.forward import Forward, forward
 from archcalc.verify.hf.matching import (
     answer_differs,
@@ -85,10 +85,8 @@ def compared(model: Model, work: Workload) -> Compared:
     try:
         seen, ran = _run(built, work)
     except Exception as reason:  # a class raises whatever it likes
-        why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
-        return Compared(
-            against, parameters, (NOTES[0], *head), {f"forward pass of {group}": f"it cannot be run: {why}"}
-        )
+        left_out = {f"forward pass of {group}": f"it cannot be run: {_why(reason)}"}
+        return Compared(against, parameters, (NOTES[0], *head), left_out)
     theirs.note_forward(there, built, seen, one_table=one_table)
     notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
     if ran is not work:
@@ -97,22 +95,21 @@ def compared(model: Model, work: Workload) -> Compared:
         notes = (*notes, f"{built.name} asks tensors for their values, which none has on the meta device")
         ours = blocks_of(model.build(ran))
         ours = as_one(ours) if whole else ours
-    rows = _forward(ours, there, seen, ran.batch, group)
-    scores, left_out = _scores(built, work, group)
-    return Compared(against, (*parameters, *rows, *scores), notes, left_out)
-
-
-def _scores(built: Built, work: Workload, group: str) -> tuple[list[Row], dict[str, str]]:
+    rows = tuple(_forward(ours, there, seen, ran.batch, group))
     try:
-        return scores_rows(built, work, group), {}
+        return Compared(against, (*parameters, *rows, *scores_rows(built, work, group)), notes, {})
     except Exception as reason:  # a class raises whatever it likes
-        why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
-        return [], {f"scores that {built.name} saves": f"it cannot be run on the meta device: {why}"}
+        left_out = {f"scores that {built.name} saves": f"it cannot be run on the meta device: {_why(reason)}"}
+        return Compared(against, (*parameters, *rows), notes, left_out)
+
+
+def _why(reason: Exception) -> str:
+    return f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
 
 
 def _as_the_class_wants(built: Built, work: Workload) -> Workload:
     """Audio always has the length that the class requires."""
-    if built.main_input != "input_features":
+    if main_input(built.module) != "input_features":
         return work
     first, longest = next(iter(built.model.resolved.lengths.items()))
     return replace(work, lengths={**work.lengths, first: longest.length or work.lengths[first]})
@@ -125,18 +122,15 @@ def _run(built: Built, work: Workload) -> tuple[Forward, Workload]:
     except Exception as reason:  # a class raises whatever it likes
         if "meta" not in str(reason).lower() or _size(built) > MOST_ON_CPU:
             raise
-        short = _short(built, work)
+        limits, most = built.model.resolved.lengths, ON_CPU["positions"]
+        lengths = {name: size if limits[name].fixed else min(size, most) for name, size in work.lengths.items()}
+        fewer = replace(work, batch=min(work.batch, ON_CPU["batch"]), lengths=lengths)
+        short = _as_the_class_wants(built, fewer)
         return forward(built, short, "cpu"), short
 
 
 def _size(built: Built) -> int:
     return sum(parameter.numel() for parameter in built.module.parameters())
-
-
-def _short(built: Built, work: Workload) -> Workload:
-    limits, most = built.model.resolved.lengths, ON_CPU["positions"]
-    lengths = {name: size if limits[name].fixed else min(size, most) for name, size in work.lengths.items()}
-    return _as_the_class_wants(built, replace(work, batch=min(work.batch, ON_CPU["batch"]), lengths=lengths))
 
 
 def _parameters(ours: list[Block], there: list[Block], built: Built, group: str) -> Iterator[Row]:
@@ -152,9 +146,8 @@ def _forward(ours: list[Block], there: list[Block], seen: Forward, batch: int, g
     number = sum(len(block.layers) for block in there)
     first = first_difference(ours, there, partial(layers_differ, batch=batch))
     yield Row("layer outputs, block by block", number, number, group, first)
-    yield Row(
-        "block outputs", len(ours) - 1, len(there) - 1, group, first_difference(ours[:-1], there[:-1], outputs_differ)
-    )
+    first = first_difference(ours[:-1], there[:-1], outputs_differ)
+    yield Row("block outputs", len(ours) - 1, len(there) - 1, group, first)
     size, differs = math.prod(ours[-1].output), answer_differs(ours[-1].output, seen.answers)
     yield Row("numbers in the output", size, math.prod(seen.answers[0]) if differs else size, group, differs)
     one, other = (sum(block.flops for block in side) for side in (ours, there))

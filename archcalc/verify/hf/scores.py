@@ -42,31 +42,18 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
     seen = {precision: _theirs(built, short, sizes, precision) for precision in TYPES}
     if any(ran != number for ran, _ in seen.values()):
         raise ValueError("its attention computes scores of a different shape")
-    return [
-        Row(
-            f"eager softmax saved, {precision}, {at}",
-            saved_activations(root, precision).among(made).bytes,
-            seen[precision][1],
-            group,
-        )
-        for precision in TYPES
-    ]
+    ours = {precision: saved_activations(root, precision).among(made).bytes for precision in TYPES}
+    return [Row(f"eager softmax saved, {name}, {at}", ours[name], seen[name][1], group) for name in TYPES]
 
 
 def _short(built: Built, work: Workload) -> Workload:
     """Two sequences; lengths that can be chosen are none of the model's widths."""
     limits = built.model.resolved.lengths
-    widths = {
-        int(dim.size)
-        for module, _ in walk(built.model.build(work))
-        for one in module.params.values()
-        for dim in one.dims
-    }
+    params = (one for module, _ in walk(built.model.build(work)) for one in module.params.values())
+    widths = {int(dim.size) for one in params for dim in one.dims}
     free = next(length for length in LENGTHS if not {length, length + 1} & widths)
-    lengths = {
-        name: size if limits[name].fixed else min(free, limits[name].length or free)
-        for name, size in work.lengths.items()
-    }
+    chosen = {name: min(free, limit.length or free) for name, limit in limits.items() if not limit.fixed}
+    lengths = {name: chosen.get(name, size) for name, size in work.lengths.items()}
     return replace(work, batch=2, lengths=lengths, mode="forward", attention="eager")
 
 

@@ -49,24 +49,20 @@ def _joined(named: Shapes, kept: list[Weights]) -> Shapes:
         for name in [name for name in found if name.endswith(second)]:
             del found[f"{name.removesuffix(second)}{first}"]
             found[name] = (2, *found[name])
-    return _delta_joined(found)
+    # The input projections of Gated DeltaNet, which classes store in one, two, four or six tensors.
+    joined: Shapes = {}
+    for name, shape in found.items():
+        if match := DELTA.fullmatch(name):
+            name = joined_name(match)
+            shape = (shape[0] + joined.get(name, (0,))[0], shape[1])
+        joined[name] = shape
+    return joined
 
 
 def joined_by_number(name: str, kept: list[Weights]) -> str | None:
     """Under which a numbered tensor stands with its like; None for one that has no number."""
     patterns = (weights.numbered for weights in kept if weights.numbered)
     return next((re.sub(pattern, "", name) for pattern in patterns if re.search(pattern, name)), None)
-
-
-def _delta_joined(named: Shapes) -> Shapes:
-    """The input projections of Gated DeltaNet, which classes store in one, two, four or six tensors."""
-    found: Shapes = {}
-    for name, shape in named.items():
-        if match := DELTA.fullmatch(name):
-            name = joined_name(match)
-            shape = (shape[0] + found.get(name, (0,))[0], shape[1])
-        found[name] = shape
-    return found
 
 
 def joined_name(match: re.Match[str]) -> str:
@@ -76,21 +72,17 @@ def joined_name(match: re.Match[str]) -> str:
 
 def taken_apart(name: str, shape: Shape, named: Shapes, kept: list[Weights]) -> list[Shape]:
     """Splits a fused tensor into archcalc's pieces; returns others unchanged."""
-    for weights in kept:
-        if parts := _by_family(name, shape, named, weights):
+    for weights in kept:  # as a family says itself
+        number = next((number for pattern, number in weights.fused.items() if re.fullmatch(pattern, name)), 0)
+        if number:
+            return equal_pieces(shape, number)
+        if weights.split and (parts := weights.split(name, shape, named)):
             return parts
     if match := _QKV.fullmatch(name):
         return _queries_keys_values(match[1], match[3], shape, named)
     if name.endswith(("in_proj_weight", "in_proj_bias")):  # of torch.nn.MultiheadAttention
         return equal_pieces(shape, 3)
     return _halves(name, shape, named) if _TWO.fullmatch(name) else [shape]
-
-
-def _by_family(name: str, shape: Shape, named: Shapes, weights: Weights) -> list[Shape] | None:
-    number = next((number for pattern, number in weights.fused.items() if re.fullmatch(pattern, name)), 0)
-    if number:
-        return equal_pieces(shape, number)
-    return weights.split(name, shape, named) if weights.split else None
 
 
 def equal_pieces(shape: Shape, number: int) -> list[Shape]:

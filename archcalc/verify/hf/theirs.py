@@ -76,9 +76,9 @@ def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape], kept
     parts = taken_apart(key, named[key], named, kept)
     if len(parts) == 1:
         return [Layer(name, named[key], output, type(module).__name__.endswith("Embedding"))]
-    return [
-        Layer(f"{name}[{index}]", part, (*output[:-1], _width(part, named[key]))) for index, part in enumerate(parts)
-    ]
+    cut = [next(size for size, full in zip(part, named[key], strict=True) if size != full) for part in parts]
+    each = enumerate(zip(parts, cut, strict=True))  # the axis along which it was cut is the one that comes out
+    return [Layer(f"{name}[{index}]", part, (*output[:-1], width)) for index, (part, width) in each]
 
 
 def _delta(key: str, output: Shape, named: dict[str, Shape]) -> list[Layer]:
@@ -87,8 +87,3 @@ def _delta(key: str, output: Shape, named: dict[str, Shape]) -> list[Layer]:
     same = [other for other in matches if matches[other] == matches[key]]
     width = sum(named[other][0] for other in same)
     return [Layer(matches[key], (width, named[key][1]), (*output[:-1], width))] if key == same[0] else []
-
-
-def _width(part: Shape, whole: Shape) -> int:
-    """The axis along which it was cut is the one that comes out."""
-    return next(size for size, full in zip(part, whole, strict=True) if size != full)

@@ -139,15 +139,13 @@ class Training:
         return given
 
     def _labels(self, name: str) -> dict[str, Tensor]:
-        setting = self.setting
         if self._task in WITHOUT_LABELS:
             return {}
-        if self._task in FOR_THE_WHOLE:
-            return {"labels": self._ids()}
-        if self._task in FOR_EACH_TOKEN:
-            return {"labels": self._ids(setting.seq)}
-        if self._task in FOR_EACH_TARGET:
-            return {"labels": self._ids(setting.target_seq or setting.seq)}
+        lengths: dict[str, tuple[int, ...]] = dict.fromkeys(FOR_THE_WHOLE, ())
+        lengths |= dict.fromkeys(FOR_EACH_TOKEN, (self.setting.seq,))
+        lengths |= dict.fromkeys(FOR_EACH_TARGET, (self.setting.target_seq or self.setting.seq,))
+        if self._task in lengths:
+            return {"labels": self._ids(*lengths[self._task])}
         if self._task == "answer":
             return {"start_positions": self._ids(), "end_positions": self._ids()}
         fact = f"{name} computes no loss that archcalc knows the labels of"
