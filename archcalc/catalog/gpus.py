@@ -130,7 +130,10 @@ def gpus(
     known_makers = {each.lower(): each for each in makers()}
     wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
-    rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
+    rows = catalog()
+    if min_memory:
+        rooms = {name: each.memory.bytes if min_memory.by_maker else each.capacity for name, each in rows.items()}
+        rows = {name: each for name, each in rows.items() if rooms[name] >= min_memory.bytes}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
     # Of an error its first line: file, line, field and fact.
     told = {name: str(error).partition("\n")[0] for name, error in unreadable().items()}
@@ -138,12 +141,6 @@ def gpus(
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
     assumptions = (*all_on(Topic.TABLE, HEADS), *all_on(Topic.SOURCE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
-
-
-def _has_room(each: Device, asked: Rated | None) -> bool:
-    if not asked:
-        return True
-    return (each.memory.bytes if asked.by_maker else each.capacity) >= asked.bytes
 
 
 def _choice(word: str, known: Any, option: str) -> str:

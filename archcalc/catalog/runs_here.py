@@ -30,6 +30,10 @@ from archcalc.run.options import Options
 from archcalc.spec import paths
 
 USUAL = 8192  # tokens
+FORMATS_AND_CONTEXTS = (
+    Assumption(Topic.WEIGHTS, "weights: the widest format that fits, by the engine that is usual for it"),
+    Assumption(Topic.TABLE, "context: the longest that fits with the error band to spare, up to the model's own"),
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,11 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
     rows = sorted((run for run in found if run.weights), key=lambda run: -run.parameters)
     return RunsReport(
         model=devices.words,
-        assumptions=tuple(_notes(length)),
+        assumptions=(
+            Assumption(Topic.SEQ, f"context of at least {length:,} tokens, or all that a model has", length, "--seq"),
+            *FORMATS_AND_CONTEXTS,
+            CAPACITY,
+        ),
         gpu=devices.name,
         capacity=devices.first.capacity,
         length=length,
@@ -146,10 +154,3 @@ def _run(name: str, request: Request, format: str, elements: int, device: Device
     here, needed = room(request, device), required(request)
     longest, _ = longest_in(request, here.safe)
     return Runs(name, elements, format, needed, here.capacity - needed, longest, here.missing)
-
-
-def _notes(length: int) -> Iterator[Assumption]:
-    yield Assumption(Topic.SEQ, f"context of at least {length:,} tokens, or all that a model has", length, "--seq")
-    yield Assumption(Topic.WEIGHTS, "weights: the widest format that fits, by the engine that is usual for it")
-    yield Assumption(Topic.TABLE, "context: the longest that fits with the error band to spare, up to the model's own")
-    yield CAPACITY

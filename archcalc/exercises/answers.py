@@ -6,17 +6,18 @@ that was given out marks against that one instead, and what the file says of the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError, Path, did_you_mean, dotted
 from archcalc.core.visible import visible
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
 from archcalc.exercises.cells import Cell, read_cell
-from archcalc.exercises.fingerprint import FIELD, changes, fingerprint, is_changed
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.model import Model
 from archcalc.spec.node import shown
@@ -24,6 +25,9 @@ from archcalc.spec.yaml_reader import Document
 from archcalc.spec.yaml_reader import read as read_yaml
 from archcalc.spec.yaml_writer import to_yaml
 
+FIELD = "fingerprint"  # of model, questions and depth: tells when one of them was changed since, by accident or not
+ASKED = ("model", "questions", "depth")
+DIGITS = 12
 FIELDS = ("worksheet", "seed", "student", FIELD, "questions", "depth", "model", "answers")
 VERSION = 1
 MOST_NAMED = 3  # changes of a sheet that a sentence names
@@ -188,3 +192,34 @@ def _stray(place: Place, known: dict[Place, Blank]) -> str:
     names = [other for asked, other in known if asked == question]
     guess = did_you_mean(name, names) if name and names else "keep the names that the file had"
     return f"{written} is no blank of this sheet: {guess}"
+
+
+def fingerprint(data: Mapping[str, Any]) -> str:
+    """Of the data as it stands in the file: comments, quotes and the order of fields do not count."""
+    asked = {field: data.get(field) for field in ASKED}
+    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:DIGITS]
+
+
+def is_changed(data: Mapping[str, Any]) -> bool:
+    """Files of older versions have none, which says nothing."""
+    said = data.get(FIELD)
+    return said is not None and str(said) != fingerprint(data)
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two sheets, field by field: `model.d_model: 1024, here 512`."""
+    old, new = (dict(_flat({field: data.get(field) for field in ASKED})) for data in (before, after))
+    differing = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
+    return [f"{dotted(path)}: {old.get(path, 'not there')}, here {new.get(path, 'not there')}" for path in differing]
+
+
+def _flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, (*path, key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _flat(inner, (*path, place))
+    elif value is not None:
+        yield path, value

@@ -1,19 +1,19 @@
 """The value of a working: `30000*1024 + 1024`, `2 × (512 + 3)`, `768.5 MiB`, `V·d + d`.
 
 A small evaluator of its own: numbers, sizes by name, + − × ÷ and powers, brackets, units. Nothing else is understood,
-and nothing is executed.
+and nothing is executed. Ways of writing numbers are made one before: Persian and Arabic digits, `30 721 024`,
+`30'721'024`, `\\times`, 2¹⁰.
 """
 
 from __future__ import annotations
 
 import operator
 import re
+import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
 from typing import NamedTuple
-
-from archcalc.exercises.writing import ungrouped, unified
 
 LONGEST = 400  # characters
 LARGEST = 10**60  # beyond any figure of a worksheet
@@ -32,9 +32,37 @@ _TOKEN = re.compile(
     r"|(?P<sign>\*\*|//|[-+*/^()]|[xX](?=[\s\d(]))|(?P<name>[^\W\d]\w*))",
     re.IGNORECASE,
 )
-_SIGNS = {"x": "*", "X": "*", "^": "**"}
+_OPERATORS = {"x": "*", "X": "*", "^": "**"}
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
 FEWEST = 2  # digits; with one digit too much would pass for rounded
+_SIGNS = {
+    **dict.fromkeys("×⋅·∙•✕✖∗", "*"),
+    **dict.fromkeys("−–—‒﹣-", "-"),
+    **dict.fromkeys("÷∕⁄", "/"),
+    **dict.fromkeys("٬،", ","),
+    **dict.fromkeys("’‘`", "'"),
+    **dict.fromkeys("≃≅∼~", "≈"),
+    "٫": ".",
+}
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LOWERED = str.maketrans(_SUPERSCRIPTS, "0123456789")
+_RAISED = re.compile(f"[{_SUPERSCRIPTS}]+")
+_LATEX = (
+    (re.compile(r"\\(?:times|cdot|ast|bullet)(?![A-Za-z])"), "*"),
+    (re.compile(r"\\(?:div)(?![A-Za-z])"), "/"),
+    (re.compile(r"\\(?:approx|sim|simeq)(?![A-Za-z])"), "≈"),
+    (re.compile(r"\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\[,;:! ]|\$|\\[()\[\]]"), " "),
+    (re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}"), r"((\1)/(\2))"),
+    (re.compile(r"\\(?:text|mathrm|mathit|mathbf|operatorname)\s*\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\{,\}"), ","),
+    (re.compile(r"\^\s*\{([^{}]*)\}"), r"^(\1)"),
+    (re.compile(r"_\s*\{([^{}]*)\}"), r"_\1"),
+)
+_BY_SPACES = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?! ?\d)")
+_BY_MARKS = re.compile(r"(?<![\d.,])\d{1,3}(?:['_]\d{3})+(?!\d)")
+_BY_COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{2,3})*,\d{3}(?![\d,])")  # also 3,07,21,024
+_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,.])")
 
 
 class Number(NamedTuple):
@@ -111,7 +139,7 @@ def _tokens(text: str, named: Named) -> list[str | Fraction]:
             raise ValueError(f"'{text[place:].strip()[:20]}' is no number and no sign of arithmetic")
         place, name = match.end(), match["name"]
         if match["sign"]:
-            tokens.append(_SIGNS.get(match["sign"], match["sign"]))
+            tokens.append(_OPERATORS.get(match["sign"], match["sign"]))
         elif name:
             found = named.get(name, named.get(name.lower()))
             if found is None:
@@ -212,3 +240,28 @@ def _smallest_unit(given: Fraction) -> Fraction | None:
     while (given / (unit * 10)).denominator == 1:
         unit *= 10
     return unit
+
+
+def unified(text: str) -> str:
+    """Digits and signs as a keyboard has them; LaTeX as plain signs."""
+    for pattern, plain in _LATEX:
+        text = pattern.sub(plain, text)
+    text = "".join(map(_character, text))
+    return _RAISED.sub(lambda found: f"^{found[0].translate(_LOWERED)}", text).strip()
+
+
+def _character(character: str) -> str:
+    if character in _SIGNS or character.isascii():
+        return _SIGNS.get(character, character)
+    plain = {"Zs": " ", "Cf": ""}.get(unicodedata.category(character))  # narrow spaces, marks of direction
+    if plain is not None:
+        return plain
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
+
+
+def ungrouped(text: str) -> str:
+    """Without separators of thousands; a comma that separates none is one of decimals."""
+    for pattern in (_BY_SPACES, _BY_MARKS, _BY_COMMAS, _BY_POINTS):
+        text = pattern.sub(lambda found: re.sub(r"[ '_,.]", "", found[0]), text)
+    return _DECIMAL_COMMA.sub(r"\1.\2", text)

@@ -1,18 +1,23 @@
-"""One cell of a file of answers: what was written, and what it says as far as it can be read. Reading never fails."""
+"""One cell of a file of answers: what was written, and what it says as far as it can be read. Reading never fails.
+
+Sizes may be written by the letters that people have for them, `B x T x d`: which letters is data
+(`presets/typed/sizes.yaml`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any
 
 from archcalc.exercises import arithmetic
-from archcalc.exercises.arithmetic import Number
+from archcalc.exercises.arithmetic import Number, ungrouped, unified
 from archcalc.exercises.blanks import Blank, Shape
-from archcalc.exercises.symbols import meanings, size_of, sizes_by_word
-from archcalc.exercises.writing import ungrouped, unified
+from archcalc.spec.data_files import shipped
 from archcalc.spec.node import shown
 
 Sizes = Mapping[str, int]
@@ -22,6 +27,7 @@ _COMMAS = re.compile(r"\s*[,;]\s*")
 _NO_GROUP = re.compile(r"[,;](?!\d{3}(?!\d))")  # a comma that separates no thousands
 _TIMES = re.compile(r"\s*(?:\*|\bby\b|(?<=[\s\d)])[xX](?=[\s\d(]))\s*")
 _DIGIT = re.compile(r"\d")
+MOST_MEANINGS = 64  # of all words of a working together
 _LONGEST_WORDS = 40  # characters of a cell that a message quotes
 
 
@@ -113,3 +119,44 @@ def _axis(word: str, place: int, blank: Blank, sizes: Sizes) -> int:
     if found.denominator != 1 or found <= 0:
         raise ValueError(f"an axis has a whole number of places, not {word[:_LONGEST_WORDS]}")
     return int(found)
+
+
+def words_for(axis: str) -> set[str]:
+    """What may be written for an axis; `channels_2` is one of the channels, `tgt_seq` a sequence."""
+    numberless = axis.rstrip("0123456789").rstrip("_")
+    kinds = (numberless, numberless.rpartition("_")[2])
+    letters = shipped("typed", "sizes")  # what is written for each dim, by its name
+    return {axis, *kinds, *(str(letter) for kind in kinds for letter in letters.get(kind, ()))}
+
+
+def stands_for(word: str, axis: str) -> bool:
+    return bool({word, word.lower()} & words_for(axis))
+
+
+def sizes_by_word(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Every word that can only mean one size of the model: its dims by name, and letters that no two of them share."""
+    found: dict[str, set[int]] = {}
+    for dim, size in sizes.items():
+        for word in words_for(dim):
+            found.setdefault(word, set()).add(size)
+    sure = {word: one.pop() for word, one in found.items() if len(one) == 1}
+    return {**sure, **sizes}
+
+
+def meanings(text: str, sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """All that the words of a working may stand for, where that is not too much: `d` is a model's width or a head's."""
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", text))
+    choices = {word: sorted({size for dim, size in sizes.items() if stands_for(word, dim)}) for word in words}
+    known = {word: found for word, found in choices.items() if found}
+    if prod(map(len, known.values())) <= MOST_MEANINGS:
+        yield from (dict(zip(known, chosen, strict=True)) for chosen in product(*known.values()))
+
+
+def size_of(word: str, place: int, axes: tuple[str, ...], right: Shape, sizes: Mapping[str, int]) -> int:
+    """What a word stands for in one place of a shape: the axis that belongs there, else another size of the model."""
+    if place < len(axes) and stands_for(word, axes[place]):
+        return right[place]
+    found = next((size for dim, size in sizes.items() if stands_for(word, dim)), None)
+    if found is None:
+        raise ValueError(f"'{word[:20]}' is no size of this sheet")
+    return found

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
-from archcalc.exercises.answers import GivenOut, given_out, read
+from archcalc.exercises.answers import GivenOut, changes, fingerprint, given_out, read
 from archcalc.exercises.explaining import Explanations
-from archcalc.exercises.fingerprint import changes, fingerprint
 from archcalc.exercises.marking import Standing
 from archcalc.exercises.report import CheckReport, check, legend
 from archcalc.report.base import Report

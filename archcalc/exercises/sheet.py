@@ -19,7 +19,6 @@ from archcalc.exercises.variation import data_of, varied, with_sizes
 from archcalc.model import Model
 from archcalc.spec.defaults import left_out
 from archcalc.spec.fields import node_at
-from archcalc.spec.node import Node
 
 USUAL = ("params", "shapes")  # the questions of the course's sheet
 NOT_GIVEN = frozenset({"name", "about", "source", "published", "notes", "family", "scope", "quantization"})
@@ -66,7 +65,14 @@ class Sheet:
         fields = {name: value for name, value in data_of(self.model).items() if name not in NOT_GIVEN}
         choices = [each for each in left_out(self.model.spec, self.model.defaults) if each.words]
         written = [*_flat(fields, ()), *((each.field, _words(each.value)) for each in choices)]
-        return [Given(_field(path), value, _meaning(type(self.model.spec), path)) for path, value in written]
+        given = []
+        for path, value in written:
+            # Items of a list are counted from 1, as people do: `layers 3`.
+            field = "".join(f" {key}" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
+            node = node_at(type(self.model.spec), path[:-1])
+            info = node.model_fields.get(str(path[-1])) if node else None
+            given.append(Given(field, value, (info.description if info else None) or ""))
+        return given
 
     @property
     def conventions(self) -> list[str]:
@@ -121,18 +127,6 @@ def _flat(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
         yield from (((*path, place), _words(inner)) for place, inner in enumerate(value, start=1))
     else:
         yield path, _words(value)
-
-
-def _field(path: Path) -> str:
-    """`ffn.width`; items of a list are counted from 1, as people do: `layers 3`."""
-    return "".join(f" {key}" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
-
-
-def _meaning(spec: type[Node], path: Path) -> str:
-    """The sentence that the field is declared with."""
-    node = node_at(spec, path[:-1])
-    info = node.model_fields.get(str(path[-1])) if node else None
-    return (info.description if info else None) or ""
 
 
 def _words(value: Any) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
-from archcalc.identities.finding import WHOLE, Findings, measured_at, right
+from archcalc.identities.finding import WHOLE, Bound, Findings, Matrix, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian, weights
 
 D = 16
@@ -78,4 +81,35 @@ def relative_positions() -> Findings:
         f"{words} words twice, K = {reach}, d_head = {D}",
         right("relative: scores depend on the distance only", gap(first, again)),
         right("relative: (2K+1)·d_head parameters", abs(weights(rows) - (2 * reach + 1) * D), WHOLE),
+    )
+
+
+NARROW, LENGTH, STEPS = 8, 20, range(1, 10)
+SMALL = 4  # the d of the T(1) that is printed
+# Three angles of at most 2.9 that are no whole numbers, a sine or cosine of each, two products and a sum.
+FEW_ROUNDINGS = Bound(2e-15, "rounding, 1.1e-16 each for three angles below 3 and six operations on them")
+
+
+def largest_miss(matrix: Callable[[int], Tensor]) -> float:
+    """How far matrix(k)·E_t is from E_{t+k} at most, over all t and k."""
+    theta, t = frequencies(NARROW), torch.arange(LENGTH, dtype=torch.float64)
+    return max(gap(encoding(t, theta) @ matrix(k).T, encoding(t + k, theta)) for k in STEPS)
+
+
+def shift_matrix() -> Findings:
+    """The sine above the diagonal is positive, as E_t has the sine first; frequencies fall with i."""
+    theta = frequencies(NARROW)
+    upwards = frequencies(NARROW, sign=1)
+    moved = largest_miss(lambda k: shift(k, theta))
+    moved_back = largest_miss(lambda k: shift(k, theta).T)
+    upright = corrected("+sin above the diagonal: T(k)·E_t = E_{t+k}", moved, FEW_ROUNDINGS)
+    first = cast("Matrix", tuple(map(tuple, shift(1, frequencies(SMALL)).tolist())))
+    back = max(gap(shift(k, theta).T, shift(-k, theta)) for k in STEPS)
+    return measured_at(
+        f"d = {NARROW}, t < {LENGTH}, k = {STEPS[0]} … {STEPS[-1]}",
+        wrong("T(k) transposed: −sin above the diagonal", moved_back, FEW_ROUNDINGS),
+        upright.showing(Value(f"T(1) for d = {SMALL}", first)),
+        wrong("T(k) with θ_i = 10000^(+2i/d)", largest_miss(lambda k: shift(k, upwards)), FEW_ROUNDINGS),
+        corrected("θ_i = 10000^(−2i/d) in T(k) as in E_t", moved, FEW_ROUNDINGS),
+        right("the transpose goes back: T(k)ᵀ = T(−k)", back),
     )

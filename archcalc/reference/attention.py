@@ -6,11 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from archcalc.reference.cache import Cache
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, attended, dropped, make_norm, masked, plus, run, weight_if
 from archcalc.reference.positions import differences, rotate
-from archcalc.reference.scan import known
+from archcalc.reference.scan import Cache, known
 from archcalc.reference.sight import hidden_from
 
 ON_SCORES = ("relative", "disentangled", "shaw", "transformer-xl")  # what they add is learned

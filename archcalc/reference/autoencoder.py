@@ -122,21 +122,15 @@ class Encoder(nn.Module):
         return self.mean(x), self.log_variance(x)
 
 
-def decoder_widths(config: Config) -> list[int]:
-    """Those of the encoder, backwards, where none are said."""
-    mirrored = [*reversed(config["encoder"][:-1]), config["input"]]
-    *between, last = config["decoder"]
-    if None in between:
-        return mirrored
-    return [*between, last or config["input"]]
-
-
 class Decoder(nn.Module):
     """Layers back to the input's width, by matrices of their own or by the encoder's."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.tied, widths = config["tied"], [config["encoder"][-1], *decoder_widths(config)]
+        *between, last = config["decoder"]
+        if None in between:  # those of the encoder, backwards, where none are said
+            between, last = [*reversed(config["encoder"][:-1])], config["input"]
+        self.tied, widths = config["tied"], [config["encoder"][-1], *between, last or config["input"]]
         acts = [*[config["act"]] * (len(widths) - 2), config["output_act"]]
         for index, (into, out) in enumerate(pairwise(widths)):
             made: nn.Module = Layer(into, out, config["bias"], acts[index])

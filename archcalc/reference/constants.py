@@ -21,7 +21,12 @@ class Constants:
 
     def add(self, part: Config) -> None:
         """A mask, and what each of its position encodings needs."""
-        self._add_mask(part, part["sight"])
+        sight, device = part["sight"], self.x.device
+        if self.start and sight["chunk"]:
+            self.given[f"mask {part['name']}"] = hidden_from_last(sight["chunk"], self.start, device)
+        elif not self.start and needs_mask(part) and (part.get("indexer") or not is_flash(part, self.options)):
+            mask = self._once(str(sight), lambda: hidden_from_sight(sight, self.length, device))
+            self.given[f"mask {part['name']}"] = mask
         kinds = {"rope": self._rope, "alibi": self._alibi, "relative": self._relative}
         kinds |= {"disentangled": self._disentangled, "shaw": self._shaw, "transformer-xl": self._segments}
         for settings in part["positions"]:
@@ -31,13 +36,6 @@ class Constants:
         if key not in self.made:
             self.made[key] = make()
         return self.made[key]
-
-    def _add_mask(self, part: Config, sight: Config) -> None:
-        name, device = f"mask {part['name']}", self.x.device
-        if self.start and sight["chunk"]:
-            self.given[name] = hidden_from_last(sight["chunk"], self.start, device)
-        elif not self.start and needs_mask(part) and (part.get("indexer") or not is_flash(part, self.options)):
-            self.given[name] = self._once(str(sight), lambda: hidden_from_sight(sight, self.length, device))
 
     def _rope(self, part: Config, settings: Config) -> None:
         width, theta = part["rotated"], settings["theta"]

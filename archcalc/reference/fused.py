@@ -13,10 +13,9 @@ import torch
 from torch import Tensor
 
 from archcalc.reference import Config
-from archcalc.reference.indexer import unchosen
 from archcalc.reference.positions import alibi
 from archcalc.reference.selective import as_one_op
-from archcalc.reference.sight import hidden_from_sight, needs_mask
+from archcalc.reference.sight import hidden_from_sight, needs_mask, unchosen
 
 SOFTCAP = 50.0
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
+from archcalc.reference.block import make_part
 from archcalc.reference.layers import ACTIVATIONS, Weight, add, make_norm, run, weight_if
-from archcalc.reference.parts import make_part
 from archcalc.reference.positions import grid
 
 

@@ -9,10 +9,9 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention, split_heads
-from archcalc.reference.cache import Cache
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
-from archcalc.reference.scan import as_kernel, known
+from archcalc.reference.scan import Cache, as_kernel, known
 
 NOT_HERE = {"gate": "", "out_norm": "", "qk_norm": None, "sinks": False}  # what softmax attention alone may have
 NEVER_ZERO = 1e-6  # where no feature of any key answers a query

@@ -1,5 +1,9 @@
-"""A mixture of experts in plain PyTorch: tokens sorted by expert, each expert in turn, then sorted back."""
+"""A mixture of experts in plain PyTorch: tokens sorted by expert, each expert in turn, then sorted back.
 
+Attention may have expert projections of queries and outputs too (JetMoE), eager or by a flash kernel.
+"""
+
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -7,7 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
+from archcalc.reference.attention import Attention
 from archcalc.reference.layers import ACTIVATIONS, FFN_NAMES, FeedForward, plus, run, weight_if
+from archcalc.reference.scan import Cache
 from archcalc.reference.selective import as_one_op
 
 
@@ -70,16 +76,23 @@ class Experts(nn.Module):
         self.add_module(out, ExpertLinear(layer, inner, width))
 
     def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
-        order = chosen.flatten().argsort(stable=True)
-        routed = x.flatten(0, 1)[order // self.layer["top"]].view(*chosen.shape, -1)
-        sizes = tokens_by_expert(chosen, self.layer["experts"])
-        if self.layer["each"]["gated"]:
-            hidden = self.act(self.get_submodule("gate")(routed, sizes)) * self.get_submodule("up")(routed, sizes)
-            answers = self.get_submodule("down")(hidden, sizes)
-        else:
-            answers = self.get_submodule("out")(self.act(self.get_submodule("in")(routed, sizes)), sizes)
-        back = answers.flatten(0, 2)[order.argsort()].view(*weights.shape, -1)
-        return (back * weights[..., None]).sum(dim=-2)
+        answers = in_turn(x.flatten(0, 1), chosen, self.layer["experts"], self._answers)
+        return (answers * weights[..., None]).sum(dim=-2)
+
+    def _answers(self, routed: Tensor, sizes: list[int]) -> Tensor:
+        if not self.layer["each"]["gated"]:
+            return self.get_submodule("out")(self.act(self.get_submodule("in")(routed, sizes)), sizes)
+        hidden = self.act(self.get_submodule("gate")(routed, sizes)) * self.get_submodule("up")(routed, sizes)
+        return self.get_submodule("down")(hidden, sizes)
+
+
+def in_turn(rows: Tensor, chosen: Tensor, experts: int, answer: Callable[[Tensor, list[int]], Tensor]) -> Tensor:
+    """Answers to every choice of every token, (batch, seq, top, width): rows of tokens or of their choices, sorted by
+    expert, answered, and sorted back."""
+    order = chosen.flatten().argsort(stable=True)
+    routed = rows[order // (chosen.numel() // len(rows))].view(*chosen.shape, -1)
+    answers = answer(routed, tokens_by_expert(chosen, experts))
+    return answers.flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
 
 
 def tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
@@ -114,3 +127,49 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     with as_one_op():
         answers = x @ weight.mT
     return plus(answers, bias).flatten(0, 1)
+
+
+class Queries(nn.Module):
+    """A projection for each expert, on the tokens that chose it: (batch, seq, top, heads of one expert)."""
+
+    def __init__(self, mixture: Config, d_model: int, width: int) -> None:
+        super().__init__()
+        self.experts = mixture["experts"]
+        self.q = ExpertLinear(mixture, d_model, width)
+
+    def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
+        return in_turn(x.flatten(0, 1), chosen, self.experts, self.q)
+
+
+class Answers(nn.Module):
+    """The output projection of the selected experts, weighted and summed."""
+
+    def __init__(self, mixture: Config, d_model: int, width: int, bias: bool) -> None:
+        super().__init__()
+        self.experts = mixture["experts"]
+        self.out = ExpertLinear(mixture, width, d_model)
+        self.bias = weight_if(bias, d_model)
+
+    def forward(self, found: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        answers = in_turn(found.reshape(chosen.numel(), -1), chosen, self.experts, self.out)
+        return plus((answers * weights[..., None]).sum(dim=-2), self.bias)
+
+
+class RoutedAttention(Attention):
+    """Keys and values are shared by all experts."""
+
+    def _add_queries_and_output(self, d_model: int) -> None:
+        """Those of the experts, in the place of one each."""
+        mixture = {**self.part["routed"], "router_bias": False, "correction": "", "each": {"bias": False}}
+        width = self.heads // mixture["top"] * self.head_dim
+        self.router, self.experts = Router(mixture, d_model), Queries(mixture, d_model, width)
+        self.experts_out = Answers(mixture, d_model, width, "o" in self.part["bias"])
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        weights, chosen = self.router(x)
+        q = self._normed("q_norm", self.experts(x, chosen).flatten(2))
+        q = self._rotated(q, given).transpose(1, 2)
+        k, v = self._keys_and_values(x, given, cache)
+        found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
+        answers: Tensor = self.experts_out(found, weights, chosen)
+        return answers

@@ -11,8 +11,7 @@ from archcalc.reference import Config
 from archcalc.reference.embeddings import Tokens
 from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
 from archcalc.reference.layers import side_by_side, weight_if
-from archcalc.reference.recurrent_decoder import AttendingDecoder
-from archcalc.reference.recurrent_layers import Layers, Made
+from archcalc.reference.recurrent_layers import AttendingDecoder, Layers, Made
 
 ALONE = "layers"
 

@@ -8,9 +8,8 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention, said_of, split_heads
-from archcalc.reference.cache import Cache
 from archcalc.reference.layers import Dropout, attended, run
-from archcalc.reference.scan import known
+from archcalc.reference.scan import Cache, known
 from archcalc.reference.sight import hidden_from
 
 

@@ -1,4 +1,5 @@
-"""Recurrent states as fused kernels compute them: only inputs are saved for backward, the rest is recomputed."""
+"""What layers keep for the next token, and recurrent states as fused kernels compute them: only inputs are saved for
+backward, the rest is recomputed."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -8,8 +9,32 @@ import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write 
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from archcalc.reference.cache import Cache
 from archcalc.reference.selective import as_one_op
+
+
+class Cache:
+    """Tensors by the run of a block and a name, and of how many tokens they are.
+
+    `run` counts the blocks of one forward pass: a block that is run several times keeps something for each run.
+    """
+
+    def __init__(self, *, forgets: bool = True) -> None:
+        self.forgets = forgets  # what a memory of segments no longer holds
+        self.length = 0
+        self.run = 0
+        self._tensors: dict[tuple[int, str], Tensor] = {}
+
+    def get(self, name: str) -> Tensor | None:
+        """What an earlier call kept under this name in this run, or nothing."""
+        return self._tensors.get((self.run, name))
+
+    def keep(self, name: str, tensor: Tensor) -> None:
+        self._tensors[self.run, name] = tensor
+
+    def tensors(self) -> list[Tensor]:
+        """All that is kept, of every run."""
+        return list(self._tensors.values())
+
 
 Found = tuple[Tensor, Tensor]  # what every position gets, and the state after the last one
 Several = TypeVar("Several", bound=tuple[Tensor, ...])

@@ -1,4 +1,4 @@
-"""Attention masks: causal, sliding window, chunk and padding."""
+"""Attention masks: causal, sliding window, chunk, padding and selected positions."""
 
 from typing import Any
 
@@ -45,3 +45,9 @@ def hidden_from_last(chunk: int, start: int, device: torch.device) -> Tensor:
     """True where a single query at position `start` must not see one of the last keys: those of other chunks."""
     places = torch.arange(max(0, start + 1 - chunk), start + 1, device=device)
     return (places // chunk != start // chunk)[None]
+
+
+def unchosen(chosen: Tensor, past: int) -> Tensor:
+    """True where a position was not selected: (batch, 1, seq, past)."""
+    marks = torch.ones(*chosen.shape[:2], past, dtype=torch.bool, device=chosen.device)
+    return marks.scatter(-1, chosen, False)[:, None]

@@ -12,14 +12,13 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import is_flash, misfit
-from archcalc.reference.cache import Cache
+from archcalc.reference.block import attentions_of, parts_of
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
 from archcalc.reference.heads import Head, Probe, make_pooler
 from archcalc.reference.layers import add, run
-from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import attentions_of, parts_of
-from archcalc.reference.stack import Stack
+from archcalc.reference.scan import Cache
+from archcalc.reference.stack import Stack, make_further, predict_further
 from archcalc.reference.unsaid import worked_out
 
 EMBEDDINGS = {1: ("embedding",), 2: ("source_embedding", "target_embedding")}  # by the number of stacks
@@ -139,11 +138,9 @@ class Transformers(Family):
     def attentions(self) -> tuple[str, ...]:
         """The flash kernel too where one of the attentions can take it."""
         looking = attentions_of(parts_of(self.config))
-        if not looking:
-            return ("",)
         if any(is_flash(part, {"attention": "flash"}) for part in looking):
             return ("eager", "flash")
-        return ("eager",)
+        return ("eager" if looking else "",)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
         """Blocks, whole or op by op, or eager attention's core, which flash never stores."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.catalog.families import belongs, facts_of, known
+from archcalc.catalog.presets import belongs, facts_of, known
 from archcalc.loading import from_file, load
 from archcalc.spec import paths
 

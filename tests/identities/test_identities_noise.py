@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from archcalc.identities.coordinates import A_DIMS, D
 from archcalc.identities.measure import gap
 from archcalc.identities.noisy_keys import (
     SAMPLES,
@@ -20,6 +19,7 @@ from archcalc.identities.noisy_keys import (
     pointed_at,
     weight_on_a,
 )
+from archcalc.identities.two_keys import A_DIMS, D
 
 from .conftest import numbers
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
+from archcalc.identities.attention import law, variance_and_kurtosis
 from archcalc.identities.measure import gaussian
-from archcalc.identities.score_law import law, variance_and_kurtosis
-from archcalc.identities.score_scale import slope, weights
+from archcalc.identities.softmax import slope, weights
 
 from .conftest import numbers
 

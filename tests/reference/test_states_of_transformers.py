@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import archcalc
-from archcalc.reference.parts import make_part
+from archcalc.reference.block import make_part
 from archcalc.reference.unsaid import worked_out
 from archcalc.verify.plain import plain
 
