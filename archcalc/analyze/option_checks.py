@@ -14,7 +14,6 @@ from archcalc.run.cache_types import BOTH, OF_KEYS, OF_VALUES, cache_types
 from archcalc.run.choose_engine import generates
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.sequence_parallel import check_length
 from archcalc.spec.option import flag_of
 from archcalc.spec.workload import Workload
 
@@ -69,13 +68,17 @@ def check_sense(root: Module, asked: Options) -> None:
 
 
 def check_sizes(work: Workload, asked: Options) -> None:
-    """Refuse more loss chunks than there are positions, and a shared prefix that is longer than what is cached."""
-    positions = int(work.batch) * max(map(int, work.lengths.values()), default=1)
+    """Refuse more loss chunks or more GPUs of context parallelism than there are positions, and a shared prefix that is
+    longer than what is cached."""
+    lengths = [int(length) for length in work.lengths.values()] or [1]
+    positions, shortest, gpus = int(work.batch) * max(lengths), min(lengths), asked.plan.cp
     chunks = asked.loss_chunks or 1
     if chunks > positions:
         fact = f"{chunks:,} chunks of {positions:,} positions: some would be empty"
         raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
-    check_length(work, asked.plan.cp)
+    if gpus > shortest:
+        fact = f"{shortest:,} positions cannot be split over {gpus:,} GPUs: some would get none"
+        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
     *_, last = work.lengths.values() if work.lengths else (0,)
     cached = work.context if work.decodes else last
     if (asked.shared_prefix or 0) > cached:

@@ -18,7 +18,6 @@ from archcalc.core.mesh import is_split
 from archcalc.core.positions import Positions
 from archcalc.core.tensors import whole
 from archcalc.layers.attention_core import EAGERLY
-from archcalc.spec.workload import Workload
 
 Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads it, and what it is gathered of
 
@@ -45,14 +44,6 @@ def check_sequence(root: Module, *, replicated: bool = False) -> None:
                 why = "has a recurrent state" if is_split(param.dims) else "tensor parallelism does not split"
                 fact = f"archcalc does not know sequence parallelism for {module.path}, which {why}"
                 raise InputError(fact, "leave --sp out", field="--sp")
-
-
-def check_length(work: Workload, gpus: int) -> None:
-    """Refuse more GPUs than there are positions."""
-    shortest = min(map(int, work.lengths.values()), default=1)
-    if gpus > shortest:
-        fact = f"{shortest:,} positions cannot be split over {gpus:,} GPUs: some would get none"
-        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
 
 
 def check_context(root: Module) -> None:

@@ -160,7 +160,7 @@ class _Simulation:
             elif node.is_end:
                 if node.region in self.before:
                     has_prefetched = True  # of a model that ends with a block
-                    self._cross_back(node.region, is_end=True)
+                    self._back_into(node.region)
                 if node.region.recomputed and any(step.grads for step in self.schedule.steps(node.region)):
                     # when its first saved tensor is asked for, and not by last steps that saved nothing
                     inside = range(node.region.end - 1, node.region.begin, -1)
@@ -169,20 +169,11 @@ class _Simulation:
             else:
                 self.ops.free_inputs(node.region)
                 if node.region in self.before:
-                    self._cross_back(node.region, is_end=False)
+                    self._back_out_of(node.region)
 
-    def _cross_back(self, group: Group, *, is_end: bool) -> None:
+    def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
         ledger, schedule, before = self.ledger, self.schedule, self.before[group]
-        if not is_end:
-            ledger.module = group.module
-            ledger.free(*self.gathered.pop(group))
-            if schedule.reduces:
-                self.ops.reduce(group.module)
-            if group is schedule.blocks[0]:
-                ledger.free(*self.gathering.copied_out(schedule.gathered_first))
-            ledger.run = 0
-            return
         ledger.at("backward", group.module, group.first)
         ledger.run = group.first
         if group is schedule.blocks[-1] and schedule.gathered_last:
@@ -193,6 +184,16 @@ class _Simulation:
         self._prefetch(before)
         for cell in schedule.offloaded.get(before, ()) if before else ():
             self.ops.allocate(cell, True)
+
+    def _back_out_of(self, group: Group) -> None:
+        ledger, schedule = self.ledger, self.schedule
+        ledger.module = group.module
+        ledger.free(*self.gathered.pop(group))
+        if schedule.reduces:
+            self.ops.reduce(group.module)
+        if group is schedule.blocks[0]:
+            ledger.free(*self.gathering.copied_out(schedule.gathered_first))
+        ledger.run = 0
 
     def _prefetch(self, block: Group | None) -> None:
         """Gather ahead of time the weights of a block, or of what stands in front of all of them."""

@@ -88,7 +88,9 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     offloading = Offloading(run, keeping, every, tree)
     parameters = offloading.apart.on_gpu if run.offload else every
     start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
-    start["overhead"] = overhead(run) + run.engine.graphs(layers_of(tree))
+    start["overhead"] = overhead(run)
+    if not run.trains:
+        start["overhead"] += run.engine.graphs(layers_of(tree))
     return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory import bus
+from archcalc.analyze.memory.bus import answering, copied_from, copies_weights, looked_up_bytes, staged
 from archcalc.analyze.memory.host import Crossing, Host
 from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.offloaded_parameters import Apart, apart
@@ -58,14 +58,14 @@ class Offloading:
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
-        if not bus.copies_weights(prompt):
+        if not copies_weights(prompt):
             return lambda param: 0
         residence = Residence(root, self.run.offload)
-        return lambda param: bus.staged(param, residence, self.keeping)
+        return lambda param: staged(param, residence, self.keeping)
 
     def computed(self, prompt: Workload, step: Simulated) -> Simulated:
         """The step as it is; or, where the GPU has no layer and gets none for a product, one that the CPU computes."""
-        if self.run.offload.gpu_layers != 0 or bus.copies_weights(prompt):
+        if self.run.offload.gpu_layers != 0 or copies_weights(prompt):
             return step
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
         return step._replace(changes=[], by_host=peak)
@@ -78,7 +78,7 @@ class Offloading:
         kept = {"weights": self.apart.in_host["weights"], "kv_cache": 0, "state": 0, "activations": step.by_host}
         for one in cache:
             kept["kv_cache" if one.grows else "state"] += residence.cache_in_host(one)
-        return Host(kept, self.run.plan.dp, bus.answering(residence, prompt, self.run, self.keeping))
+        return Host(kept, self.run.plan.dp, answering(residence, prompt, self.run, self.keeping))
 
     def _training(self, root: Module, step: Simulated) -> Host:
         """The activations of all micro-batches in flight, and what every micro-batch sends over the bus: activations,
@@ -86,7 +86,7 @@ class Offloading:
         run, offload, kept = self.run, self.run.offload, dict(self.apart.in_host)
         leaving = offloaded_bytes(step.schedule)
         kept["activations"] = leaving * (run.stage.in_flight(run.accumulate) if run.stage else 1)
-        tables = bus.looked_up_bytes(Residence(root, offload), run) if offload.embedding else 0
+        tables = looked_up_bytes(Residence(root, offload), run) if offload.embedding else 0
         gathers = 1 if run.reshard == "never" else 2
         shards = gathers * kept["weights"] if offload.params else 0
         # weights that the CPU has updated, once a step, unless they stay in host RAM
@@ -108,9 +108,9 @@ class Offloading:
             tables = [param for param in residence.copies if param.weight_role.is_table]
             if any(residence.in_host(table) and residence.stays(table) for table in tables):
                 yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
-            number = bus.copied_from()
+            number = copied_from()
             text = f"fewer than {number} tokens at once: the CPU computes with matrices that are in host RAM"
-            if bus.copies_weights(prompt_of(work, run)):
+            if copies_weights(prompt_of(work, run)):
                 how = "llama.cpp copies matrices from host RAM to the GPU, one at a time"
                 text = f"{number} tokens or more at once: {how}"
             yield Assumption(Topic.OFFLOAD, text, number)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.adapter_slots import adapter_slots
 from archcalc.analyze.memory.decode_cache import Cached, appended
 from archcalc.analyze.memory.deployment import Deployment
@@ -23,10 +22,14 @@ from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, 
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.inference import cache_after, prompt_of
+from archcalc.analyze.memory.inference import simulated as simulated_inference
 from archcalc.analyze.memory.reference_model import reference_model
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
 from archcalc.analyze.memory.simulated import Simulated
+from archcalc.analyze.memory.training import simulated as simulated_training
+from archcalc.analyze.memory.training import step_schedule, unrolled
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
@@ -91,7 +94,7 @@ class Peak:
         """What PyTorch's allocator makes of a training step."""
         deployment, (root, step, *_) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
-        changes = training.unrolled(partial(training.step_schedule, root, run, deployment.keeping), step.own)
+        changes = unrolled(partial(step_schedule, root, run, deployment.keeping), step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
         if beside:
             changes = passing(changes, beside)
@@ -119,7 +122,7 @@ class Peak:
             return None
         whole = replace(deployment.run, plan=Plan())
         cache = cached(deployment, self.work, whole) if offload.gpu_layers is not None else []
-        prompt = inference.prompt_of(self.work, deployment.run)
+        prompt = prompt_of(self.work, deployment.run)
         return deployment.offloading.host(traced(deployment.network, deployment.run, prompt), prompt, self.step, cache)
 
 
@@ -138,12 +141,12 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
     work = deployment.workload(sizes)
     if run.trains:
         root = traced(network, run, work)
-        step = training.simulated(root, work, run, deployment.keeping, deployment.start)
+        step = simulated_training(root, work, run, deployment.keeping, deployment.start)
     else:
-        prompt = inference.prompt_of(work, run)
+        prompt = prompt_of(work, run)
         root, cache = traced(network, run, prompt), cached(deployment, work, run)
         staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
-        step = inference.simulated(root, work, run, offloading.on_gpu(cache), deployment.start, staged)
+        step = simulated_inference(root, work, run, offloading.on_gpu(cache), deployment.start, staged)
         step = offloading.computed(prompt, step) if run.offload else step
         root = traced(network, run, work)
     beside = residents(deployment, work)
@@ -156,7 +159,7 @@ def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
     plan."""
     if run.trains or not any(True for _ in appended(deployment.tree)):
         return []
-    found = inference.cache_after(deployment.tree, work, run)
+    found = cache_after(deployment.tree, work, run)
     check_cache([one.tensor for one in found], deployment.options)
     return found
 
@@ -173,7 +176,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     """All that a serving engine has within its share and that is no cache; the same for any number of sequences, and
     for all lengths of which a step reads prompts of one size."""
     one, known = replace(sizes, batch=1), deployment.beside_cache
-    key = sizes_of(inference.prompt_of(deployment.workload(one), deployment.run))
+    key = sizes_of(prompt_of(deployment.workload(one), deployment.run))
     if key not in known:
         run = deployment.run
         known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
@@ -184,7 +187,7 @@ def check(deployment: Deployment, sizes: Sizes) -> None:
     """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
     work = deployment.workload(sizes)
     run = deployment.run
-    traced(deployment.network, run, work if run.trains else inference.prompt_of(work, run))
+    traced(deployment.network, run, work if run.trains else prompt_of(work, run))
     _ = cached(deployment, work, run), residents(deployment, work)
 
 

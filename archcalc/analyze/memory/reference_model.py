@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from archcalc.analyze.memory import training
 from archcalc.analyze.memory.residents import Resident, in_phase
 from archcalc.analyze.memory.states import Keeping, parameter_memory
+from archcalc.analyze.memory.training import unrolled
 from archcalc.core.execution import never
 from archcalc.core.ir import Module
 from archcalc.core.precision import BYTES, Policy
@@ -37,7 +37,7 @@ def reference_model(root: Module, policy: Module, run: Run, keeping: Keeping, *,
         own = Keeping(run.plan, plain(width), width, never)
         held["reference"] = parameter_memory(root, own, run.activations).weights
     made = partial(_schedule, root, run, keeping)
-    steps = training.unrolled(made) if is_unrolled else simulate(made())
+    steps = unrolled(made) if is_unrolled else simulate(made())
     steps += _log_probabilities(run, policy, root)
     place = PLACES[run.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)

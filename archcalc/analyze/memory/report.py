@@ -13,7 +13,7 @@ from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
-from archcalc.analyze.memory.tables import part_table, size_columns
+from archcalc.analyze.memory.tables import BOTH_SIZES, part_table
 from archcalc.core.later import Later
 from archcalc.report.base import Figure
 from archcalc.report.of_run import RunReport
@@ -22,7 +22,6 @@ from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tab
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
-from archcalc.run.shown import SIZES
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.units import binary_bytes, decimal_bytes
@@ -115,7 +114,7 @@ class MemoryReport(RunReport):
 
     def at(self) -> tuple[str, ...]:
         """The sizes and the plan: `batch 1`, `seq 2,048`, `tp 2`."""
-        return tuple(each.words for each in self.choices if each.name in (*SIZES, "plan"))
+        return tuple(each.words for each in self.choices if each.name in (*BOTH_SIZES, "plan"))
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
@@ -212,7 +211,12 @@ class MemoryReport(RunReport):
 
     def _over_step(self) -> Table:
         """The peak within each phase and module of the step, and a picture of it unless the model computes nothing."""
-        columns, lines, picture = size_columns("timeline", "of the peak"), [], None
+        columns: tuple[Column[Any], ...] = (
+            Column("", "timeline", "name"),
+            *BOTH_SIZES,
+            Column("", "of the peak", "share"),
+        )
+        lines, picture = [], None
         for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
             lines.append(heading(phase, columns))
             for one in instants:

@@ -11,16 +11,13 @@ from typing import Any
 from archcalc.analyze.memory.rows import Row
 from archcalc.report.table import Column, Line, Table
 
-
-def size_columns(title: str, share: str = "share") -> tuple[Column[Any], ...]:
-    names = ((title, "name"), ("bytes", "count"), ("", "bytes"), (share, "share"))
-    return tuple(Column("", label, unit) for label, unit in names)
+BOTH_SIZES: tuple[Column[Any], ...] = (Column("", "bytes", "count"), Column("", "", "bytes"))  # exact, and rounded
 
 
 def part_table(title: str, parts: Mapping[str, int], whole: int) -> Table:
     """A line for each part that there is of the whole: to the last byte, rounded, and as a share."""
     lines = (Line((name, size, size, size / max(whole, 1))) for name, size in parts.items() if size)
-    return Table(size_columns(title), tuple(lines))
+    return Table((Column("", title, "name"), *BOTH_SIZES, Column("", "share", "share")), tuple(lines))
 
 
 def kind_of(rows: Sequence[Row], *, trains: bool) -> str:
