@@ -120,6 +120,11 @@ def hide(m: Module, x: Tensor, mask: Tensor, sees: int | None) -> Tensor:
     return m.record("mask", x, mask, sees=sees) if mask.role == "mask" else m.record("add", x, mask)
 
 
+def hide_and_clamp(m: Module, x: Tensor, mask: Tensor, sees: int | None) -> Tensor:
+    """The sum is clamped to the lowest number, and kept for that. Source: transformers, XGLMAttention.forward."""
+    return m.record("clamp", hide(m, x, mask, sees))
+
+
 def softmax(m: Module, x: Tensor, kind: str, **said: Any) -> Tensor:
     """In the scores' format, or in fp32 and cast back."""
     if not m.style.narrow or (kind == "softmax" and x.role != WIDE):

@@ -84,6 +84,10 @@ WAYS: dict[str, dict[str, Way]] = {
         "plain": Way("eager attention computes scores in the activations' number format"),
         "fp32": Way("queries and keys are cast to fp32 for them", {"scores": attention.scores_in_fp32}),
     },
+    "masked_scores": {
+        "plain": Way("eager attention adds its mask to the scores"),
+        "clamped": Way("their sum is clamped to the lowest number", {"hide": attention.hide_and_clamp}),
+    },
     "sinks": {
         "joined": Way("an attention sink is one more score of each row"),
         "scaled": Way("it is a factor on what eager attention gives", {"sink_factor": attention.sink_factor}),
