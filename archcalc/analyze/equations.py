@@ -5,8 +5,7 @@ Layers with the same equations and sizes share a block. Below them stands how ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import walk
@@ -26,8 +25,7 @@ SIGNS = Assumption(
 COLUMNS = (Column[Any]("", "equation", "name"), Column[Any]("", "shape", "shape"))
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """The equations that one or several modules have."""
 
     title: str  # the first of these modules, and how many more: `layer 1, direction, LSTM step and 1 more`

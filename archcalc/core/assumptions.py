@@ -8,9 +8,8 @@ An assumption is created where the value is decided. Code selects assumptions by
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Topic(StrEnum):
@@ -48,8 +47,7 @@ class Topic(StrEnum):
     ESTIMATE = "estimate"
 
 
-@dataclass(frozen=True)
-class Assumption:
+class Assumption(NamedTuple):
     """`value` is what was assumed, where that is a word or a number; `option` is the option that changes it."""
 
     topic: Topic

@@ -10,7 +10,8 @@ recurrent net reads a state that wants no gradient, every later step reads one t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
@@ -54,8 +55,7 @@ class Gradients:
             self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """An op, and how often it runs alike.
 
     `again` says that the backward pass computes it a second time; `within`, that a kernel does so going back, since it
@@ -88,13 +88,13 @@ def runs(
         if is_recomputed(module, recompute):
             once = _recomputed(once, {result.op for result in results(module, recompute)})
         if module.region == Region.KERNEL:
-            once = [replace(run, again=False, within=run.again) for run in _recomputed(once, set())]
+            once = [run._replace(again=False, within=run.again) for run in _recomputed(once, set())]
         is_settled = all(gradients.wants(into) == gradients.wants(out) for into, out in module.carries)
         times = left if is_settled else Count(1)
         left = Count(0) if is_settled else Count(int(left) - 1)
         for into, out in module.carries:  # what this run made replaces the state that it was given
             gradients.known[into.storage] = gradients.wants(out)
-        found.extend(replace(run, times=times * run.times) for run in once)
+        found.extend(run._replace(times=times * run.times) for run in once)
     gradients.known.update(given)
     return found
 
@@ -120,7 +120,7 @@ def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
     keeping = [index for index, run in enumerate(once) if _kept(run)]
     last = keeping[-1] if keeping else 0
     made = bool(keeping) and any(tensor not in once[last].op.inputs for tensor in _kept(once[last]))
-    return [replace(run, again=index < last + made and run.op not in kept) for index, run in enumerate(once)]
+    return [run._replace(again=index < last + made and run.op not in kept) for index, run in enumerate(once)]
 
 
 def _kept(run: Run) -> list[Tensor]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Positions(Enum):
@@ -20,8 +20,7 @@ class Positions(Enum):
 GROWING = frozenset({Positions.SEQUENCE, Positions.PAST, Positions.WINDOW})  # a cache along these is keys and values
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """How many positions attention looks back at, where a window or a chunk limits it. A cache declares it also while
     the sequence is shorter, since engines lay layers out by it."""
 

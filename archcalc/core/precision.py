@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
 PRECISIONS = tuple(BYTES)
@@ -14,8 +14,7 @@ SPELLINGS = {  # as PyTorch, GGUF and configs write them
 }
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(NamedTuple):
     """How many bytes an element of each role takes: activations and cache by choice, the rest as PyTorch has it.
 
     Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, or int32, masks a byte each.

@@ -11,7 +11,7 @@ no list. What sequence parallelism sums and scatters over GPUs is kept too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
 
@@ -19,8 +19,7 @@ OPS = "ops"
 REGIONS = {"core": Region.CORE, OPS: Region.BLOCK, "block": Region.BLOCK}  # what each choice recomputes
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """An op that is not recomputed, and the tensors saved instead."""
 
     module: Module

@@ -9,8 +9,8 @@ A dim that declares nothing is replicated: every GPU holds all of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Remainder(Enum):
@@ -22,8 +22,7 @@ class Remainder(Enum):
     SHORTER = "the last GPU holds fewer rows"  # vLLM, VocabParallelEmbedding
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """`number` units, such as heads, of `width` elements each; a GPU holds whole units."""
 
     number: int
@@ -43,8 +42,7 @@ class Piece:
         return self.remainder is Remainder.COPIED and self.number < gpus and gpus % self.number == 0
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """The pieces that lie behind each other in a dim; without any, every element is a unit of one piece.
 
     `sequence_parallel` tells whether libraries are known to divide the sequence around a layer that is split so."""

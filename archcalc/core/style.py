@@ -89,8 +89,7 @@ RunExperts = Callable[["Module", "Tensor", "Tensor", ExpertSizes, Shared], "tupl
 Adapt = Callable[["Module", "Op", "list[Adapted]"], "list[Op | Module]"]
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """`narrow`: activations have fewer than 32 bits. `is_recomputed`: blocks, in the backward pass. `gpus`: those that
     share its layers. `dropout`: the places that have it, or None for those that a spec names."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor, axes
@@ -44,8 +44,7 @@ BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """The inputs of attention besides x."""
 
     work: Workload

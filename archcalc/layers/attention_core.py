@@ -7,7 +7,7 @@ table of relative positions no kernel adds: that is always computed eagerly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Tensor, axes
@@ -38,8 +38,7 @@ EAGER = Assumption(
 )
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(NamedTuple):
     """Attention's core: has no parameters, can be recomputed alone, and is one kernel in flash attention."""
 
     m: Module

@@ -113,8 +113,8 @@ class LatentAttention:
         past = looked_at(x, x, work)
         chosen = self.indexer.run(m["indexer"], x, squeezed, past, inputs)
         if work.attention == "flash" and not work.decodes:
-            return replace(core, chosen=chosen)
-        return replace(core, mask=m.record("hide", chosen, to=axes(*x.dims[:2], past)))
+            return core._replace(chosen=chosen)
+        return core._replace(mask=m.record("hide", chosen, to=axes(*x.dims[:2], past)))
 
     def _cached(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """The latent vector and the rotated key of every position that can be attended to."""

@@ -6,7 +6,7 @@ Renderers for people take a page, never a report, so no name from a file reaches
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
@@ -43,8 +43,7 @@ class Amount(NamedTuple):
     marked: str  # its label, with the character that stands for it in the bars
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A table: its values in `lines`, and what is written for each of them in `texts`."""
 
     columns: Sequence[Column[Any]]
@@ -53,8 +52,7 @@ class Grid:
     picture: Picture | None = None
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """The contents of the page, from top to bottom."""
 
     title: str
@@ -94,7 +92,7 @@ def page(report: Report) -> Page:
         figures=figures,
         besides=figures[len(first) :],
         tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
-        notes=[replace(each, text=visible(each.text)) for each in summed_up(report.assumptions)],
+        notes=[each._replace(text=visible(each.text)) for each in summed_up(report.assumptions)],
     )
 
 

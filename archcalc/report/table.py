@@ -87,8 +87,7 @@ class Line(NamedTuple):
     notes: tuple[str | Matrix, ...] = ()  # sentences beneath it, a line each, and matrices
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Every line has a cell for each column, and none besides."""
 
     columns: tuple[Column[Any], ...]

@@ -8,7 +8,6 @@ Reports hold values; a column or a figure names the unit of its value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -27,8 +26,7 @@ class Quantity(NamedTuple):
     unit: str
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """`format` writes a value in a table, `exact` and `roughly` as a figure: `201,466,160` and `201.5 M`."""
 
     format: Format = str

@@ -7,7 +7,7 @@ An option says which questions it bears on, a command which it asks, so neither 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.spec.option import RUN
 
@@ -18,8 +18,7 @@ CAPACITY = "capacity"  # what a device has
 DEVICE = "device"  # the one device that it runs on; other commands take several of them
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """`mode` is empty where several are asked for."""
 
     name: str

@@ -6,7 +6,6 @@ They change the tree itself, so that every analysis sees them: parameters, FLOPs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
@@ -48,8 +47,7 @@ class _Linear(NamedTuple):
     weight: Param
 
 
-@dataclass(frozen=True)
-class Lora:
+class Lora(NamedTuple):
     """A change to a traced model: x·A·B, scaled, beside x·W of every linear layer that a target names, as the module's
     style computes it."""
 

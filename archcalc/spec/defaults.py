@@ -7,8 +7,7 @@ number and that people make differently, so reports on a spec that leaves them o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import Path, dotted
@@ -16,8 +15,7 @@ from archcalc.spec.fields import node_at
 from archcalc.spec.node import Node
 
 
-@dataclass(frozen=True)
-class Default:
+class Default(NamedTuple):
     """`value` as it would be written at `field`, and in words where reports should name it."""
 
     field: Path

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic.fields import FieldInfo
 
@@ -17,8 +16,7 @@ from archcalc.spec.node import Lazy, Node
 Names = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A field at one of its places: `("decoder", "ffn", "width")`."""
 
     path: Names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.count import Count
@@ -23,8 +23,7 @@ ATTENTION = ("eager", "flash")
 UNSAID = "the spec names none"
 
 
-@dataclass(frozen=True)
-class Longest:
+class Longest(NamedTuple):
     """The longest sequence of a model: what it was trained for, and whether that is a hard limit (a position table)."""
 
     length: int | None = None

@@ -5,8 +5,6 @@ A matrix for all is one parameter: it has one gradient and one set of optimizer 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from archcalc.core.count import Count, product
 from archcalc.core.ir import Axis, Dim, Module, Op, Param, Role, Tensor
 from archcalc.core.splits import Piece, Split
@@ -138,4 +136,4 @@ def _pieces(axis: Axis) -> tuple[Piece, ...]:
     if not divided or not divided.split:
         return ()
     width = int(product([dim.size for dim in axis])) // int(divided.size)
-    return tuple(replace(piece, width=int(piece.width) * width) for piece in divided.split.of(divided.size))
+    return tuple(piece._replace(width=int(piece.width) * width) for piece in divided.split.of(divided.size))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +33,7 @@ SCORES = B * H * S * S
 
 
 def module(**fields: Any) -> Module:
-    return Module("layer", style=replace(PLAIN, narrow=True, **fields))
+    return Module("layer", style=PLAIN._replace(narrow=True, **fields))
 
 
 def hidden() -> Tensor:
@@ -277,11 +276,11 @@ def adapted(style: Style) -> tuple[Module, Module]:
 def test_adapters() -> None:
     """peft's are in fp32 beside 16-bit weights, on an fp32 copy of their input, and their sum is cast back; litgpt's
     have dropout in front."""
-    base = replace(PLAIN, narrow=True, bias_in_kernel=True)
-    root, layer = adapted(replace(base, adapter=adapters.peft_in_fp32))
+    base = PLAIN._replace(narrow=True, bias_in_kernel=True)
+    root, layer = adapted(base._replace(adapter=adapters.peft_in_fp32))
     beside = ["cast", "contract", "contract", "scale"]
     assert [op.kind for op in ops_in(layer)] == ["contract", *beside, "add", "cast_back"]
     assert saved(root) == 2 * X + 4 * X + 4 * ROWS * 4
-    root, layer = adapted(replace(base, adapter=adapters.dropped))
+    root, layer = adapted(base._replace(adapter=adapters.dropped))
     assert [op.kind for op in ops_in(layer)] == ["contract", "dropout", "contract", "contract", "scale", "add"]
     assert saved(root) == 2 * X + X + 2 * X + 2 * ROWS * 4

@@ -34,7 +34,7 @@ OF_LLAMA_4 = {"every expert": {"experts": "every", "router": "of_all"}}  # which
 
 def style(name: str) -> Style:
     chosen = [WAYS[layer][way].fields for layer, way in (LIBRARIES | OF_LLAMA_4)[name].items()]
-    return replace(PLAIN, name=name, narrow=True, **{field: value for one in chosen for field, value in one.items()})
+    return PLAIN._replace(name=name, narrow=True, **{field: value for one in chosen for field, value in one.items()})
 
 
 @cache

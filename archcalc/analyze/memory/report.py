@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar
@@ -168,7 +168,7 @@ class MemoryReport(RunReport):
             sizes["outside the engine's share"] = self.outside
         found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"]
         last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
-        return replace(found, lines=(*found.lines, *last))
+        return found._replace(lines=(*found.lines, *last))
 
     def columns(self) -> tuple[Column[Row], ...]:
         saves, made, caches = (self.layer_kind == kind for kind in ("train", "outputs", "cache"))

@@ -97,7 +97,7 @@ def _of_points(report: PlotReport) -> Iterator[Assumption]:
         own = [report.families[index] for index, assumed in found.items() if one in assumed]
         labels = (" · ".join(filter(None, [*each.subject.words, each.told])) for each in own)
         is_of_all = len(own) == len(report.families)
-        yield one if is_of_all else replace(one, text=f"{', '.join(labels)}: {one.text}")
+        yield one if is_of_all else one._replace(text=f"{', '.join(labels)}: {one.text}")
 
 
 def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:

@@ -126,7 +126,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     if scope.embedding.kind == "patches":
         from archcalc.archs.transformer.image import patches
 
-        around = replace(around, patches=patches(around))
+        around = around._replace(patches=patches(around))
     elif scope.embedding.kind == "audio":
         sound = audio(around)
     else:
@@ -182,7 +182,7 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
             continue
         slot, node = _node_of(word, around, ())
         norm = merged(scope.norm, node.norm or Norm())
-        made = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, replace(around, norm=norm))
+        made = importlib.import_module(SLOTS[slot].module).resolve(word, slot, node, around._replace(norm=norm))
         if not isinstance(made, Part):  # a layer that needs nothing else of its stack
             made = LayerPart(word, norm, scope.dropout, made, layer_scale=scope.layer_scale, slot=slot)
         parts[word] = made

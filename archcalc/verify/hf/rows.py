@@ -62,7 +62,7 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
     notes = [*all_on(Topic.SOURCE, model.document.notes), *all_on(Topic.REFERENCE, first.notes)]
     for each in second.assumptions:
         is_scope = each.topic is Topic.SCOPE
-        notes.append(replace(each, text=f"in plain PyTorch {each.text}") if is_scope else each)
+        notes.append(each._replace(text=f"in plain PyTorch {each.text}") if is_scope else each)
     left_out = {**first.left_out, **second.left_out}
     return VerifyReport(model.name, tuple(notes), second.setting, rows, left_out)
 

@@ -49,9 +49,9 @@ class AttentionPart(Part):
         for position in self.positions:
             inputs = position.given_to(reader, inputs)
         if layer.cross:
-            inputs = replace(inputs, memory=context.memory or self._memory(x, context))
+            inputs = inputs._replace(memory=context.memory or self._memory(x, context))
         if layer.cross and context.work.style.zero_bias and not inputs.score_bias:
-            inputs = replace(inputs, score_bias=lambda m, q, k: self._zeros(q, k, context))
+            inputs = inputs._replace(score_bias=lambda m, q, k: self._zeros(q, k, context))
         return layer.run(m, x, inputs)
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer import positions
@@ -33,7 +33,7 @@ class LatentPart(Part):
         m.words.about = sight.about
         inputs = Inputs(context.work, mask=context.mask(x, sight))
         if self.rope:
-            inputs = replace(inputs, rotation=self.rope.rotation(x, self.layer.widths.rope, context))
+            inputs = inputs._replace(rotation=self.rope.rotation(x, self.layer.widths.rope, context))
         return self.layer.run(m, x, inputs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeVar
 
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.nodes import Norm
@@ -64,8 +64,7 @@ class LayerPart(Part):
         return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
 
 
-@dataclass(frozen=True)
-class Excluded:
+class Excluded(NamedTuple):
     """Fields that a part refuses under a condition, rather than ignore them."""
 
     where: str  # the name of the condition
@@ -84,8 +83,7 @@ def normed(m: Module, x: Tensor, own: Norm) -> Tensor:
     return norm(m, x, own.kind, bias=own.bias, affine=own.affine)
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The scope from which a part inherits its missing fields."""
 
     scope: Stack

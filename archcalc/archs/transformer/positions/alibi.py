@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
@@ -19,8 +18,8 @@ class Alibi(Encoding):
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         """A flash kernel computes the bias itself."""
         if inputs.work.attention == "flash":
-            return replace(inputs, alibi=True)
-        return replace(inputs, alibi=True, score_bias=lambda m, q, k: self._bias(m, reader))
+            return inputs._replace(alibi=True)
+        return inputs._replace(alibi=True, score_bias=lambda m, q, k: self._bias(m, reader))
 
     def _bias(self, m: Module, reader: Reader) -> Tensor:
         """Computed from the distance: nothing is learned."""

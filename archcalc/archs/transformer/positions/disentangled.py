@@ -3,7 +3,6 @@ in `archcalc.layers.disentangled`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, ClassVar, Literal
 
@@ -70,7 +69,7 @@ class Disentangled(Bucketed):
         if not self.terms:
             return inputs
         scores = partial(self._scores, reader=reader)
-        return replace(inputs, score_bias=scores, reads_projections=True)
+        return inputs._replace(score_bias=scores, reads_projections=True)
 
     def _scores(self, m: Module, q: Tensor, k: Tensor, *, reader: Reader) -> Tensor:
         from archcalc.layers.disentangled import Disentangled as PositionScores

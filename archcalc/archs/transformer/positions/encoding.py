@@ -6,8 +6,7 @@ A kind of encoding is a class of its own, which overrides what is not so with it
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from archcalc.archs.transformer.context import Context
 from archcalc.core.derived import Derived
@@ -21,8 +20,7 @@ Places = Callable[..., list[Path]]  # where fields of an attention may be writte
 RELATIVE = "relative positions"
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """What encodings are resolved for, an image if the stack reads one, and where they may be written."""
 
     d_model: int
@@ -31,8 +29,7 @@ class Site:
     of_stack: list[Path]  # the places of the stack's own
 
 
-@dataclass(frozen=True)
-class Reader:
+class Reader(NamedTuple):
     """An attention that reads positions, while it runs."""
 
     layer: Heads

@@ -3,7 +3,6 @@ grid of an image's patches (Swin, BEiT)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
 from archcalc.archs.transformer.nodes import Sides
@@ -75,10 +74,10 @@ class Relative(Bucketed):
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         """The stack's table, the block's own, or the sum of both."""
         if self.per == "block":
-            return replace(inputs, score_bias=lambda m, q, k: self._own(m, reader))
+            return inputs._replace(score_bias=lambda m, q, k: self._own(m, reader))
         prepared = reader.prepared
         assert prepared
-        return replace(inputs, score_bias=inputs.score_bias or (lambda m, q, k: prepared))
+        return inputs._replace(score_bias=inputs.score_bias or (lambda m, q, k: prepared))
 
     def _own(self, m: Module, reader: Reader) -> Tensor:
         bias = self._bias(m, reader)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from math import ceil
 from typing import Annotated, Self
 
@@ -66,7 +65,7 @@ class Rope(Stored):
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         width = self.width(reader.layer.head_dim)
-        return replace(inputs, rotation=self.rotation(reader.x, width, reader.context))
+        return inputs._replace(rotation=self.rotation(reader.x, width, reader.context))
 
     def rotation(self, x: Tensor, width: int, context: Context) -> Rotation:
         """Cosines and sines, one row for each position."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from archcalc.archs.transformer.positions.encoding import Encoding, Places, Reader
@@ -38,11 +37,11 @@ class Shaw(Encoding):
         assert self.distance
         places, distance = (reader.x.dims[1], reader.past), self.distance
         distances = reader.context.constant(f"distances up to {distance}", "index", *places)
-        inputs = replace(inputs, score_bias=lambda m, q, k: self._scores(m, q, distances))
+        inputs = inputs._replace(score_bias=lambda m, q, k: self._scores(m, q, distances))
         if not self.values:
             return inputs
         vectors = relative_vectors
-        return replace(inputs, value_vectors=lambda m, width: vectors(m["relative_values"], distances, distance, width))
+        return inputs._replace(value_vectors=lambda m, width: vectors(m["relative_values"], distances, distance, width))
 
     def _scores(self, m: Module, q: Tensor, distances: Tensor) -> Tensor:
         """Queries with a vector for each clipped distance."""

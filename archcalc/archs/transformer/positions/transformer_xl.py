@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -67,8 +66,7 @@ class TransformerXL(Encoding):
             reader.context.once(name, partial(_head_bias, m, name, reader.layer))
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
-        return replace(
-            inputs,
+        return inputs._replace(
             score_bias=lambda m, q, k: self._scores(m, q, reader),
             content_queries=lambda m, q: _with_bias(m, q, CONTENT, reader),
         )
