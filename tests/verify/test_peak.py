@@ -153,11 +153,10 @@ def test_adapters_of_experts_are_refused(tmp_path: Path) -> None:
         Memory(model, mode="train", code="transformers", lora=4, lora_targets="router").total()
 
 
-def test_what_is_not_compared_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_compared_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peak, "ADAPTED", ())
-    report = compared(tmp_path, "LlamaForCausalLM", Asked(lora=4))
-    assert report.rows == () and "peft adapts" in next(iter(report.left_out.values()))
-    assert report.answer().startswith("nothing was compared")
+    with pytest.raises(InputError, match="peft adapts"):
+        compared(tmp_path, "LlamaForCausalLM", Asked(lora=4))
 
 
 def test_a_difference_is_found_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,3 +196,15 @@ def test_an_unknown_choice_names_those_that_there_are() -> None:
 def test_a_changed_config_is_not_compared(run: Run) -> None:
     found = run("verify", "--peak", "gpt2", "--set", "decoder.blocks=2")
     assert found.code == 2 and "--set changed" in found.err
+
+
+def test_ways_that_a_model_does_not_have_are_left_out(run: Run, tmp_path: Path) -> None:
+    """A convolutional network has no attention, its class no checkpointing, and peft no layers to adapt."""
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "mobilenet_v2", "tf_padding": false, "image_size": 96}', "utf-8"
+    )
+    found = run("verify", str(tmp_path / "config.json"), "--peak", "--batch", "4", columns=200)
+    assert "3 ways of training" in found.out and "bf16, adamw-fused" in found.out
+    assert "has no gradient checkpointing" in found.out and "which layers of MobileNetV2" in found.out
+    alone = run("verify", str(tmp_path / "config.json"), "--peak", "--recompute", "full")
+    assert alone.code == 2 and "has no gradient checkpointing" in alone.err

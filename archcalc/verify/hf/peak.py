@@ -18,6 +18,7 @@ from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.peak import played as played_by
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
+from archcalc.core.ir import Region, walk
 from archcalc.core.notes import notes_of
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
@@ -52,7 +53,7 @@ class Asked:
     """One way of training, in archcalc's words."""
 
     precision: str = "bf16"
-    attention: str = "flash"
+    attention: str = "flash"  # empty for a model without attention
     recompute: str = "none"
     optimizer: str = "adamw-fused"
     lora: int = 0
@@ -61,7 +62,8 @@ class Asked:
     def words(self) -> str:
         adapters = f"LoRA of rank {self.lora}" if self.lora else ""
         again = "activation checkpointing" if self.recompute != "none" else ""
-        return ", ".join(filter(None, (self.precision, f"{self.attention} attention", again, adapters, self.optimizer)))
+        attention = self.attention and f"{self.attention} attention"
+        return ", ".join(filter(None, (self.precision, attention, again, adapters, self.optimizer)))
 
 
 USUAL = (  # where nothing is chosen
@@ -90,27 +92,33 @@ def asked_ways(said: dict[str, Any]) -> tuple[Asked, ...]:
 
 
 def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, progress: Progress) -> VerifyReport:
-    """One group of rows for each way of training."""
+    """One group of rows for each way of training. A way that the class or the model does not have is left out, and
+    refused where no other one was asked for."""
     config = _cut(_config(model))
     small = Model.from_document(imported.document(config, "config.json"), model.name, ())
+    if not any(module.region == Region.CORE for module, _ in walk(small.build())):
+        ways = tuple(dict.fromkeys(replace(each, attention="") for each in ways))
     rows: list[Row] = []
-    left_out: dict[str, str] = {}
+    refused: dict[str, InputError] = {}
     assumed = [CUT, WITHIN]
     for place, asked in enumerate(ways):
         progress(place, len(ways), asked.words)
-        targets = _targets(config) if asked.lora else ()
-        if asked.lora and not targets:
-            fact = f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
-            left_out[asked.words] = fact
-            continue
-        how = {"optimizer": OPTIMIZERS[asked.optimizer], "recompute": asked.recompute != "none", "targets": targets}
-        ours, setting = played(small, asked, batch, seq), Setting(batch, seq, **(asdict(asked) | how))
-        rows.extend(_rows(ours, config, asked, _traced(small, config, setting)))
-        assumed.extend(ours.notes)
+        try:
+            targets = _targets(config) if asked.lora else ()
+            how = {"optimizer": OPTIMIZERS[asked.optimizer], "recompute": asked.recompute != "none", "targets": targets}
+            setting = Setting(batch, seq, **(asdict(asked) | how | {"attention": asked.attention or "default"}))
+            ours = played(small, asked, batch, seq)
+            rows.extend(_rows(ours, config, asked, _traced(small, config, setting)))
+            assumed.extend(ours.notes)
+        except InputError as reason:
+            refused[asked.words] = reason
     progress(len(ways), len(ways), "")
-    number = f"{len(ways)} ways of training" if len(ways) > 1 else ways[0].words
+    if not rows:
+        raise next(iter(refused.values()))
+    number = f"{len(ways) - len(refused)} ways of training" if len(ways) > 1 else ways[0].words
     version = needed("transformers").__version__
     said = f"memory of a training step, {number}, batch {batch}, seq {seq}, transformers {version}"
+    left_out = {words: reason.fact for words, reason in refused.items()}
     return VerifyReport(model.name, tuple(dict.fromkeys(assumed)), said, tuple(rows), left_out)
 
 
@@ -135,7 +143,11 @@ def _cut(config: dict[str, Any]) -> dict[str, Any]:
 def _targets(config: dict[str, Any]) -> tuple[str, ...]:
     """What the class calls the linear layers that archcalc's adapters stand beside by default."""
     names = {name.rpartition(".")[2] for name, _ in Training(config, Setting(1, 1)).model.named_modules()}
-    return next((layers for layers in ADAPTED if names >= set(layers)), ())
+    found = next((layers for layers in ADAPTED if names >= set(layers)), ())
+    if not found:
+        fact = f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
+        raise InputError(fact, "leave --lora out", field="--lora")
+    return found
 
 
 def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:
@@ -162,7 +174,8 @@ class Played:
 
 def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     """A step with optimizer states, op by op."""
-    options = {"mode": "train", "overhead": 0, "code": TRANSFORMERS, **asdict(asked), "lora": asked.lora or None}
+    options = {"mode": "train", "overhead": 0, "code": TRANSFORMERS, **asdict(asked)}
+    options |= {"attention": asked.attention or None, "lora": asked.lora or None}
     ours = deploy(model, Options.of("memory", options))
     root, step, *_ = played_by(ours, free_sizes(model, batch, seq))
     changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))

@@ -75,6 +75,8 @@ class Training:
         if self.own_head:
             untie(plain)
         made = self._adapted(plain.train())
+        if self.setting.recompute and not plain.supports_gradient_checkpointing:
+            raise InputError(f"{class_named(self.config)} has no gradient checkpointing", "leave --recompute out")
         if self.setting.recompute:  # last, as transformers' Trainer does
             plain.gradient_checkpointing_enable({"use_reentrant": False})
         return made
