@@ -8,10 +8,10 @@ import pytest
 from support.drawn_nets import chain, residual_net, u_net
 
 from archcalc import load
-from archcalc.analyze.diagram.closing import closed
 from archcalc.analyze.diagram.flow import graph
 from archcalc.analyze.diagram.graph import Form, Graph, Node, PartKind
 from archcalc.analyze.diagram.sketch import sketch
+from archcalc.analyze.diagram.tidy import closed
 from archcalc.core.ir import Module
 from archcalc.core.tree import ops_in
 

@@ -68,11 +68,13 @@ def widths(ops: Sequence[Op]) -> str:
     """`1,024 → 512 → 1,024`, along the products with weights that read one another; a convolution's `7 × 7, 3 → 64`."""
     products = [op for op in ops if op.traits.contraction and op.over and weights(op)]
     row: list[str] = []
-    for into, out in map(_in_and_out, products):
-        if not row:
-            row = [into]
+    for op in products:
+        weight, taps = weights(op)[0], _taps(weights(op)[0])
+        into = _size([*(dim for dim in op.over if dim not in taps), *_groups(op)])  # channels of all groups
+        row = row or [into]
         if row[-1] == into:
-            row.append(out)
+            own = (dim for dim in weight.dims if dim not in (*op.over, *taps))
+            row.append(_size(dim for dim in own if dim in op.output.dims))
     if len(row) > MOST_WIDTHS:
         row = [row[0], "…", row[-1]]
     parts = [" → ".join(row)]
@@ -82,14 +84,6 @@ def widths(ops: Sequence[Op]) -> str:
         if kernel and len(products) == 1 and (groups := _groups(products[0])):
             parts.append(f"{_size(groups)} groups")
     return ", ".join(filter(None, parts))
-
-
-def _in_and_out(op: Op) -> tuple[str, str]:
-    """The widths on both sides of a product; channels, of a convolution, of all its groups."""
-    weight = weights(op)[0]
-    into = [dim for dim in op.over if dim not in _taps(weight)]
-    out = [dim for dim in weight.dims if dim not in (*op.over, *_taps(weight)) and dim in op.output.dims]
-    return _size([*into, *_groups(op)]), _size(out)
 
 
 def _groups(op: Op) -> list[Dim]:

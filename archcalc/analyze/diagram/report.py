@@ -6,10 +6,10 @@ import importlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.analyze.diagram.closing import closed
 from archcalc.analyze.diagram.flow import graph
 from archcalc.analyze.diagram.graph import Edge, Graph, Node
 from archcalc.analyze.diagram.sketch import sketch
+from archcalc.analyze.diagram.tidy import closed
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.notes import notes_of
 from archcalc.report.base import Report
@@ -30,7 +30,7 @@ class DiagramReport(Report):
     def parameters(self) -> int:
         return self.graph.root.parameters
 
-    def subtitle(self) -> str:
+    def answer(self) -> str:
         sizes = {"batch": self.batch, **self.lengths}
         told = (f"{name.replace('_', ' ')} {number:,}" for name, number in sizes.items())
         part = [f"only the {self.scope.name}"] if self.scope.left_out else []
@@ -39,9 +39,6 @@ class DiagramReport(Report):
     def __eq__(self, other: object) -> bool:
         """By what is shown: nodes themselves are told apart by identity."""
         return isinstance(other, DiagramReport) and (self.symbolic, self.record()) == (other.symbolic, other.record())
-
-    def answer(self) -> str:
-        return self.subtitle()
 
     def described(self) -> str:
         """In words, for readers who do not see the picture."""

@@ -32,41 +32,17 @@ class Sketch:
     states: list[tuple[Module, Tensor, Tensor, Node]] = field(default_factory=list)  # where, read, handed on, node
     outputs: list[Tensor] = field(default_factory=list)  # what losses read; what they compare it with comes second
     stacked: dict[Module, int] = field(default_factory=dict)  # experts: equal copies, kept as one stack of weights
-
-
-def sketch(model: Module) -> Sketch:
-    """Every module opened."""
-    made = Sketch(Node("", model.words.title, Form.FRAME, PartKind.STACK, 0, 0))
-    for position, op in enumerate(ops_in(model)):
-        made.order[op] = position
-        made.made_by.update(dict.fromkeys((op.output, *op.beside.values()), op))
-    _Opening(made).fill(made.root, model)
-    made.root.parameters = _parameters(model)
-    return made
-
-
-def _parameters(module: Module) -> int:
-    """In one copy of it."""
-    held = [(copies, param) for node, copies in walk(module) for param in node.params.values()]
-    return sum(int(copies) * int(param.elements) for copies, param in held) // int(module.repeat)
-
-
-@dataclass
-class _Opening:
-    """Opens one module after the other."""
-
-    made: Sketch
-    number: count[int] = field(default_factory=count)
+    number: count[int] = field(default_factory=count)  # of nodes that are no modules
 
     def fill(self, around: Node, module: Module) -> None:
         """Put nodes for the contents of a module into its node."""
-        self.made.nodes[module] = around
+        self.nodes[module] = around
         self._states(around, module)
         for item in module.body:
             if isinstance(item, Op):
                 self._op(around, module, item)
             elif item.region == Region.LOSS:
-                self.made.outputs.extend(tensor for op in ops_in(item) for tensor in op.inputs[:1])
+                self.outputs.extend(tensor for op in ops_in(item) for tensor in op.inputs[:1])
             elif item.is_section and not item.region:
                 self.fill(around, item)
             else:
@@ -76,24 +52,24 @@ class _Opening:
                 self._module(around, child)
 
     def _module(self, around: Node, module: Module) -> None:
-        first = next((self.made.order[op] for op in ops_in(module)), len(self.made.order))
+        first = next((self.order[op] for op in ops_in(module)), len(self.order))
         title = _TITLES[module.region] if module.is_section and module.region in _TITLES else module.words.full_name
         node = self._node(around, module.name, title, Form.FRAME, first)
         node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
         node.is_step = module.region == Region.STEP
-        self._experts(node, module)
+        # Experts are copies of one another, though their weights are one tensor, if all of these are stacked.
+        params = [param for inner, _ in walk(module) for param in inner.params.values()]
+        experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
+        common = [dim for dim in experts if all(dim in param.dims for param in params)]
+        copies = int(common[0].size) if common else 1
+        outer = self.stacked.get(module.parent, 1) if module.parent else 1
+        self.stacked[module] = max(outer, copies)
+        if outer == 1:
+            node.repeat *= copies
+        node.parameters //= self.stacked[module]
         self.fill(node, module)
         node.kind = kinds.of_module(module, [child.kind for child in node.children])
         node.detail = details.of_module(module, node.kind)
-
-    def _experts(self, node: Node, module: Module) -> None:
-        """Experts are copies of one another, though their weights are one tensor."""
-        around = self.made.stacked.get(module.parent, 1) if module.parent else 1
-        copies = _stacked(module)
-        self.made.stacked[module] = max(around, copies)
-        if around == 1:
-            node.repeat *= copies
-        node.parameters //= self.made.stacked[module]
 
     def _node(self, around: Node, name: str, title: str, form: Form, order: int) -> Node:
         key = f"{around.key}.{name}".lstrip(".")
@@ -102,33 +78,29 @@ class _Opening:
         return node
 
     def _op(self, around: Node, module: Module, op: Op) -> None:
-        self.made.module[op] = module
-        if op.traits.enters:
-            self.made.home[op] = self._at_the_root(op)
+        self.module[op] = module
+        if op.traits.enters:  # inputs stand outside of every module, wherever they are read
+            name, order = op.name or "input", self.order[op]
+            title = op.title or name.replace("_", " ")
+            self.home[op] = self._node(self.root, f"#{next(self.number)} {name}", title, Form.INPUT, order)
         elif not PICTURES[op.kind].unseen or bool(op.name and op.inputs):
-            self.made.home[op] = self._bias_of(module, op) or self._step(around, module, op)
-
-    def _at_the_root(self, op: Op) -> Node:
-        """Inputs stand outside of every module, wherever they are read."""
-        name = op.name or "input"
-        title = op.title or name.replace("_", " ")
-        return self._node(self.made.root, f"#{next(self.number)} {name}", title, Form.INPUT, self.made.order[op])
+            self.home[op] = self._bias_of(module, op) or self._step(around, module, op)
 
     def _bias_of(self, module: Module, op: Op) -> Node | None:
         """The node that a bias is added to."""
         before = [tensor for tensor in op.inputs if tensor.role != "param"]
         if not op.traits.joins_product or len(before) != 1 or len(op.inputs) < 2:
             return None
-        maker = self.made.made_by.get(before[0].within(self.made.made_by))
-        if maker and self.made.module.get(maker) is module:
-            return self.made.home.get(maker)
+        maker = self.made_by.get(before[0].within(self.made_by))
+        if maker and self.module.get(maker) is module:
+            return self.home.get(maker)
         return None
 
     def _step(self, around: Node, module: Module, op: Op) -> Node:
         sign = PICTURES[op.kind].sign
         title = sign or op.title or op.name.replace("_", " ") or details.words(op)
         form = Form.SIGN if sign else Form.STEP
-        node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.made.order[op])
+        node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.order[op])
         node.kind, node.detail = kinds.of_op(op, module), details.widths([op])
         return node
 
@@ -136,18 +108,25 @@ class _Opening:
         """What one step of a recurrent net hands to the next; layers that share weights are a stack like any other."""
         recurs = module.calls > 1 and module.region != Region.BLOCK
         for into, out in module.carries if recurs else ():
-            maker = self.made.made_by.get(out.within(self.made.made_by))
+            maker = self.made_by.get(out.within(self.made_by))
             name = maker.name if maker and maker.name else "state"
             node = self._node(around, f"#{next(self.number)} {name}", f"{name}{BEFORE}", Form.STATE, around.order)
             node.kind = PartKind.RECURRENT
-            self.made.states.append((module, into, out, node))
+            self.states.append((module, into, out, node))
 
 
-def _stacked(module: Module) -> int:
-    """How many experts its weights are a stack of, if all of them are."""
-    params = [param for node, _ in walk(module) for param in node.params.values()]
-    experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
-    common = [dim for dim in experts if all(dim in param.dims for param in params)]
-    if not common:
-        return 1
-    return int(common[0].size)
+def sketch(model: Module) -> Sketch:
+    """Every module opened."""
+    made = Sketch(Node("", model.words.title, Form.FRAME, PartKind.STACK, 0, 0))
+    for position, op in enumerate(ops_in(model)):
+        made.order[op] = position
+        made.made_by.update(dict.fromkeys((op.output, *op.beside.values()), op))
+    made.fill(made.root, model)
+    made.root.parameters = _parameters(model)
+    return made
+
+
+def _parameters(module: Module) -> int:
+    """In one copy of it."""
+    held = [(copies, param) for node, copies in walk(module) for param in node.params.values()]
+    return sum(int(copies) * int(param.elements) for copies, param in held) // int(module.repeat)

@@ -1,4 +1,4 @@
-"""What of a graph is worth drawing: no dead ends, no constants, no boxes around a single box."""
+"""What of a graph is worth drawing: no dead ends, no constants, no boxes around a single box, no level too deep."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from archcalc.analyze.diagram.graph import Edge, Form, Graph, Node, PartKind
+from archcalc.analyze.diagram.sketch import BEFORE
 
 OPS = (Form.STEP, Form.SIGN)
+USUAL_DEPTH = 3  # the layers of a block
+_BEHIND = (PartKind.NORM, PartKind.ACTIVATION)  # what stands behind a layer
 
 
 def tidy(found: Graph) -> Graph:
@@ -37,21 +40,18 @@ def standing_for(found: Graph, others: dict[Node, Node]) -> Graph:
 
 
 def _without_idle(found: Graph) -> Graph:
-    """Again and again, since what feeds a dead end becomes one."""
-    while gone := _idle(found):
+    """No nodes without parameters whose output nobody reads, or that read nothing that the model is given."""
+    while True:  # since what feeds a dead end becomes one
+        read = {edge.source for edge in found.edges}
+        fed = {edge.target for edge in found.edges if not edge.feedback}
+        ends = {Form.INPUT: read, Form.OUTPUT: fed, Form.STATE: read}
+        leaves = (node for node in found.root.leaves() if node is not found.root)
+        gone = {node for node in leaves if not node.parameters and node not in ends.get(node.form, read & fed)}
+        if not gone:
+            return found
         for node in gone:
             _remove(node)
         found = Graph(found.root, tuple(edge for edge in found.edges if not {edge.source, edge.target} & gone))
-    return found
-
-
-def _idle(found: Graph) -> set[Node]:
-    """Nodes without parameters whose output nobody reads, or that read nothing that the model is given."""
-    read = {edge.source for edge in found.edges}
-    fed = {edge.target for edge in found.edges if not edge.feedback}
-    ends = {Form.INPUT: read, Form.OUTPUT: fed, Form.STATE: read}
-    leaves = (node for node in found.root.leaves() if node is not found.root)
-    return {node for node in leaves if not node.parameters and node not in ends.get(node.form, read & fed)}
 
 
 def _remove(node: Node) -> None:
@@ -73,22 +73,19 @@ def _without_lookups(found: Graph) -> Graph:
 
 
 def _merged(found: Graph) -> Graph:
-    """A frame around a single node becomes one with it."""
+    """A frame around a single node becomes one with it, where one node can say all: no two numbers of copies or of
+    runs, no weights of the outer one's own."""
     others: dict[Node, Node] = {}
     for frame in reversed(list(found.root.walk())):
         only = frame.children[0] if len(frame.children) == 1 and frame.parent else None
-        if only and _is_one(frame, only):
-            _absorb(frame, only)
-            others[only] = frame
+        if only:
+            counted_once = only.repeat == 1 or (frame.repeat == 1 and frame.parameters == only.parameters * only.repeat)
+            if counted_once and (frame.calls == 1 or only.calls == 1):
+                _absorb(frame, only)
+                others[only] = frame
         elif not frame.children and frame.form == Form.FRAME:
             frame.form = Form.BOX
     return standing_for(found, others)
-
-
-def _is_one(frame: Node, only: Node) -> bool:
-    """Whether one node can say all: no two numbers of copies or of runs, no weights of the outer one's own."""
-    counted_once = only.repeat == 1 or (frame.repeat == 1 and frame.parameters == only.parameters * only.repeat)
-    return counted_once and (frame.calls == 1 or only.calls == 1)
 
 
 def _absorb(frame: Node, only: Node) -> None:
@@ -116,3 +113,32 @@ def _with_norms_of_sums(found: Graph) -> Graph:
             readers[0].detail = f"{readers[0].detail} of the sum".strip()
             _remove(node)
     return standing_for(found, others)
+
+
+def closed(found: Graph, depth: int | None) -> Graph:
+    """The graph with so many levels; without a depth the usual ones."""
+    inside: dict[Node, Node] = {}
+    for node in list(found.root.walk()):
+        # Usually single layers are closed wherever they stand, and mixtures of experts are opened one level further.
+        # A layer has ops with one matrix among them, and at most norms and activations with weights besides.
+        own = [child for child in node.children if child.kind not in _BEHIND]
+        weighing = [child for child in own if child.parameters or child.reads_weights_of]
+        is_layer = bool(node.parent) and all(child.form in OPS for child in own) and len(weighing) <= 1
+        usual = node.level >= USUAL_DEPTH + (node.kind == PartKind.EXPERTS) or is_layer
+        if node.children and (usual if depth is None else node.level >= depth):
+            inside.update({below: node for child in node.children for below in child.walk()})
+            node.children, node.form = [], Form.BOX
+    return _with_own_states(standing_for(found, inside))
+
+
+def _with_own_states(found: Graph) -> Graph:
+    """A state that one node alone reads and hands on is told in that node."""
+    keeping: dict[Node, Node] = {}
+    for state in [node for node in found.root.leaves() if node.form == Form.STATE]:
+        readers = {edge.target for edge in found.edges if edge.source is state}
+        makers = {edge.source for edge in found.edges if edge.target is state and edge.feedback}
+        if len(readers) == 1 and readers == makers and state.parent:
+            keeping[state] = readers.pop()
+            keeping[state].keeps += (state.title.removesuffix(BEFORE),)
+            state.parent.children.remove(state)
+    return standing_for(found, keeping)

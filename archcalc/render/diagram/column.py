@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Label, Line, Point, Wire
-from archcalc.render.diagram.channels import Channel, Run
 from archcalc.render.diagram.entries import bottom, edge, entry, entry_from_a_track, half, into, is_box, step_aside
 from archcalc.render.diagram.level import Level
 from archcalc.render.diagram.order import arrange
@@ -17,6 +17,11 @@ from archcalc.render.text_width import width
 
 BESIDE_LINE = 6.0  # from a line to its label
 SIDE_BY_SIDE = 10.0  # between wires that enter a box at its side
+ARROW = 16.0  # straight down to an arrow's head
+APART = 9.0  # between lines in a channel
+START = 8.0  # of the first line in it, and with labels
+LABEL = 20.0
+END = 4.0  # below the last row
 
 
 @dataclass(frozen=True)
@@ -29,17 +34,58 @@ class Ways:
     lowered: dict[Node, float] = field(default_factory=dict)  # children with more room above them
 
 
-def column(level: Level, areas: dict[Node, Area], ways: Ways) -> Area:
-    return _Column(level, areas, ways).area()
-
-
 def label_width(text: str) -> float:
     if not text:
         return 0.0
     return width(text, SMALL) + BESIDE_LINE + 4
 
 
-class _Column:
+@dataclass(eq=False)
+class Run:
+    """The horizontal piece of a wire: from its leftmost to its rightmost corner."""
+
+    xs: list[float] = field(default_factory=list)
+    y: float = 0.0
+
+
+@dataclass(eq=False)
+class Channel:
+    """The room between two rows, in which the horizontal pieces of wires run."""
+
+    top: float = 0.0
+    has_labels: bool = False
+    runs: dict[Any, Run] = field(default_factory=dict)
+
+    def run(self, key: Any) -> Run:
+        return self.runs.setdefault(key, Run())
+
+    def settle(self, *, is_last: bool, is_edge: bool) -> float:
+        """Give every run its height, and return that of the channel: less below the last row, and where wires leave."""
+        first = self.top + (LABEL if self.has_labels else START)
+        levels: list[list[Run]] = []
+        bent = (run for run in self.runs.values() if max(run.xs) - min(run.xs) >= 0.5)
+        for run in sorted(bent, key=lambda run: min(run.xs)):
+            level = next((level for level in levels if all(_apart(run, other) for other in level)), None)
+            if level is None:
+                levels.append(level := [])
+            level.append(run)
+        for index, level in enumerate(levels):
+            for run in level:
+                run.y = first + index * APART
+        for run in self.runs.values():
+            run.y = run.y or first
+        if not levels and (is_last or is_edge):
+            return LABEL * self.has_labels
+        return first - self.top + max(0, len(levels) - 1) * APART + (END if is_last or is_edge else ARROW)
+
+
+def _apart(one: Run, two: Run) -> bool:
+    return max(one.xs) + APART < min(two.xs) or max(two.xs) + APART < min(one.xs)
+
+
+class Column:
+    """Its children are drawn as `areas`."""
+
     def __init__(self, level: Level, areas: dict[Node, Area], ways: Ways) -> None:
         self.areas, self.ways = areas, ways
         self.shown = {wire: text for wire, text in ways.labels.items() if wire in level.inner}

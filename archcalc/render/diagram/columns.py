@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Line, Point, Wire
-from archcalc.render.diagram.column import Ways, column
+from archcalc.render.diagram.column import Column, Ways
 from archcalc.render.diagram.level import Level, part
 from archcalc.render.diagram.splits import Split
 from archcalc.render.diagram.tracks import TRACK
@@ -16,12 +16,8 @@ CHANNEL = 18.0  # above or below the columns
 LIFT = 26.0  # how much higher a way up begins than the way down ends
 
 
-def side_by_side(level: Level, areas: dict[Node, Area], ways: Ways, split: Split) -> Area:
-    return _Columns(level, areas, ways, split).area()
-
-
 @dataclass
-class _Columns:
+class Columns:
     level: Level
     areas: dict[Node, Area]
     ways: Ways
@@ -46,7 +42,7 @@ class _Columns:
         if not goes_up:  # then those alone that further columns read
             leaving &= {wire for entering in self.crossing[index + 1 :] for wire in entering}
         ways = replace(self.ways, side=side, right=self.ways.right | leaving, lowered=lowered or {})
-        made = column(self.parts[index], self.areas, ways)
+        made = Column(self.parts[index], self.areas, ways).area()
         return made.flipped() if goes_up else made
 
     def _facing(self) -> tuple[dict[Node, float], dict[Node, float]]:

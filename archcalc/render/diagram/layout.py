@@ -7,8 +7,8 @@ from collections.abc import Callable
 from archcalc.analyze.diagram.graph import Graph, Node
 from archcalc.render.diagram import splits
 from archcalc.render.diagram.area import Area, Box, Line, Wire
-from archcalc.render.diagram.column import Ways, column, label_width
-from archcalc.render.diagram.columns import side_by_side
+from archcalc.render.diagram.column import Column, Ways, label_width
+from archcalc.render.diagram.columns import Columns
 from archcalc.render.diagram.level import Level, level
 from archcalc.render.diagram.sizes import SMALL, TITLE, Text, badge_width, count, size, texts
 
@@ -34,17 +34,15 @@ class _Layout:
     def contents(self, around: Node, side: frozenset[Wire], *, up: bool) -> Area:
         """What is inside a node; `side` wires enter at the left."""
         seen = level(around, self.graph.edges)
-        split = None
-        if not around.parent:
-            split = splits.lanes(seen)
-        split = split or splits.fold(seen)
+        lanes = None if around.parent else splits.lanes(seen)
+        split = lanes or splits.fold(seen)
         areas = self._areas(seen, split or splits.Split((tuple(seen.children),)), side, up=up)
         ways = Ways(side, labels=self.labels)
         if split:
-            return side_by_side(seen, areas, ways, split)
-        whole = column(seen, areas, ways)
+            return Columns(seen, areas, ways, split).area()
+        whole = Column(seen, areas, ways).area()
         for pages in splits.pages(seen, whole, areas):
-            wrapped = side_by_side(seen, areas, ways, pages)
+            wrapped = Columns(seen, areas, ways, pages).area()
             if wrapped.height < UNEVEN * whole.height / len(pages.columns):
                 return wrapped
         return whole
@@ -81,7 +79,9 @@ class _Layout:
     def _framed(self, node: Node, inner: Area, *, up: bool) -> Area:
         """A frame with a header, in which nothing stands where a wire passes."""
         left, right = PADDING, PADDING
-        title, counted = _header_widths(node)
+        title, shown = Text(texts(node)[0].text, TITLE, "title").width, badge_width(node)
+        title += shown + 6 if shown else 0  # with its badge, at the left; the count is at the right
+        counted = Text(count(node), SMALL, "count").width
         ports = [*inner.tops.values()]
         if ports:
             left = max(left, title + BETWEEN + PADDING - min(ports))
@@ -100,12 +100,3 @@ class _Layout:
         made.lines += [Line(((x, above + inner.height), (x, made.height))) for x in made.bottoms.values()]
         made.lines += [Line(((0, y), (left, y))) for y in made.lefts.values()]
         return made
-
-
-def _header_widths(node: Node) -> tuple[float, float]:
-    """Of the title with its badge, at the left, and of the count, at the right."""
-    shown = badge_width(node)
-    title = Text(texts(node)[0].text, TITLE, "title").width
-    if shown:
-        title += shown + 6
-    return title, Text(count(node), SMALL, "count").width

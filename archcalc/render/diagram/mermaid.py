@@ -32,7 +32,7 @@ def render(report: DiagramReport) -> str:
 def in_markdown(report: DiagramReport) -> str:
     """A page with the picture."""
     title = visible(report.title()).replace("\\", "\\\\").replace("<", "&lt;")
-    return f"# {title}\n\n{visible(report.subtitle())}\n\n```mermaid\n{render(report)}```\n"
+    return f"# {title}\n\n{visible(report.answer())}\n\n```mermaid\n{render(report)}```\n"
 
 
 def quoted(text: str) -> str:
@@ -48,7 +48,7 @@ class _Mermaid:
 
     def lines(self) -> Iterator[str]:
         yield "flowchart TB"
-        yield f"  %% {quoted(self.report.title())}: {self.report.subtitle()}"
+        yield f"  %% {quoted(self.report.title())}: {self.report.answer()}"
         for child in in_order(self.report.graph.root):
             yield from self._node(child, "  ")
         yield from self._edges()

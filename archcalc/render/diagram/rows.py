@@ -74,9 +74,13 @@ def in_rows(level: Level, slots: dict[Node, Slot], side: frozenset[Wire], right:
     made.main = latest(hops)
     _rank(made, hops)
     made.beside = [hop for hop in hops if hop.is_back or _goes_beside(hop, made.main)]
-    for hop in hops:
-        if hop not in made.beside:
-            made.hops += _steps(hop)
+    for hop in (each for each in hops if each not in made.beside):
+        source = hop.source
+        for rank in range(source.rank + 1, hop.target.rank):  # from row to row, with a bend in each row between
+            bend = Slot(hop.source.order + 0.5, rank=rank)
+            made.hops.append(Hop(source, bend, hop.wire, hop.made, ends=False))
+            source = bend
+        made.hops.append(Hop(source, hop.target, hop.wire, hop.made, hop.ends))
     bends = (hop.target for hop in made.hops)
     every = dict.fromkeys([*made.ins.values(), *made.of.values(), *bends, *made.outs.values()])
     made.rows = [[] for _ in range(max((slot.rank for slot in every), default=0) + 1)]
@@ -127,13 +131,3 @@ def _goes_beside(hop: Hop, main: dict[Slot, Hop]) -> bool:
         if slot is hop.source:
             return True
     return False
-
-
-def _steps(hop: Hop) -> list[Hop]:
-    """From row to row, with a bend in each row between."""
-    steps, source = [], hop.source
-    for rank in range(hop.source.rank + 1, hop.target.rank):
-        bend = Slot(hop.source.order + 0.5, rank=rank)
-        steps.append(Hop(source, bend, hop.wire, hop.made, ends=False))
-        source = bend
-    return [*steps, Hop(source, hop.target, hop.wire, hop.made, hop.ends)]

@@ -15,7 +15,7 @@ from archcalc.render.chart.drawing import FONT, attributes
 from archcalc.render.diagram.area import Area, Box, Line, Point
 from archcalc.render.diagram.layout import HEADER, PADDING, layout
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
-from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, stacked, texts
+from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, badge_width, count, stacked, texts
 from archcalc.render.text_width import width
 
 NAME = "archcalc-diagram"
@@ -37,7 +37,7 @@ def render(report: DiagramReport, name: str = "") -> str:
 class _Svg:
     def __init__(self, report: DiagramReport, picture: Area, name: str) -> None:
         self.report, self.picture, self.name = report, picture, name
-        self.title, self.subtitle = visible(report.title()), visible(report.subtitle())
+        self.title, self.subtitle = visible(report.title()), visible(report.answer())
         heads = (width(self.title, 18, bold=True), width(self.subtitle, 12))
         self.width = max(picture.width + STACKED, *heads, 320.0) + 2 * MARGIN
         self.legend = list(self._legend_places())
@@ -165,8 +165,7 @@ def _box(box: Box) -> Iterator[str]:
     for line in lines:
         yield _text(line, box.x + box.width / 2, y, "middle")
         y += LINE
-    shown = Text(badge(node), SMALL, "badge").width + 14
-    yield from _badge(node, box.x + box.width - shown, box.y - 8)
+    yield from _badge(node, box.x + box.width - badge_width(node), box.y - 8)
 
 
 def _line(line: Line) -> str:

@@ -25,20 +25,17 @@ class Tracks:
             (source, _, is_back), reached = key, targets[key]
             ranks = [slot.rank for slot in reached]
             low, high = min(source.rank + (not is_back), *ranks), max(source.rank, *ranks)
-            self._places[key] = self._new(reached, slice(low, high + 1))
+            passed, rows_of = slice(low, high + 1), [(slot, self.rows[slot.rank]) for slot in reached]
+            # At the right, unless only the left sides of all targets are open.
+            if all(is_box(slot) and row[0] is slot is not row[-1] for slot, row in rows_of):
+                self._places[key] = x = min(self.left_of[passed]) - TRACK
+                self.left_of[passed] = [x - 2] * len(self.left_of[passed])
+            else:
+                self._places[key] = x = max(self.right_of[passed]) + TRACK
+                self.right_of[passed] = [x + 2] * len(self.right_of[passed])
 
     def of(self, hop: Hop) -> float:
         return self._places[hop.source, hop.wire, hop.is_back]
-
-    def _new(self, targets: list[Slot], passed: slice) -> float:
-        """At the right, unless only the left sides of all targets are open."""
-        if all(is_box(slot) and self.rows[slot.rank][0] is slot is not self.rows[slot.rank][-1] for slot in targets):
-            x = min(self.left_of[passed]) - TRACK
-            self.left_of[passed] = [x - 2] * len(self.left_of[passed])
-        else:
-            x = max(self.right_of[passed]) + TRACK
-            self.right_of[passed] = [x + 2] * len(self.right_of[passed])
-        return x
 
     def lead_to_the_side(self, hop: Hop) -> bool:
         """Whether nothing stands between the track and the box."""
