@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.overview import Overview
     from archcalc.analyze.params import ParamsReport
-    from archcalc.analyze.plot.keywords import ChartKeywords
+    from archcalc.analyze.plot.answer import ChartKeywords
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords

@@ -11,24 +11,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Unpack
 
-from archcalc.analyze.plot.axes import Written, axis
+from archcalc.analyze.plot.axes import Axis, Written, axis
 from archcalc.analyze.plot.curves import Family, families
 from archcalc.analyze.plot.measures import MEMORY, USUAL, Measure, measures
 from archcalc.analyze.plot.notes import notes
 from archcalc.analyze.plot.panels import panels
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.analyze.plot.scales import Scales, is_log
-from archcalc.analyze.plot.settings import check_effects, check_given, described
 from archcalc.analyze.plot.subject import Subject
-from archcalc.core.errors import InputError
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.words import enumeration
 from archcalc.network import Network
 from archcalc.report.picture import Curves, Limit
+from archcalc.run.choice import MODE_WORDS
 from archcalc.run.device import device
-from archcalc.run.keywords import PlotKeywords
+from archcalc.run.keywords import Names, PlotKeywords
+from archcalc.run.options import options_of
+from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import a_model, checked
 
 AUTOMATIC = Scales()
 NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class ChartKeywords(PlotKeywords, total=False):
+    """`--y`, `--by`, `--gpu`, `--log` and `--linear`."""
+
+    y: Names
+    by: str | Mapping[str, Any] | None
+    gpus: Names
+    log: Names
+    linear: Names
 
 
 @checked
@@ -64,8 +77,8 @@ def plotted(
     subjects = [Subject(label, model, given, named=len(models) > 1) for label, model in models]
     over = axis(x, "--x", subjects)
     apart = axis(by, "--by", subjects) if by is not None else None
-    check_given(given, over, apart)
-    check_effects(asked, given, over, apart)
+    _check_given(given, over, apart)
+    _check_effects(asked, given, over, apart)
     limits = _limits(named, asked, subjects[0])
     drawn, refused = families(subjects, over, apart, asked)
     _check_heights(drawn, asked, scales)
@@ -74,7 +87,7 @@ def plotted(
         model=models[0][1].name if len(models) == 1 else " · ".join(label for label, _ in models),
         assumptions=(),
         scope=models[0][1].scope,
-        about=described(asked, over, apart, subjects[0]),
+        about=_described(asked, over, apart, subjects[0]),
         x=over,
         by=apart,
         measures=asked,
@@ -116,3 +129,45 @@ def _check_heights(drawn: Sequence[Family], asked: Sequence[Measure], scales: Sc
             raise InputError(f"{one.title}: 0 at every point", hint, field="--y")
         if 0 in heights and scales.wanted("y"):
             raise InputError(f"{one.title} is 0 somewhere, which has no place on a log axis", field="--log")
+
+
+def _check_given(options: Mapping[str, Any], x: Axis, by: Axis | None) -> None:
+    """An axis changes its option itself, and two axes change different ones."""
+    known = dict(options_of("plot"))
+    for name in options:
+        if name not in known:
+            raise InputError(f"no option called {name}", did_you_mean(name, [*known, "x", "y", "by", "gpus"]))
+    for flag, over in (("--x", x), ("--by", by)):
+        if over and over.option and options.get(over.option) is not None:
+            fact = f"{flag} goes through its values already"
+            raise InputError(fact, f"leave {flag_of(over.option)} out", field=flag_of(over.option))
+    if by and (by.option, by.name) == (x.option, x.name):
+        raise InputError(f"--x goes through {x.name} already", "split the curves by something else", field="--by")
+
+
+def _check_effects(asked: Sequence[Measure], options: Mapping[str, Any], x: Axis, by: Axis | None) -> None:
+    """Refuse options that change nothing of what is drawn, and an axis along which something stays the same."""
+    takes = {one.command: {name for name, _ in options_of(one.command)} for one in asked if one.command != "params"}
+    for one in asked:
+        if x.option and x.option not in takes.get(one.command, ()):
+            hint = "leave it out, or vary a field of the spec, such as --x d_model=256..4096"
+            raise InputError(f"{one.title} do not depend on {x.name}", hint, field=f"--y {one.name}")
+    for name in (*options, *([by.option] if by and by.option else ())):
+        if options.get(name, 0) is not None and not any(name in taken for taken in takes.values()):
+            drawn = " and ".join(dict.fromkeys(one.name for one in asked))
+            raise InputError(f"has no effect on {drawn}", "leave it out, or draw memory or flops", field=flag_of(name))
+
+
+def _described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subject) -> str:
+    """`memory and cache over seq, by weights · inference · batch 4`."""
+    what = f"{enumeration(one.title for one in asked)} over {x.name}"
+    if by:
+        what += f", by {by.name}"
+    commands = dict.fromkeys(one.command for one in asked if one.command != "params")
+    varied = "mode" in (x.option, by and by.option)
+    modes = {command: subject.mode(command) for command in commands if not varied}
+    if modes.get("flops") == "infer":
+        modes["flops"] = "prefill"
+    said = dict.fromkeys(MODE_WORDS.get(mode, mode) for mode in modes.values())
+    sizes = (f"{name} {subject.given[name]}" for name in ("batch", "seq", "context") if subject.given.get(name))
+    return " · ".join((what, *said, *sizes))

@@ -66,7 +66,10 @@ def axis(written: Written, flag: str, subjects: Sequence[Subject]) -> Axis:
     where = f"{flag} {name}"
     if isinstance(found, str):
         found = values(found, where)
-    taken = in_order([_plain(each, where) for each in found], where)
+    wrong = [each for each in found if not isinstance(each, int | str)]  # a list in Python may have anything
+    if wrong:
+        raise InputError(f"expected whole numbers or names, found a {type(wrong[0]).__name__}", field=where)
+    taken = in_order([str(each).lower() if isinstance(each, bool) else each for each in found], where)
     if option:
         taken = in_order([_checked(value, known[option], where) for value in taken], where)
     if len(taken) < 2 and flag == "--x":
@@ -85,15 +88,6 @@ def _parted(written: Written, flag: str) -> tuple[str, Any]:
         if isinstance(name, str) and isinstance(found, str | Sequence) and found:
             return name, found
     raise InputError("expected a name and its values", f"write {flag} seq=1k..128k", field=flag)
-
-
-def _plain(value: Any, where: str) -> Value:
-    """Of a list in Python: whole numbers and texts."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, int | str):
-        raise InputError(f"expected whole numbers or names, found a {type(value).__name__}", field=where)
-    return value
 
 
 def _checked(value: Value, one: Option, where: str) -> Value:

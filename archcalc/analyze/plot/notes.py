@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from archcalc.analyze.plot.curves import Family
-from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
@@ -47,19 +45,17 @@ def _read(report: PlotReport) -> Iterator[Assumption]:
     if report.x.numeric:
         axes.insert(0, f"{report.x.name} {kinds[report.curves.log]}")
     yield Assumption(Topic.TABLE, f"axes: {', '.join(axes)}; --log and --linear change it")
-    same = [one.title for one in report.measures if report.by and _is_same(report, one)]
+    same = []  # of what every model has one curve of several
+    models = {one.subject.label for one in report.families}
+    for measure in report.measures if report.by else ():
+        heights = {
+            (one.subject.label, *(one.value(measure, place) for place in report.x.values)) for one in report.families
+        }
+        if len(heights) == len(models) < len(report.families):
+            same.append(measure.title)
     if report.by and same:
         text = f"{' and '.join(same)}: the same for every value of {report.by.name}, so one curve"
         yield Assumption(Topic.TABLE, text)
-
-
-def _is_same(report: PlotReport, measure: Measure) -> bool:
-    """Whether every model has one curve of several."""
-    heights = {
-        (one.subject.label, *(one.value(measure, place) for place in report.x.values)) for one in report.families
-    }
-    models = {one.subject.label for one in report.families}
-    return len(heights) == len(models) < len(report.families)
 
 
 def _gaps(report: PlotReport, refused: Sequence[tuple[str, InputError]]) -> Iterator[Assumption]:
@@ -72,7 +68,10 @@ def _gaps(report: PlotReport, refused: Sequence[tuple[str, InputError]]) -> Iter
             gaps.setdefault((tuple(family.subject.words), error.field), {}).setdefault(place, error)
     for (model, _), errors in gaps.items():
         first = next(iter(errors.values()))
-        words = ", ".join((*model, _listed(report, list(errors))))
+        named = [f"{place:,}" if isinstance(place, int) else place for place in errors]
+        if len(named) > MANY:
+            named = [named[0], f"{named[1]} … {named[-1]}"]
+        words = ", ".join((*model, f"{report.x.name} {', '.join(named)}"))
         yield Assumption(Topic.SCOPE, f"gaps: {words}: {_reason(first)}")
 
 
@@ -80,30 +79,18 @@ def _reason(error: InputError) -> str:
     return ": ".join(part for part in (error.field, error.fact) if part)
 
 
-def _listed(report: PlotReport, places: list[int | str]) -> str:
-    """`seq 2,048, 4,096`, or from the first to the last of many."""
-    named = [f"{place:,}" if isinstance(place, int) else place for place in places]
-    if len(named) > MANY:
-        return f"{report.x.name} {named[0]}, {named[1]} … {named[-1]}"
-    return f"{report.x.name} {', '.join(named)}"
-
-
 def _of_points(report: PlotReport) -> Iterator[Assumption]:
     """What the points of all curves assume, and of some curves alone with their names."""
     commands = list(dict.fromkeys(one.command for one in report.measures))
-    found = {index: _assumed(family, commands) for index, family in enumerate(report.families)}
-    every = dict.fromkeys(one for assumed in found.values() for one in assumed)
-    for one in every:
-        own = [report.families[index] for index, assumed in found.items() if one in assumed]
+    found: list[dict[Assumption, None]] = []
+    for family in report.families:  # by the first point and by the last, and what lengths the last has
+        ends = (family.x.changed(family.subject, place) for place in (family.drawn[0], family.drawn[-1]))
+        first, last = (subject.reports(commands) for subject in ends)
+        both = {one for each in first for one in each.assumptions}
+        kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
+        found.append(dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT))
+    for one in dict.fromkeys(one for assumed in found for one in assumed):
+        own = [family for family, assumed in zip(report.families, found, strict=True) if one in assumed]
         labels = (" · ".join(filter(None, [*each.subject.words, each.told])) for each in own)
         is_of_all = len(own) == len(report.families)
         yield one if is_of_all else one._replace(text=f"{', '.join(labels)}: {one.text}")
-
-
-def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:
-    """By the first point and by the last, and what lengths the last has."""
-    ends = (family.x.changed(family.subject, place) for place in (family.drawn[0], family.drawn[-1]))
-    first, last = (subject.reports(commands) for subject in ends)
-    both = {one for each in first for one in each.assumptions}
-    kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
-    return dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT)

@@ -84,6 +84,11 @@ class PlotReport(Report):
         return found
 
     def facts(self) -> dict[str, Any]:
+        crossings, numbers = [], ("last", "next", "at_last", "at_next", "rises", "solved")
+        for met in self.met:
+            named = {"curve": met.line.label, "y": met.line.measure.name, "meets": met.other, "device": met.is_device}
+            found = {name: getattr(met.crossing, name) if met.crossing else None for name in numbers}
+            crossings.append({**named, **found, "text": met.told})
         limits = [limit for panel in self.curves.panels for limit in panel.limits]
         kinds = {True: "log", False: "linear"}
         axes = {"x": kinds[self.curves.log] if self.x.numeric else "names"}
@@ -95,19 +100,7 @@ class PlotReport(Report):
             "y": [one.name for one in self.measures],
             "axes": axes,
             "capacities": [{"device": limit.name, "bytes": limit.height} for limit in limits],
-            "crossings": [self._crossing(one) for one in self.met],
-        }
-
-    def _crossing(self, met: Met) -> dict[str, Any]:
-        found = met.crossing
-        numbers = ("last", "next", "at_last", "at_next", "rises", "solved")
-        return {
-            "curve": met.line.label,
-            "y": met.line.measure.name,
-            "meets": met.other,
-            "device": met.is_device,
-            **{name: getattr(found, name) if found else None for name in numbers},
-            "text": met.told,
+            "crossings": crossings,
         }
 
     def records(self) -> list[dict[str, Any]]:

@@ -45,21 +45,17 @@ def _part(part: str, option: str) -> list[Value]:
     found = _RANGE.fullmatch(part)
     if found:
         low, high = (number(text.strip(), option) for text in found.group(1, 2))
-        if low >= high:
-            raise _empty(part, low, high, option)
+        if low == high:
+            raise InputError(f"{part} is a single value", "name a range such as 1k..128k", field=option)
+        if low > high:
+            first, _, rest = part.partition("..")
+            last, colon, step = rest.partition(":")
+            raise InputError(f"{part} runs backwards", f"write {last}..{first}{colon}{step}", field=option)
         return list(_range(low, high, found[3] or "", found[4], option))
     try:
         return [parse_size(part)]
     except ValueError:
         return [part]
-
-
-def _empty(part: str, low: int, high: int, option: str) -> InputError:
-    if low == high:
-        return InputError(f"{part} is a single value", "name a range such as 1k..128k", field=option)
-    first, _, rest = part.partition("..")
-    last, colon, step = rest.partition(":")
-    return InputError(f"{part} runs backwards", f"write {last}..{first}{colon}{step}", field=option)
 
 
 def _range(low: int, high: int, times: str, step: str | None, option: str) -> Iterator[int]:

@@ -5,9 +5,8 @@ Lines differ in colour and in dashes; the label of each begins with a piece of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import copysign, dist
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,12 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
     high = ALONE if len(chart.panels) == 1 else BESIDE
     above, each = MARGIN / 2, TITLE + high + AXIS
     drawing = Drawing(wide, above + len(chart.panels) * each + FOOT, chart.title, chart.told)
-    left, right = _margins(chart, wide)
+    # The same margins in all panels, so that their places stand beneath each other.
+    ticks = [label for panel in chart.panels for _, label in height_ticks(panel, heights(panel, 0, 1), TICKS)]
+    left = MARGIN + max((width(label, SMALL) for label in ticks), default=0) + 10
+    lines = [line.label for panel in chart.panels for line in panel.lines]
+    labels = max(min(width(label, USUAL), _widest_label(wide)) for label in lines)
+    right = wide - MARGIN - SAMPLE - GAP - labels - 10
     crowded: list[str] = []
     for index, panel in enumerate(chart.panels):
         top = above + index * each + TITLE
@@ -55,15 +59,6 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
         )
         drawing.height += ROW
     return drawing
-
-
-def _margins(chart: Curves, wide: float) -> tuple[float, float]:
-    """The same in all panels, so that their places stand beneath each other."""
-    ticks = [label for panel in chart.panels for _, label in height_ticks(panel, heights(panel, 0, 1), TICKS)]
-    lines = [line.label for panel in chart.panels for line in panel.lines]
-    left = MARGIN + max((width(label, SMALL) for label in ticks), default=0) + 10
-    labels = max(min(width(label, USUAL), _widest_label(wide)) for label in lines)
-    return left, wide - MARGIN - SAMPLE - GAP - labels - 10
 
 
 def _widest_label(wide: float) -> float:
@@ -139,8 +134,9 @@ class _Area:
 
     def _line(self, line: Line) -> None:
         ink = series(line.number)
-        for piece in _unbroken(self.places.path(line, self.scale)):
-            self.drawing.line(piece, ink, width=2.2, dash=dash(line.number))
+        for is_drawn, piece in groupby(self.places.path(line, self.scale), key=bool):
+            if is_drawn:  # between gaps
+                self.drawing.line([point for point in piece if point], ink, width=2.2, dash=dash(line.number))
         for index, point in enumerate(self.places.points(line, self.scale)):
             if point:
                 place, height = self.curves.places[index], line.heights[index]
@@ -193,17 +189,6 @@ class _Area:
             y = min(lowest, self.bottom - 4 - index * ROW)
             self.drawing.line([(start, y), (start + SAMPLE, y)], series(line.number), width=2.2, dash=dash(line.number))
             self.drawing.text(shortened(line.label, USUAL, room), start + SAMPLE + GAP, y)
-
-
-def _unbroken(points: list[Point | None]) -> Iterator[list[Point]]:
-    """Between gaps."""
-    piece: list[Point] = []
-    for point in (*points, None):
-        if point:
-            piece.append(point)
-        elif piece:
-            yield piece
-            piece = []
 
 
 def _crosses(box: tuple[float, float, float, float], start: Point, end: Point) -> bool:

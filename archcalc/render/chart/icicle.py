@@ -45,7 +45,11 @@ class Place(NamedTuple):
 def icicle(report: ParamsReport, wide: float = WIDTH) -> Drawing:
     found = cells(report)
     whole = found.whole
-    keys = legend.placed(_entries(whole), 0, HEIGHT + 24, wide)
+    used = {cell.kind for cell in whole.walk()}
+    kinds = (kind for kind in PartKind if kind in used and kind not in _UNNAMED)
+    names = {**{kind: str(kind) for kind in kinds}, PartKind.STACK: "parts of several kinds"}
+    entries = [Entry(inks(kind)[0], words, inks(kind)[1]) for kind, words in names.items() if kind in used]
+    keys = legend.placed(entries, 0, HEIGHT + 24, wide)
     title = f"{report.model}: {report.total:,} parameters by part"
     parts = ", ".join(f"{child.title} {child.total:,}" for child in whole.children)
     rest = f" {found.left_out:,} smaller parts are not drawn one by one." if found.left_out else ""
@@ -74,20 +78,20 @@ def inks(kind: PartKind) -> tuple[Ink, Ink]:
     return Ink(name, colour.light, colour.dark), Ink(f"{name}-edge", colour.light_edge, colour.dark_edge)
 
 
-def _entries(whole: Cell) -> list[Entry]:
-    used = {cell.kind for cell in whole.walk()}
-    kinds = (kind for kind in PartKind if kind in used and kind not in _UNNAMED)
-    names = {**{kind: str(kind) for kind in kinds}, PartKind.STACK: "parts of several kinds"}
-    return [Entry(inks(kind)[0], words, inks(kind)[1]) for kind, words in names.items() if kind in used]
-
-
 def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int) -> None:
     cell, is_seen = place.cell, place.level < columns
     share = words(cell.total / total if total else 0.0, "share")
-    hidden = {} if is_seen else {"display": "none"}
-    drawing.open(
-        hint=f"{cell.title}: {cell.total:,} parameters, {share}", marks={**_marks(place), "data-share": share, **hidden}
-    )
+    # One cell is reached by the tab key; a page leads from it to the others.
+    marks: dict[str, str | int] = {"role": "treeitem", "tabindex": -1 if place.level else 0}
+    marks |= {"data-path": cell.path, "data-title": cell.title}
+    marks |= {"data-count": f"{cell.total:,}", "data-short": rounded(cell.total)}
+    if cell.working:
+        marks["data-working"] = cell.working
+    marks |= {"data-level": place.level, "data-from": f"{place.start:.7f}", "data-to": f"{place.end:.7f}"}
+    marks["data-share"] = share
+    if not is_seen:
+        marks["display"] = "none"
+    drawing.open(hint=f"{cell.title}: {cell.total:,} parameters, {share}", marks=marks)
     x, y, high = place.level * wide, place.start * HEIGHT, (place.end - place.start) * HEIGHT
     fill, edge = inks(cell.kind)
     body = (x + 1, y + 0.5, wide - 2, max(high - 1, 0.5))
@@ -96,17 +100,6 @@ def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int)
     if is_seen:
         _label(drawing, cell, x, y, wide, high)
     drawing.close()
-
-
-def _marks(place: Place) -> Marks:
-    """One cell is reached by the tab key; a page leads from it to the others."""
-    cell = place.cell
-    marks: dict[str, str | int] = {"role": "treeitem", "tabindex": -1 if place.level else 0}
-    marks |= {"data-path": cell.path, "data-title": cell.title}
-    marks |= {"data-count": f"{cell.total:,}", "data-short": rounded(cell.total)}
-    if cell.working:
-        marks["data-working"] = cell.working
-    return {**marks, "data-level": place.level, "data-from": f"{place.start:.7f}", "data-to": f"{place.end:.7f}"}
 
 
 def _label(drawing: Drawing, cell: Cell, x: float, y: float, wide: float, high: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from archcalc.core.visible import visible
@@ -102,10 +102,13 @@ def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) ->
     """The axis, its ticks and its name."""
     yield f"{'':>{left}} {styled('└' + '─' * wide, DIM)}"
     taken, shown = -1, [" "] * wide
-    for index, label in _spread(places, place_labels(chart), wide):
+    labels = place_labels(chart)
+    for index, label in enumerate(labels):
         middle = round(places.at(index)) // 2
+        # The first and the last always, others where they leave these their room.
+        fits = middle + len(label) // 2 + 1 < wide - len(labels[-1]) - 1
         start = max(0, min(middle - len(label) // 2, wide - len(label)))
-        if start > taken:
+        if start > taken and (fits or index in (0, len(labels) - 1)):
             shown[start : start + len(label)] = visible(label)
             taken = start + len(label)
     text, name = "".join(shown).rstrip(), visible(chart.axis)
@@ -115,13 +118,3 @@ def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) ->
         return
     yield f"{'':>{left + 2}}{text}"
     yield f"{'':>{left + 2}}{styled(cells.cut(name, room).center(wide).rstrip(), DIM)}"
-
-
-def _spread(places: Places, labels: Sequence[str], wide: int) -> Iterator[tuple[int, str]]:
-    """The first and the last always, others where they leave these their room."""
-    last = len(labels) - 1
-    end = wide - len(labels[last]) - 1
-    for index, label in enumerate(labels):
-        fits = round(places.at(index)) // 2 + len(label) // 2 + 1 < end
-        if index in (0, last) or fits:
-            yield index, label

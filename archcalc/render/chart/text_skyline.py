@@ -21,7 +21,10 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
     ticks = {0: decimal_bytes(highest), ROWS // 2: decimal_bytes(highest // 2)}
     left = max(map(len, ticks.values()))
     wide = max(min(width - left - 2, WIDEST), 1)
-    columns = _columns(skyline.stretches, wide)
+    number = len(skyline.stretches)
+    ends = [(c * number // wide, (c + 1) * number // wide) for c in range(wide)]
+    # What each column shows: one stretch, or several where there are more of them than columns.
+    columns = [skyline.stretches[start : max(end, start + 1)] for start, end in ends]
     levels = [max(one.height for one in each) * ROWS * 8 / max(highest, 1) for each in columns]
     floor = min(skyline.throughout * ROWS // max(highest, 1), ROWS)  # whole rows
     rows = [styled(THROUGHOUT * wide, DIM)] * floor
@@ -42,13 +45,7 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
     ]
 
 
-def _columns(stretches: Sequence[Stretch], wide: int) -> list[Sequence[Stretch]]:
-    """What each column shows: one stretch, or several where there are more of them than columns."""
-    number = len(stretches)
-    return [stretches[c * number // wide : max((c + 1) * number // wide, c * number // wide + 1)] for c in range(wide)]
-
-
-def _peak(skyline: Skyline, columns: list[Sequence[Stretch]], wide: int) -> str:
+def _peak(skyline: Skyline, columns: Sequence[Sequence[Stretch]], wide: int) -> str:
     """`▼ peak: backward, loss · 5.09 GB`, with its mark above the peak."""
     peak = skyline.stretches[skyline.peak]
     own = [place for place, each in enumerate(columns) if any(one is peak for one in each)]
