@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from archcalc.render.html.charts import drawn
 from archcalc.render.html.tables import noted
 from archcalc.render.page import Grid, Page, page
 from archcalc.report.base import Report
-from archcalc.report.table import Line
 
 INDENT = 1.5  # em for each level of a tree
 ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a style of its own
@@ -41,23 +40,21 @@ def _blocks(report: Report, shown: Page) -> Iterator[str]:
 
 def _table(table: Grid) -> str:
     sides = ["left" if column.left else "right" for column in table.columns]
-    heads = "".join(_cell("th", column.label, side) for column, side in zip(table.columns, sides, strict=True))
-    rows = zip(table.lines, table.texts, strict=True)
-    return _table_of([heads, *(_line(line, texts, sides) for line, texts in rows)])
+    rows = ["".join(_cell("th", column.label, side) for column, side in zip(table.columns, sides, strict=True))]
+    for line, texts in zip(table.lines, table.texts, strict=True):
+        # The name is indented by its depth, with the working beneath it; a heading is bold.
+        tag = "th" if line.heading else "td"
+        below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+        notes = "".join(f"<br><small>{noted(note)}</small>" for note in line.notes)
+        style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
+        name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
+        others = zip(texts[1:], sides[1:], strict=True)
+        rows.append(name + "".join(_cell(tag, text, side) for text, side in others))
+    return _table_of(rows)
 
 
 def _table_of(rows: Iterable[str]) -> str:
     return f'<table style="margin:0.6em 0">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
-
-
-def _line(line: Line, texts: Sequence[str], sides: Sequence[str]) -> str:
-    """The name is indented by its depth, with the working beneath it; a heading is bold."""
-    tag = "th" if line.heading else "td"
-    below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
-    notes = "".join(f"<br><small>{noted(note)}</small>" for note in line.notes)
-    style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
-    name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
-    return name + "".join(_cell(tag, text, side) for text, side in zip(texts[1:], sides[1:], strict=True))
 
 
 def _cell(tag: str, text: str, side: str) -> str:

@@ -101,13 +101,12 @@ def _grid(table: Table) -> Grid:
     columns, lines, texts = [replace(column, label=visible(column.label)) for column in table.columns], [], []
     for line in table.lines:
         below = line.working.text() if line.working else line.below
-        lines.append(line._replace(below=visible(below), notes=tuple(_note(note) for note in line.notes)))
+        notes = (
+            note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note) for note in line.notes
+        )
+        lines.append(line._replace(below=visible(below), notes=tuple(notes)))
         before, behind = MARKS[line.flag]
         values = zip(line.cells, table.columns, strict=True)
         name, *others = (visible(words(value, column.unit)) for value, column in values)
         texts.append([f"{before}{name}{behind}", *others])
     return Grid(columns, lines, texts, table.picture)
-
-
-def _note(note: str | Matrix) -> str | Matrix:
-    return note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note)

@@ -35,9 +35,14 @@ class Body:
 def document(body: Body) -> str:
     parts = (variables(PAGE_INKS), packaged("report.css"), rules(body.inks, CLASS), body.style)
     style = "\n".join(part.strip() for part in parts if part)
+    # By their hashes it knows the style and the script that stand in the file.
+    inside = {kind: text for kind, text in (("style", style), ("script", body.script)) if text}
+    digests = {kind: base64.b64encode(hashlib.sha256(text.encode()).digest()) for kind, text in inside.items()}
+    allowed = [f"{kind}-src 'sha256-{digest.decode()}'" for kind, digest in digests.items()]
+    policy = "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
     lines = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, body.script)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f'<meta name="generator" content="archcalc {__version__}">',
@@ -54,11 +59,3 @@ def document(body: Body) -> str:
 def packaged(name: str) -> str:
     """A style sheet or a script of this package."""
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    digests = {
-        kind: hashlib.sha256(text.encode()).digest() for kind, text in (("style", style), ("script", script)) if text
-    }
-    allowed = [f"{kind}-src 'sha256-{base64.b64encode(digest).decode()}'" for kind, digest in digests.items()]
-    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])

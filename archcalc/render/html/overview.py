@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
+from typing import NamedTuple
 
+from archcalc.analyze.fit.report import HEADS, FitReport
+from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.overview import Overview
 from archcalc.core.assumptions import Assumption, Topic, summed_up, without
 from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
-from archcalc.render.html.cards import cards
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
 from archcalc.report.base import Report
+from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
+COLUMNS = (3, 4, 2)  # of large figures: the first of them that leaves no gap
 LINES = 60  # of a table; the command that prints all of them is named
 EVERYWHERE = "In several parts of the report"
 
@@ -124,9 +128,13 @@ def _details(title: str, inside: str) -> str:
 
 
 def assumed(report: Overview) -> str:
+    reports: list[tuple[str, Report | None]] = [("Parameters", report.params), ("Shapes", report.shapes)]
+    for run in report.runs:
+        mode = run.name.capitalize()
+        reports += [(mode, run.memory), (f"{mode}, devices", run.fit), (f"{mode}, FLOPs", run.flops)]
     about: dict[Assumption, list[str]] = {}
-    for name, one in _reports(report):
-        for each in summed_up(without(one.assumptions, Topic.TABLE)):  # on columns that are not here
+    for name, one in reports:
+        for each in summed_up(without(one.assumptions, Topic.TABLE)) if one else ():  # on columns that are not here
             about.setdefault(each, []).append(name)
     groups: dict[str, list[Assumption]] = {EVERYWHERE: []}
     for each, names in about.items():
@@ -134,14 +142,46 @@ def assumed(report: Overview) -> str:
     return "\n".join(f"<h3>{escape(name)}</h3>\n{tables.notes(found)}" for name, found in groups.items() if found)
 
 
-def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
-    yield "Parameters", report.params
-    if report.shapes:
-        yield "Shapes", report.shapes
+class Card(NamedTuple):
+    """An answer in large figures."""
+
+    name: str
+    value: str
+    beneath: tuple[str, ...]
+    tone: str = ""
+
+
+def cards(report: Overview) -> str:
+    """Parameters, memory in each mode, computation, and where it fits."""
+    params = report.params
+    active = (f"{params.active:,} active per token",) if params.active != params.total else ()
+    found = [Card("Parameters", rounded(int(params.total)), (f"{params.total:,}", *active))]
     for run in report.runs:
-        name = run.name.capitalize()
-        yield name, run.memory
-        if run.fit:
-            yield f"{name}, devices", run.fit
-        if run.flops:
-            yield f"{name}, FLOPs", run.flops
+        band, needed = run.memory.band, run.memory.required_bytes
+        exact = f"{binary_bytes(needed)} ± {band.percent} %" if band else binary_bytes(needed)
+        found.append(Card(f"Memory, {run.name}", decimal_bytes(needed), (exact, " · ".join(run.memory.at()))))
+    computed = [(run.name, run.flops) for run in report.runs if run.flops]
+    for name, work in computed[-1:]:  # of the last mode: a training step where there is one
+        each = f"{flops(round(work.per_token))} per {'token' if work.lengths else 'sample'}"
+        found.append(Card(f"FLOPs, {name}", flops(work.total), (each,)))
+    found += (_devices(run.name, run.fit) for run in report.runs if run.fit)
+    columns = next((number for number in COLUMNS if len(found) % number == 0), COLUMNS[0])
+    shown = ""
+    for card in found:
+        big = f'<b class="{card.tone}">{escape(card.value)}</b>' if card.tone else escape(card.value)
+        beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
+        shown += f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
+    return f'<dl class="cards of-{columns}">\n{shown}</dl>'
+
+
+def _devices(name: str, fit: FitReport) -> Card:
+    """The verdict, or on how many of several it fits."""
+    if len(fit.rows) == 1:
+        (row,) = fit.rows
+        value = f"{row.verdict.mark} {row.verdict.value}"
+        needed = f"needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}"
+        return Card(f"Verdict, {name}", value, (row.gpu, needed), row.verdict.tone)
+    surely = sum(row.verdict is Verdict.FITS for row in fit.rows)
+    unsure = {one: sum(row.verdict is one for row in fit.rows) for one in (Verdict.TIGHT, Verdict.CANNOT_SAY)}
+    also = tuple(f"{HEADS[one]} {number}" for one, number in unsure.items() if number)
+    return Card(f"Fits, {name}", f"{surely} of {len(fit.rows)}", ("devices", *also))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from archcalc.core.expression import Infix, Leaf, Notation, bracketed, written
-from archcalc.render.latex.measure import width
+from archcalc.render.latex.text import width
 
 OPERATOR = 1.25  # em that a sign of operation takes, with the space around it
 BRACKET = 0.4

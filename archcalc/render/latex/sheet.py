@@ -8,16 +8,15 @@ from typing import Any
 from archcalc.core.visible import visible
 from archcalc.render.latex.equations import aligned
 from archcalc.render.latex.formula import OPERATOR, Piece
-from archcalc.render.latex.measure import BOLD, width
 from archcalc.render.latex.symbols import Symbols, explained, parts
 from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_as_a_whole
-from archcalc.render.latex.text import breaking, sentence, text
+from archcalc.render.latex.text import BOLD, breaking, sentence, text, width
 from archcalc.render.latex.workings import collected, sizes
-from archcalc.render.page import Amount, Page, page
 from archcalc.render.page import Grid as Shown
+from archcalc.render.page import Page, page
 from archcalc.render.words import entries
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Matrix
+from archcalc.report.table import Column, Matrix
 from archcalc.report.units import Quantity
 
 PACKAGES = ("amsmath", "amssymb", "array", "booktabs", "longtable")
@@ -45,7 +44,10 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     yield f"\\subsection*{{\\raggedright {breaking(shown.title)}}}"
     said = [f"\\textbf{{{sentence(line)}}}" for line in (*shown.headline, *shown.expected, shown.scope) if line]
     yield "\\noindent " + " \\\\\n".join(said) if said else ""
-    yield _figures(shown.besides).in_one_piece(paper) if shown.besides else ""
+    if shown.besides:
+        heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
+        texts = ((each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))) for each in shown.besides)
+        yield Grid(heads, tuple(Row(list(map(_words, each))) for each in texts)).in_one_piece(paper)
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
     if given:
         yield _legend(given, symbols).in_one_piece(paper)
@@ -54,12 +56,6 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
         items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
         start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
         yield "\n".join([start, *items, "\\end{itemize}"])
-
-
-def _figures(figures: Sequence[Amount]) -> Grid:
-    heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
-    texts = ((each.label, each.exact, " ".join(filter(None, (each.roughly, each.note)))) for each in figures)
-    return Grid(heads, tuple(Row(list(map(_words, each))) for each in texts))
 
 
 def _words(words: str) -> Cell:
@@ -75,18 +71,13 @@ def _grid(table: Shown, symbols: Symbols) -> Grid:
         heads.append(Head(_words(column.label), side, NARROWEST.get(column.unit, 0.0), column.spare))
     for line, texts in zip(table.lines, table.texts, strict=True):
         cells = [_cell(line.cells[i], table.columns[i], texts[i], symbols) for i in kept]
-        rows.append(_row(line, cells))
+        if line.heading:
+            cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
+        indent, beneath = INDENT * line.depth, [*line.notes]
+        if line.below and not line.working:  # which stands among the equations
+            beneath.insert(0, line.below)
+        rows.append(Row(cells, [_beneath(each, indent + INDENT) for each in beneath], indent))
     return Grid(tuple(heads), tuple(rows))
-
-
-def _row(line: Line, cells: list[Cell]) -> Row:
-    """A working stands among the equations; any other words, and notes, stand beneath their line."""
-    if line.heading:
-        cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
-    indent, beneath = INDENT * line.depth, [*line.notes]
-    if line.below and not line.working:
-        beneath.insert(0, line.below)
-    return Row(cells, [_beneath(each, indent + INDENT) for each in beneath], indent)
 
 
 def _beneath(note: str | Matrix, indent: float) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 
 from archcalc.layers.glossary import meaning
 from archcalc.render.latex.formula import BRACKET, Piece
-from archcalc.render.latex.measure import SCRIPT, width
-from archcalc.render.latex.text import text
+from archcalc.render.latex.text import SCRIPT, text, width
 
 OF_TEXTBOOKS = {
     "batch": ("B", ""),

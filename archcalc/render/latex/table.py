@@ -28,12 +28,6 @@ class Head(NamedTuple):
     least: float = 0.0  # em to which it may be narrowed by breaking lines; 0 for never
     spare: bool = False  # may be left out
 
-    def give(self, wide: float) -> float:
-        """By how much it may be narrowed."""
-        if not self.least:
-            return 0.0
-        return max(wide - self.least, 0.0)
-
 
 class Row(NamedTuple):
     cells: Sequence[Cell]
@@ -91,7 +85,10 @@ class Grid:
         """Broken wherever a page ends, with its heads on every page; in several tables, if it fits in no other way."""
         layout = self._layout(paper)
         if not layout.fits and len(layout.natural) > FEWEST:
-            return "\n\n".join(half.over_pages(paper) for half in layout.grid.halves()) + self._told(layout)
+            columns = range(1, len(layout.grid.heads))
+            middle = (len(columns) + 1) // 2  # both halves have the first column, which names the lines
+            halves = [layout.grid._with([0, *own]) for own in (columns[:middle], columns[middle:])]
+            return "\n\n".join(half.over_pages(paper) for half in halves) + self._told(layout)
         start = ["\\toprule", *layout.heading(), "\\endhead", "\\bottomrule", "\\endfoot"]
         table = layout.set("longtable", "[l]", [*start, *layout.body()]) + self._told(layout)
         if layout.size.across:
@@ -117,43 +114,27 @@ class Grid:
         ways = [Layout(grid, size, paper) for grid in (self, without_spare) for size in TYPES]
         return next((layout for layout in ways if layout.fits), ways[-1])
 
-    def halves(self) -> list[Grid]:
-        """Both with the first column, which names the lines."""
-        columns = range(1, len(self.heads))
-        middle = (len(columns) + 1) // 2
-        return [self._with([0, *columns[:middle]]), self._with([0, *columns[middle:]])]
-
     def _with(self, kept: Sequence[int]) -> Grid:
         rows = (row._replace(cells=[row.cells[i] for i in kept]) for row in self.rows)
         return replace(self, heads=tuple(self.heads[i] for i in kept), rows=tuple(rows))
-
-    def natural(self) -> list[float]:
-        """The widths of the columns, with every cell in one line."""
-        rows = [row.widths for row in self.rows if not row.is_heading] or [row.widths for row in self.rows]
-        heads = [head.cell.width for head in self.heads]
-        return [max(column) for column in zip(heads, *rows, strict=True)]
 
 
 class Layout:
     """A grid in one size of type, with columns that are narrowed as far as they must and may be."""
 
     def __init__(self, grid: Grid, size: Type, paper: Paper) -> None:
+        """What is too much is taken from columns of words, more from wider ones."""
         self.grid, self.size = grid, size
-        self.natural = grid.natural()
+        rows = [row.widths for row in grid.rows if not row.is_heading] or [row.widths for row in grid.rows]
+        heads = [head.cell.width for head in grid.heads]
+        self.natural = [max(column) for column in zip(heads, *rows, strict=True)]  # with every cell in one line
         self.gaps = GAP * (len(grid.heads) - 1) / size.points
         room = (paper.height if size.across else paper.width) / size.points - self.gaps
-        self.over = max(sum(self.natural) - room, 0.0)
-        self.gives = [head.give(wide) for head, wide in zip(grid.heads, self.natural, strict=True)]
-
-    @property
-    def fits(self) -> bool:
-        return self.over <= sum(self.gives)
-
-    @property
-    def widths(self) -> list[float]:
-        """What is too much is taken from columns of words, more from wider ones."""
-        part = min(self.over / (sum(self.gives) or 1.0), 1.0)
-        return [wide - part * give for wide, give in zip(self.natural, self.gives, strict=True)]
+        over, named = max(sum(self.natural) - room, 0.0), zip(grid.heads, self.natural, strict=True)
+        gives = [max(wide - head.least, 0.0) if head.least else 0.0 for head, wide in named]
+        self.fits = over <= sum(gives)
+        part = min(over / (sum(gives) or 1.0), 1.0)
+        self.widths = [wide - part * give for wide, give in zip(self.natural, gives, strict=True)]
 
     def heading(self) -> list[str]:
         heads = [head.cell.latex for head in self.grid.heads]

@@ -1,4 +1,4 @@
-r"""Any text as LaTeX: what LaTeX would obey is escaped, and what its fonts lack is written by commands.
+r"""Any text as LaTeX, and how wide it is. What LaTeX would obey is escaped; what its fonts lack, commands write.
 
     >>> text("50 % of d_model · Γu ≤ 1 & --seq")
     '50 \\% of d\\_model $\\cdot$ $\\Gamma$u $\\le$ 1 \\& -{}-seq'
@@ -13,6 +13,11 @@ import unicodedata
 
 from archcalc.render.latex.characters import ACCENTS, BREAK, GREEK, GREEK_CAPITALS, LIKE_LATIN, MATHS, TEXT
 
+USUAL, CAPITAL, WIDE, SPELT = 0.53, 0.73, 0.9, 5.3  # em of a character
+_NARROW = {**dict.fromkeys("ijl.,:;'!|", 0.3), **dict.fromkeys("frst()[]-` ", 0.4), **dict.fromkeys("0123456789", 0.5)}
+_WIDE = dict.fromkeys("mMwW%…@×−+=<>≤≥→÷", WIDE)
+SCRIPT = 0.8  # of a subscript, against what it stands under
+BOLD = 1.17
 LONG_WORD = 24
 _PLACES = re.compile(r"(?<=[/._=,-]|[^\x00-\x7f])(?![\u0300-\u036f])")  # never before an accent
 _COMMAND = re.compile(r"`([^`]+)`")
@@ -80,3 +85,19 @@ def _composed(character: str) -> str:
     inner = "".join(_character(chr(int(code, 16))) for code in codes)
     script = {"<super>": "^", "<sub>": "_"}.get(kind)
     return f"${script}{{\\text{{{inner}}}}}$" if script else inner
+
+
+def width(words: str) -> float:
+    """In TeX's own font, in em: near enough to choose a size of type, and rather too wide."""
+    return sum(map(_wide, words))
+
+
+def _wide(character: str) -> float:
+    known = _NARROW.get(character) or _WIDE.get(character)
+    if known:
+        return known
+    if unicodedata.combining(character):
+        return 0.0
+    if character.isascii():
+        return CAPITAL if character.isupper() else USUAL
+    return SPELT if text(character) == spelt(character) else WIDE

@@ -129,25 +129,12 @@ class Labels:
         inside = [each for each in known if each.paths[0][: len(within.above) + 1] in within.paths]
         if known:
             return self.label((*(inside or known)[0].above, leaf.name), group)
-        if not group.part:
-            return self._anywhere(leaf)
-        if self._is_of_another(leaf):
-            return ""
-        return leaf.name
-
-    def _is_of_another(self, leaf: Leaf) -> bool:
-        """Whether its name is the label of an equation, in whatever group, that comes to another number."""
-        named = ((group, each) for group in self.groups for each in group.equations if leaf.name in each.working.terms)
+        named = [(part, each) for part in self.groups for each in part.equations if leaf.name in each.working.terms]
+        own = [each for _, each in named if each.is_for(leaf)]
+        if not group.part:  # in the sum of the whole, with the name of the part where several have another number
+            return f"{own[0].above[0]}, {leaf.name}" if own and len(own) < len(named) else leaf.name
         others = (pair for pair in named if not pair[1].is_for(leaf))
-        return any(leaf.name in self.labels(each, group) for group, each in others)
-
-    def _anywhere(self, leaf: Leaf) -> str:
-        """In the sum of the whole: with the name of the part, where several have another number of this name."""
-        named = [each for group in self.groups for each in group.equations if leaf.name in each.working.terms]
-        own = [each for each in named if each.is_for(leaf)]
-        if own and len(own) < len(named):
-            return f"{own[0].above[0]}, {leaf.name}"
-        return leaf.name
+        return "" if any(leaf.name in self.labels(each, part) for part, each in others) else leaf.name
 
 
 def _shortest(path: Path, others: Sequence[Path], taken: Iterable[str]) -> str:

@@ -11,7 +11,6 @@ from archcalc.exercises.language import Language
 from archcalc.exercises.sheet import sizes_of
 
 if TYPE_CHECKING:
-    from archcalc.exercises.blanks import Blank
     from archcalc.exercises.sheet import Section, Sheet
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -51,8 +50,7 @@ class Page:
 def page(sheet: Sheet, language: Language, *, key: bool) -> Page:
     """For students, or the key."""
     names = frozenset(name for size in sizes_of(sheet.model.build()) for name in _NAME.findall(size))
-    grid = _solved if key else _open
-    kinds = [(section.question, grid(section, language, names)) for section in sheet.sections]
+    kinds = [(section.question, _grid(section, language, names, key=key)) for section in sheet.sections]
     given = (map(visible, one) for one in sheet.given)
     rows = tuple(
         (language.code_piece(name), language.value(value), language.meaning(told)) for name, value, told in given
@@ -71,19 +69,18 @@ def page(sheet: Sheet, language: Language, *, key: bool) -> Page:
     )
 
 
-def _open(section: Section, language: Language, _: Names) -> Grid:
-    """Shapes need no working."""
-    names = ("figure", "answer") if section.question == "shapes" else ("figure", "working", "answer")
-    blank: Cells = ("",) * (len(names) - 1)
-    rows = tuple((*_named(one, language), *blank) for one in section.blanks)
-    return Grid(("", *map(language.text, names)), rows, roomy=True)
-
-
-def _solved(section: Section, language: Language, names: Names) -> Grid:
-    """Worked out by the names of the sizes, where that says more than the numbers, and in numbers; names of layers are
-    English."""
-    rows = []
+def _grid(section: Section, language: Language, names: Names, *, key: bool) -> Grid:
+    """In the key worked out by the names of the sizes, where that says more than the numbers, and in numbers; names of
+    layers are English."""
+    asked: Cells = ("figure", "working", "answer")
+    if section.question == "shapes" and not key:  # which need no working
+        asked = ("figure", "answer")
+    rows: list[Cells] = []
     for one in section.blanks:
+        named = language.code_piece(one.number), language.label(visible(one.label))
+        if not key:
+            rows.append((*named, *[""] * (len(asked) - 1)))
+            continue
         answer = f"{one.answer:,}" if isinstance(one.answer, int) else " × ".join(map(str, one.answer))
         lines, words = one.working.split("\n"), one.working
         if one.step:
@@ -91,9 +88,5 @@ def _solved(section: Section, language: Language, names: Names) -> Grid:
         if words != one.working and (language.is_source or names.issuperset(_NAME.findall(words))):
             lines = [words, f"= {one.working}"]
         working = "\n".join(language.code_piece(visible(line)) for line in lines)
-        rows.append((*_named(one, language), working, language.code_piece(answer)))
-    return Grid(("", *map(language.text, ("figure", "working", "answer"))), tuple(rows))
-
-
-def _named(blank: Blank, language: Language) -> Cells:
-    return language.code_piece(blank.number), language.label(visible(blank.label))
+        rows.append((*named, working, language.code_piece(answer)))
+    return Grid(("", *map(language.text, asked)), tuple(rows), roomy=not key)
