@@ -108,13 +108,10 @@ def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
     run = resolve(model, asked)
     root = adapted(model, run, model.workload())
     trains = is_adapter if run.lora else all_but(root, run.freeze)
-    return root, Trained(trains, adapter_parameters(root), _words(root, run), tuple(_notes(root, run)))
-
-
-def _words(root: Module, run: Run) -> str:
+    words = f"{', '.join(run.freeze)} frozen" if run.freeze else ""
     if run.lora:
-        return f"LoRA r{run.lora} on {', '.join(dict.fromkeys(module.name for module in _adapted(root)))}"
-    return f"{', '.join(run.freeze)} frozen" if run.freeze else ""
+        words = f"LoRA r{run.lora} on {', '.join(dict.fromkeys(module.name for module in _adapted(root)))}"
+    return root, Trained(trains, adapter_parameters(root), words, tuple(_notes(root, run)))
 
 
 def _notes(root: Module, run: Run) -> Iterator[Assumption]:

@@ -46,13 +46,12 @@ def blocks(root: Module) -> tuple[Block, ...]:
     for module, _ in walk(root):
         if module.words.equations:
             found.setdefault(module.words.equations, []).append(module)
-    return tuple(_block(system, same) for system, same in found.items())
-
-
-def _block(system: System, same: Sequence[Module]) -> Block:
-    first = ", ".join(reversed([above.words.title for above in same[0].ancestry if above.parent]))
-    title = f"{first} and {len(same) - 1} more" if len(same) > 1 else first
-    return Block(title, tuple(one.path for one in same), system)
+    made = []
+    for system, same in found.items():
+        first = ", ".join(reversed([above.words.title for above in same[0].ancestry if above.parent]))
+        title = f"{first} and {len(same) - 1} more" if len(same) > 1 else first
+        made.append(Block(title, tuple(one.path for one in same), system))
+    return tuple(made)
 
 
 def notes(found: Sequence[Block]) -> tuple[Assumption, ...]:

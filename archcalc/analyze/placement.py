@@ -37,8 +37,13 @@ def placed(model: Network, options: Options, devices: DeviceGroup) -> Options | 
     if devices.count == 1:
         return on_card
     given = [name for name in PLANS if name in options.given]
+    if not devices.is_uniform and given:
+        fact = f"{devices.words} are unequal, and --{given[0]} divides a model into equal parts"
+        raise InputError(fact, f"leave --{given[0]} out: layers are split by memory", field="--gpu")
+    if not devices.is_uniform and options.trains:
+        fact = f"{devices.words} are unequal: archcalc has no plan for training on them"
+        raise InputError(fact, "name devices of one kind, such as 2xrtx-3090", field="--gpu")
     if not devices.is_uniform:
-        _check_unequal(devices, given, trains=options.trains)
         return None
     if given and options.plan.gpus != devices.count:
         words = " ".join(options.plan.words()) or "one GPU"
@@ -60,15 +65,6 @@ def shares_layers(device: Device) -> bool:
 def shares_matrices(model: Network, options: Options) -> bool:
     """Whether the engine that runs has tensor parallelism."""
     return resolve(model, options).engine.rules.tensor_parallel
-
-
-def _check_unequal(devices: DeviceGroup, given: list[str], *, trains: bool) -> None:
-    if given:
-        fact = f"{devices.words} are unequal, and --{given[0]} divides a model into equal parts"
-        raise InputError(fact, f"leave --{given[0]} out: layers are split by memory", field="--gpu")
-    if trains:
-        fact = f"{devices.words} are unequal: archcalc has no plan for training on them"
-        raise InputError(fact, "name devices of one kind, such as 2xrtx-3090", field="--gpu")
 
 
 def _tensor_parallel(model: Network, options: Options, devices: DeviceGroup) -> Options | None:

@@ -83,15 +83,13 @@ class Walk:
         self.steps = 0
 
     def found(self) -> ReceptiveFields:
-        sizes = {tensor: self._sizes(tensor, fields) for tensor, fields in self.known.items()}
+        sizes: dict[Tensor, Sizes] = dict.fromkeys(self.known, ())
+        for tensor, fields in self.known.items():
+            sides = tensor.shape[2:]
+            if not isinstance(fields, Unstated) and fields is not self.start and len(fields) == len(sides):
+                sizes[tensor] = tuple(field.sizes(places) for field, places in zip(fields, sides, strict=True))
         unstated = {tensor for tensor, fields in self.known.items() if fields is Unstated.TOO_MANY}
         return ReceptiveFields(sizes, frozenset(each for each in unstated if len(each.axes) > 2))
-
-    def _sizes(self, tensor: Tensor, fields: Fields) -> Sizes:
-        sides = tensor.shape[2:]
-        if isinstance(fields, Unstated) or fields is self.start or len(fields) != len(sides):
-            return ()
-        return tuple(field.sizes(places) for field, places in zip(fields, sides, strict=True))
 
     def follow(self, module: Module) -> None:
         """As often as the module is repeated: what comes out of one is what goes into the next.
@@ -103,7 +101,12 @@ class Walk:
         entered = tuple(map(self.of, into))
         states, left = [entered], int(module.repeat) if into else 1
         while left:
-            self._run(module)
+            for item in module.body:
+                if isinstance(item, Module):
+                    self.follow(item)
+                else:
+                    self._spend(1)
+                    self.known[item.output] = self._behind(item)
             left -= 1
             states = [*states[-2:], tuple(map(self.of, out))]
             growth = _steady(states) if left > 1 else None
@@ -112,14 +115,6 @@ class Walk:
                 left = 1
             self.known.update(zip(into, states[-1], strict=True))
         self.known.update(zip(into, entered, strict=True))
-
-    def _run(self, module: Module) -> None:
-        for item in module.body:
-            if isinstance(item, Module):
-                self.follow(item)
-            else:
-                self._spend(1)
-                self.known[item.output] = self._behind(item)
 
     def _spend(self, steps: int) -> None:
         self.steps += steps
@@ -159,8 +154,16 @@ class Walk:
         """Places stay where they are if the output has the sides of what is read."""
         behind = op.output.dims[-len(self.whole) :]
         has_sides = len(op.output.dims) > len(behind) + 1 and any(set(behind) <= set(each.dims) for each in maps)
-        held = _single if has_sides else _summed
-        seen = [held(op, tensor, fields) for tensor, fields in maps.items()]
+        seen = []
+        for tensor, fields in maps.items():
+            sides = tensor.dims[-len(fields) :]
+            if has_sides and tensor.shape[2:] == (1,) * len(fields) != op.output.shape[2:]:
+                seen.append(tuple(field.held(range(1)) for field in fields))  # a single place, read at all of a map
+            elif not has_sides and set(sides) <= set(op.over):  # what is summed over all places shows them all
+                along_sides = zip(fields, sides, strict=True)
+                seen.append(tuple(field.held(range(int(side.size))) for field, side in along_sides))
+            else:
+                seen.append(fields)
         if not has_sides and any(field.shift for fields in seen for field in fields):
             return Unstated.EVERY
         if len(seen) == 1:
@@ -188,20 +191,6 @@ def _stated(fields: Iterable[Field | None]) -> Fields:
     every = tuple(fields)
     known = tuple(each for each in every if each is not None)
     return known if len(known) == len(every) else Unstated.TOO_MANY
-
-
-def _summed(op: Op, tensor: Tensor, fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """What is summed over all places shows them all."""
-    sides = tensor.dims[-len(fields) :]
-    if not set(sides) <= set(op.over):
-        return fields
-    return tuple(field.held(range(int(side.size))) for field, side in zip(fields, sides, strict=True))
-
-
-def _single(op: Op, tensor: Tensor, fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """A single place that is read at all places of a map shows all of them the same."""
-    is_single = tensor.shape[2:] == (1,) * len(fields) != op.output.shape[2:]
-    return tuple(field.held(range(1)) for field in fields) if is_single else fields
 
 
 def _steady(states: list[State]) -> tuple[Extent, ...] | None:

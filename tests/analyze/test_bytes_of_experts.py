@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import archcalc
-from archcalc.analyze.flops.routing import shares_of
+from archcalc.analyze.flops.movement import shares_of
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
@@ -102,23 +102,17 @@ class CompareReport(Report):
         )
 
     def table(self) -> Table:
-        columns = in_tables(self.columns())
-        lines = (Line(cells_of(columns, row), self._depth(row), heading=row.path == "model") for row in self._shown())
-        return Table(columns, tuple(lines))
-
-    def _shown(self) -> Iterator[Row]:
         """Do not expand rows that are equal in all models or in only one; drop those that are 0 in all."""
-        closed = ""
+        columns, lines, closed = in_tables(self.columns()), list[Line](), ""
         for row in self.rows:
-            inside = closed and row.path.startswith(closed)
-            if inside or row.whole or self._depth(row) >= self.depth or not any(row.values):
+            if (closed and row.path.startswith(closed)) or row.whole or not any(row.values):
                 continue
-            closed = f"{row.path}." if row.equal or row.lonely else closed
-            yield row
-
-    def _depth(self, row: Row) -> int:
-        """The children of a dropped row take its place."""
-        return row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
+            # The children of a dropped row take its place.
+            depth = row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
+            if depth < self.depth:
+                closed = f"{row.path}." if row.equal or row.lonely else closed
+                lines.append(Line(cells_of(columns, row), depth, heading=row.path == "model"))
+        return Table(columns, tuple(lines))
 
     def facts(self) -> dict[str, Any]:
         """`difference` and `ratio` of rows have an entry for each model but the first; a part that is not there is

@@ -216,17 +216,12 @@ def _rows(module: Module, done: Work, moved: Movement) -> Iterator[Row]:
         yield from _rows(child, done, moved)
     holding = _holding(module, share)
     if holding and (own := _own(share, holding)).forward:
-        yield _own_row(module, own, moved)
-
-
-def _own_row(module: Module, own: Work, moved: Movement) -> Row:
-    """Attention's scores and what they look up, states along a sequence: what no layer below has weights for."""
-    kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
-    taken = {child.name for child in module.children}
-    name = next((kind.split()[-1] for kind in (SCORES, STATES) if kinds == {kind}), "itself")
-    name = "itself" if name in taken else name
-    path = f"{module.path}.{name}" if module.path else name
-    return Row(path, name, Count(1), _repeat(module), _amounts(own), moved.of_products(own.pieces), term=name)
+        # Attention's scores and what they look up, states along a sequence: what no layer below has weights for.
+        kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
+        name = next((kind.split()[-1] for kind in (SCORES, STATES) if kinds == {kind}), "itself")
+        name = "itself" if name in {child.name for child in module.children} else name
+        path, products = f"{module.path}.{name}".lstrip("."), moved.of_products(own.pieces)
+        yield Row(path, name, Count(1), _repeat(module), _amounts(own), products, term=name)
 
 
 def _repeat(module: Module) -> int:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 from archcalc.analyze.flops.cost import Piece
 from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import Traffic
-from archcalc.analyze.flops.routing import shares_read
 from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.decode_cache import grows
 from archcalc.core.ir import Op, Param, Region, Tensor
@@ -50,7 +50,7 @@ class Movement:
         """What a forward pass moves besides activations."""
         sums: dict[str, Fraction] = defaultdict(Fraction)
         for launch in self._launches:
-            for name, number in (*self._weights_and_keys(launch.ops), *self._states(launch.ops)):
+            for name, number in self._besides_activations(launch.ops):
                 sums[name] += launch.times * number
         return Traffic(**{field.name: round(sums[field.name]) for field in fields(Traffic)})
 
@@ -75,12 +75,18 @@ class Movement:
                 found[products[0]] = launch.times * moved
         return found
 
-    def _weights_and_keys(self, ops: Sequence[Op]) -> Iterator[tuple[str, Fraction]]:
+    def _besides_activations(self, ops: Sequence[Op]) -> Iterator[tuple[str, Fraction]]:
         for met in self._met([op for op in ops if not self._was_written(op)]):
             if isinstance(met.storage, Param):
                 yield from self._of_experts(met, met.storage)
             elif self._is_kept(met.storage) and grows(met.storage):
                 yield "kv_cache", self._bytes(met)
+        for op in ops:
+            # A state is written whole, unless it is an earlier step's, and read once before that in a decode step,
+            # however many ops record the reading.
+            if op.output.role == "cache" and not grows(op.output):
+                moved = self.decodes + (not self._was_written(op))
+                yield "state", moved * self.formats.of_cache(op.output, self.share.elements(op.output))
 
     def _of_experts(self, met: Met, param: Param) -> Iterator[tuple[str, Fraction]]:
         """A weight, with the least and the most that is read of it where tokens choose."""
@@ -89,14 +95,6 @@ class Movement:
         yield "weights_least", whole * shares.least
         yield "weights_largest", whole * shares.largest
 
-    def _states(self, ops: Sequence[Op]) -> Iterator[tuple[str, Fraction]]:
-        """A state is written whole, unless it is an earlier step's, and read once before that in a decode step, however
-        many ops record the reading."""
-        for op in ops:
-            if op.output.role == "cache" and not grows(op.output):
-                moved = self.decodes + (not self._was_written(op))
-                yield "state", moved * self.formats.of_cache(op.output, self.share.elements(op.output))
-
     def _was_written(self, op: Op) -> bool:
         """Whether an earlier step put into the cache what the op would."""
         return op.output.role == "cache" and any(tensor.storage in self._earlier for tensor in op.inputs)
@@ -104,28 +102,23 @@ class Movement:
     def _met(self, ops: Sequence[Op]) -> Iterator[Met]:
         """Weights and caches once for the kernel, which cannot need more of them than there is; all else op by op."""
         kept: dict[Tensor, list[Met]] = defaultdict(list)
-        for met in (met for op in ops for met in self._met_by(op)):
-            if self._is_kept(met.storage):
-                kept[met.storage].append(met)
-            else:
-                yield met
+        seen = next((op.sees for op in ops if op.sees), None)
+        for op in ops:
+            here = self.share.op(op)
+            whole = dict(zip((*here.inputs, here.output), (*op.inputs, op.output), strict=True))
+            for tensor, elements in (*op.traits.reads(here), *op.traits.writes(here)):
+                met = Met(whole[tensor].storage, int(elements), here, tensor)
+                if self._is_kept(met.storage):
+                    kept[met.storage].append(met)
+                else:
+                    yield met
         for storage, several in kept.items():
             needed = min(sum(met.elements for met in several), self.share.elements(storage))
-            yield several[0]._replace(elements=self._seen(storage, needed, ops))
-
-    def _met_by(self, op: Op) -> Iterator[Met]:
-        here = self.share.op(op)
-        whole = dict(zip((*here.inputs, here.output), (*op.inputs, op.output), strict=True))
-        for tensor, elements in (*op.traits.reads(here), *op.traits.writes(here)):
-            yield Met(whole[tensor].storage, int(elements), here, tensor)
-
-    def _seen(self, storage: Tensor, elements: int, ops: Sequence[Op]) -> int:
-        """Of a cache, the positions that the one query of a decode step sees, where its kernel skips the others."""
-        seen = next((op.sees for op in ops if op.sees), None)
-        past = next((int(dim.size) for dim in storage.dims if dim.positions in GROWING), 0)
-        if self.decodes and seen and seen < past:
-            return elements // past * seen
-        return elements
+            # Of a cache, the positions that the one query of a decode step sees, where its kernel skips the others.
+            past = next((int(dim.size) for dim in storage.dims if dim.positions in GROWING), 0)
+            if self.decodes and seen and seen < past:
+                needed = needed // past * seen
+            yield several[0]._replace(elements=needed)
 
     def _is_kept(self, storage: Tensor) -> bool:
         """From one step to the next."""
@@ -143,3 +136,32 @@ class Movement:
         if self._is_kept(storage):
             return self.formats.of_cache(storage, elements)
         return self.formats.of_role(met.tensor.role, elements)
+
+
+class ReadShares(NamedTuple):
+    """The share of a weight that is read: `least` if all tokens choose the same experts, `largest` if they choose as
+    many as they can, `expected` if every token chooses independently and all experts are equally likely."""
+
+    expected: Fraction
+    least: Fraction
+    largest: Fraction
+
+
+WHOLE = ReadShares(Fraction(1), Fraction(1), Fraction(1))
+
+
+def shares_read(op: Op, tensor: Tensor, weight: Param) -> ReadShares:
+    """Of a weight of experts, which `op` sees as `tensor`."""
+    if weight.active is None:
+        return WHOLE
+    each = Fraction(int(weight.active), int(weight.elements))  # k of E experts, for one token
+    choices = prod(int(dim.size) for dim in op.output.dims if dim not in tensor.dims)
+    # The dims that an op neither gives out nor sums are those it chooses along.
+    experts = prod(int(dim.size) for dim in tensor.dims if dim not in (*op.output.dims, *op.over))
+    return shares_of(each, int(choices / (each * experts)))
+
+
+def shares_of(each: Fraction, tokens: int) -> ReadShares:
+    """Where a token reads the share `each`. An expert is chosen by none of T tokens with probability (1 − k/E)^T."""
+    missed = (1 - float(each)) ** tokens
+    return ReadShares(Fraction(1 - missed), each, min(Fraction(1), tokens * each))

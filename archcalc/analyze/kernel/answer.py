@@ -74,11 +74,6 @@ class Place:
         """An encoder reads everything at once, and keeps nothing."""
         return self.layer.sight.causal or self.layer.cross
 
-    @property
-    def added(self) -> list[str]:
-        """Position encodings that softmax attention adds to its scores: a kernel has none to add to."""
-        return [position.kind for position in self.part.positions if position.on_scores]
-
 
 def kernel(
     model: Any, work: Workload, *, title: str, precision: str | None = None, v_dim: int | None = None
@@ -89,7 +84,11 @@ def kernel(
     """
     if not isinstance(model, Transformer):
         raise InputError("kernel attention is for Transformers", "choose one of that family")
-    places = list(_places(model, work, v_dim))
+    places = []
+    for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
+        for part in (each for each in stack.parts.values() if isinstance(each, AttentionPart)):
+            layer = replace(part.layer, v_dim=v_dim or part.layer.v_dim)
+            places.append(Place(f"{stack.name} {part.name}", replace(part, layer=layer), length))
     if not places:
         fact = "no block has softmax attention that a kernel could replace"
         raise InputError(fact, "choose a model with plain attention")
@@ -102,17 +101,11 @@ def kernel(
     return KernelReport(model=title, assumptions=tuple(_assumptions(rows, work, places, number)), rows=rows)
 
 
-def _places(model: Transformer, work: Workload, v_dim: int | None) -> Iterator[Place]:
-    for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
-        for part in stack.parts.values():
-            if isinstance(part, AttentionPart):
-                layer = replace(part.layer, v_dim=v_dim or part.layer.v_dim)
-                yield Place(f"{stack.name} {part.name}", replace(part, layer=layer), length)
-
-
 def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], precision: str) -> Iterator[Assumption]:
     sights = [place.layer.sight for place in places]
-    added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
+    # Position encodings that softmax attention adds to its scores: a kernel has none to add to.
+    positions = [position for place in places for position in place.part.positions if position.on_scores]
+    added = " and ".join(dict.fromkeys(position.kind for position in positions))
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
     text = f"{group} at N = {lengths}, queries and keys alike; every figure is exact"

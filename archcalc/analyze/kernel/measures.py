@@ -94,10 +94,15 @@ def measured(layer: Heads, feature: str, length: int) -> Measures:
     between = [op for op in ops_in(root) if not any(isinstance(tensor, Param) for tensor in op.inputs)]
     products = [op for op in between if op.traits.matrix]
     normalising = [op for op in products if op.name == NORMALISER]
+    # In memory: queries, keys, values, and whatever a product reads or makes, each stored once.
+    (core,) = (module for module, _ in walk(root) if module.region in (Region.CORE, Region.KERNEL))
+    computed = signals_of(root)
+    projected = [tensor for tensor in read_from_outside(core) if tensor.storage in computed]
+    met = [tensor for op in products for tensor in (*op.inputs, op.output)]
     return Measures(
         products=_cost([op for op in products if op.name != NORMALISER]),
         normaliser=_cost(normalising) if normalising else None,
-        memory=_memory(root, products),
+        memory=Elements.of({tensor.storage: tensor for tensor in (*projected, *met)}.values()),
         cache=Elements.of(op.output for op in ops_in(prefill) if op.output.role == "cache"),
     )
 
@@ -118,15 +123,6 @@ def _cost(ops: list[Op]) -> Cost:
     met = [tuple({dim.name: dim for tensor in op.inputs for dim in tensor.dims}.values()) for op in ops]
     (power,) = set(map(_power, met))
     return Cost(power, tuple(map(_factor, met)))
-
-
-def _memory(root: Module, products: list[Op]) -> Elements:
-    """Queries, keys, values, and whatever a product reads or makes, each stored once."""
-    (core,) = (module for module, _ in walk(root) if module.region in (Region.CORE, Region.KERNEL))
-    computed = signals_of(root)
-    projected = [tensor for tensor in read_from_outside(core) if tensor.storage in computed]
-    met = [tensor for op in products for tensor in (*op.inputs, op.output)]
-    return Elements.of({tensor.storage: tensor for tensor in (*projected, *met)}.values())
 
 
 def _power(dims: tuple[Dim, ...]) -> int:
