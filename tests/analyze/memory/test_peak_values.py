@@ -46,7 +46,7 @@ def simulations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(work.batch)
         return original(root, work, *others)
 
-    monkeypatch.setattr(training, "simulated", counted)
+    monkeypatch.setattr("archcalc.analyze.memory.peak.simulated_training", counted)
     for known in (peak, played):
         known.cache_clear()
     return found
@@ -91,7 +91,7 @@ def test_what_is_required_simulates_the_allocator_when_it_is_looked_at(monkeypat
         asked.append("allocator")
         return original(*given)
 
-    monkeypatch.setattr(training, "unrolled", noted)
+    monkeypatch.setattr("archcalc.analyze.memory.peak.unrolled", noted)
     peak.cache_clear()
     found = peak(deployed(), Sizes(3, SEQ))
     assert found.bytes and not asked
