@@ -15,7 +15,7 @@ def test_weights_are_read_in_the_format_that_memory_and_fit_hold_them_in(name: s
     """All but the token table, of which a prompt reads its rows, and what steers the choice of experts, in 16 bits."""
     model = archcalc.load(name)
     work, held = model.flops(mode="prefill", seq=4096), model.memory(mode="prefill", seq=4096)
-    fitted = archcalc.fit(model, "80GB", mode="prefill", seq=4096)
+    fitted = archcalc.fit(model, "4TB", mode="prefill", seq=4096)
     assert work.weights == held.weights == fitted.record()["weights_format"]
     table = next(row.parts["weights"] for row in held.rows if row.path == "embedding")
     rows = 2 * 4096 * (7168 if steering else 2880)
