@@ -49,9 +49,8 @@ def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
     from archcalc.importers import others, params_json
 
     if other := others.recognised(said):
-        error = InputError(other.fact, other.hint, field=other.field)
-        error.file = shown
-        raise error
+        other.file = shown
+        raise other
     if params_json.is_params(said):
         found = of_config(params_json.config(said), shown, trace=trace)
         found.notes = (*found.notes, *params_json.NOTES)
@@ -88,18 +87,15 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
         error.file = error.file or shown
         if not trace:
             raise
-        return _traced(said, shown, error.fact)
-    if trace and found.whole:
-        return _traced(said, shown, "a part of it alone")
-    return found
-
-
-def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
-    """The whole model, but for what transformers does not build either."""
-    from archcalc.importers import trace
+        why = error.fact
+    else:
+        if not (trace and found.whole):
+            return found
+        why = "a part of it alone"
+    from archcalc.importers import trace as tracing
     from archcalc.importers.hf._helpers.partial import untraced
 
-    found = trace.document(said, shown, why)
+    found = tracing.document(said, shown, why)  # the whole model, but for what transformers does not build either
     found.data |= untraced(said)
     return found
 

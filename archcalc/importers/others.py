@@ -2,75 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from archcalc.core.errors import InputError
 
 Said = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Other:
-    """What a file is, and what to do."""
+def recognised(said: Said) -> InputError | None:
+    """What a file is, and what to do; its field tells what it is, empty for what is no description of a model.
 
-    fact: str
-    hint: str
-    field: str = ""  # that tells what it is; empty for what is no description of a model
+    None for a transformers config, a spec, or an unknown file.
+    """
+    if isinstance(said.get("_class_name"), str):
+        return _diffusers(said)
+    if "peft_type" in said:
+        return _peft(said)
+    if isinstance(said.get("architecture"), str) and {"pretrained_cfg", "num_classes"} & said.keys():
+        fact = f"this describes a timm model ({said['architecture']:.60}), which archcalc does not read"
+        return InputError(fact, _COUNT_WEIGHTS, field="architecture")
+    inner = said.get("model_cfg", said)
+    if isinstance(inner, dict) and {"vision_cfg", "text_cfg"} <= inner.keys():
+        fact = "this describes an open_clip model, which archcalc does not read"
+        return InputError(fact, _COUNT_WEIGHTS, field="vision_cfg")
+    for what, keys in _BESIDE.items():
+        if keys & said.keys() and "model_type" not in said:
+            return InputError(f"this is {what}, not the description of a model", _GIVE_CONFIG)
+    return None
 
 
-def recognised(said: Said) -> Other | None:
-    """None for a transformers config, a spec, or an unknown file."""
-    return next((found for kind in _KINDS if (found := kind(said))), None)
-
-
-def _diffusers(said: Said) -> Other | None:
+def _diffusers(said: Said) -> InputError:
     """A pipeline lists its components as [library, class] pairs; a component has `_class_name`."""
-    name = said.get("_class_name")
-    if not isinstance(name, str):
-        return None
+    name = said["_class_name"]
     lists = {key: value for key, value in said.items() if isinstance(value, list) and len(value) == 2}
     parts = [key for key, pair in lists.items() if all(isinstance(word, str) for word in pair)]
     if parts:
         fact = f"this describes a diffusers pipeline ({name:.60}), which is several models: {', '.join(parts)[:200]}"
-        return Other(fact, "give the folder of one of them; its weights in safetensors are counted")
+        return InputError(fact, "give the folder of one of them; its weights in safetensors are counted")
     if "Scheduler" in name:
-        return Other(f"this describes a diffusers scheduler ({name:.60}), which has no weights", _GIVE_CONFIG)
+        return InputError(f"this describes a diffusers scheduler ({name:.60}), which has no weights", _GIVE_CONFIG)
     fact = f"this describes a diffusers model ({name:.60}); archcalc does not import diffusers classes"
-    return Other(fact, _COUNT_WEIGHTS, "_class_name")
+    return InputError(fact, _COUNT_WEIGHTS, field="_class_name")
 
 
-def _peft(said: Said) -> Other | None:
-    if "peft_type" not in said:
-        return None
+def _peft(said: Said) -> InputError:
     base, rank = said.get("base_model_name_or_path"), said.get("r")
     of = f" of rank {rank}" if isinstance(rank, int) else ""
     fact = f"this describes a PEFT adapter ({said['peft_type']!s:.20}{of}) for {base or 'an unnamed model'!s:.100}"
     train = f"`memory MODEL --mode train --lora {rank}`" if isinstance(rank, int) else "`memory MODEL --mode train`"
-    return Other(fact, f"give the base model: {train}; adapter_model.safetensors is counted by itself", "peft_type")
-
-
-def _timm(said: Said) -> Other | None:
-    if not isinstance(said.get("architecture"), str) or not {"pretrained_cfg", "num_classes"} & said.keys():
-        return None
-    fact = f"this describes a timm model ({said['architecture']:.60}), which archcalc does not read"
-    return Other(fact, _COUNT_WEIGHTS, "architecture")
-
-
-def _open_clip(said: Said) -> Other | None:
-    inner = said.get("model_cfg", said)
-    if not (isinstance(inner, dict) and {"vision_cfg", "text_cfg"} <= inner.keys()):
-        return None
-    return Other("this describes an open_clip model, which archcalc does not read", _COUNT_WEIGHTS, "vision_cfg")
-
-
-def _beside_a_model(said: Said) -> Other | None:
-    """Files that lie beside a config.json."""
-    if "model_type" in said:
-        return None
-    for what, keys in _BESIDE.items():
-        if keys & said.keys():
-            return Other(f"this is {what}, not the description of a model", _GIVE_CONFIG)
-    return None
+    hint = f"give the base model: {train}; adapter_model.safetensors is counted by itself"
+    return InputError(fact, hint, field="peft_type")
 
 
 _COUNT_WEIGHTS = "give its safetensors weights, or the folder that contains them: archcalc counts those"
@@ -86,4 +67,3 @@ _BESIDE = {
     "a generation config": {"_from_model_config", "do_sample", "max_new_tokens", "temperature", "top_p"},
     "a quantisation config": {"quant_algo", "producer", "damp_percent", "w_bit"},
 }
-_KINDS: tuple[Callable[[Said], Other | None], ...] = (_diffusers, _peft, _timm, _open_clip, _beside_a_model)
