@@ -26,15 +26,11 @@ def config(held: Mapping[str, bytes]) -> tuple[dict[str, Any], tuple[str, ...]]:
     parts = (said, inner) if isinstance(inner, dict) else (said,)
     if name is None or any(part.get(key) for part in parts for key in _KEYS):
         return said, ()
-    return {**said, "quantization_config": _quantised(held[name], name)}, (f"how the weights are stored: from {name}",)
-
-
-def _quantised(raw: bytes, name: str) -> dict[str, Any]:
     try:
-        found = json_object(raw, name)
+        found = json_object(held[name], name)
         if found is None:
             raise InputError("expected a JSON object", "download it again, or delete it")
     except InputError as error:
         error.file = name
         raise
-    return found
+    return {**said, "quantization_config": found}, (f"how the weights are stored: from {name}",)

@@ -91,7 +91,12 @@ class _Reader:
 
     def header(self) -> Header:
         self.bytes(4)
-        _check_version(self.number("I"))
+        version = self.number("I")
+        if version and version % 65_536 == 0:  # what 3 is, read from the wrong end
+            hint = "convert it with llama.cpp's gguf_convert_endian.py, or take the usual little-endian file"
+            raise InputError("this GGUF file is big-endian: it was made for machines such as s390x", hint)
+        if version not in (2, 3):
+            raise InputError(f"GGUF version {version} is not read", "versions 2 and 3 are; convert the file anew")
         tensors, facts = self.number("Q"), self.number("Q")
         if max(tensors, facts) > MANY or tensors * _TENSOR + facts * _FACT > self.left:
             raise _broken(f"it claims {tensors:,} tensors and {facts:,} facts")
@@ -193,16 +198,14 @@ class _Reader:
         if kind not in types():
             hint = "it may come from a newer llama.cpp or a fork of it: take a file in another format"
             raise InputError(f"{name} is stored as GGML type {kind}, which archcalc does not know", hint)
-        return name, self.stored(name, shape, types()[kind]), offset
-
-    def stored(self, name: str, shape: tuple[int, ...], kind: dict[str, Any]) -> Stored:
-        block, row = kind["numbers"], shape[-1] if shape else 1
+        about = types()[kind]
+        block, row = about["numbers"], shape[-1] if shape else 1
         if row % block:
-            raise _broken(f"{name} has rows of {row}, which {kind['name']} cannot hold: its blocks are of {block}")
-        taken = prod(shape) // block * kind["bytes"] + prod(shape[:-1]) * kind.get("row", 0)
+            raise _broken(f"{name} has rows of {row}, which {about['name']} cannot hold: its blocks are of {block}")
+        taken = prod(shape) // block * about["bytes"] + prod(shape[:-1]) * about.get("row", 0)
         if taken > self.size:
             raise _broken(f"{name} claims more bytes than the file has")
-        return Stored(kind["name"], shape, taken)
+        return name, Stored(about["name"], shape, taken), offset
 
     def check_places(self, listed: list[tuple[str, Stored, int]], alignment: int) -> None:
         """The numbers begin at the next multiple of `alignment`; tensors lie within the file, none over another."""
@@ -215,14 +218,6 @@ class _Reader:
                 raise _broken(f"{name} begins within {before}")
             if stored.bytes:
                 reached, before = offset + stored.bytes, name
-
-
-def _check_version(version: int) -> None:
-    if version and version % 65_536 == 0:  # what 3 is, read from the wrong end
-        hint = "convert it with llama.cpp's gguf_convert_endian.py, or take the usual little-endian file"
-        raise InputError("this GGUF file is big-endian: it was made for machines such as s390x", hint)
-    if version not in (2, 3):
-        raise InputError(f"GGUF version {version} is not read", "versions 2 and 3 are; convert the file anew")
 
 
 class Cut(InputError):

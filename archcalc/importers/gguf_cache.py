@@ -59,19 +59,16 @@ def _positions(facts: Facts, number: int) -> Fields:
         return {"heads": 1, "k_dim": width} if width else {}
     if "attn_k.weight" not in layer and ("attn_qkv.weight" not in layer or _is_recurrent(layer)):
         return {}
-    if isinstance(facts.raw("attention.head_count_kv"), list) and _is_recurrent(layer) and not _heads(facts, number):
+    said = facts.raw("attention.head_count_kv")
+    if isinstance(said, list) and _is_recurrent(layer) and not _of_layer(said, number):
         return {}  # it makes keys and values for its state
-    heads = _heads(facts, number) or _of_layer(facts.raw("attention.head_count"), number) or 1
+    heads = _of_layer(said, number) or _of_layer(facts.raw("attention.head_count"), number) or 1
     local = _is_local(facts, number)
     keys = _rows(layer, "attn_k.weight") or heads * _width(facts, "key", local)
     values = _rows(layer, "attn_v.weight") or _rows(layer, "attn_k.weight") or heads * _width(facts, "value", local)
     heads = heads if keys % heads == values % heads == 0 else 1
     window = {"window": _whole(facts.raw("attention.sliding_window"))} if local else {}
     return {"heads": heads, "k_dim": keys // heads, "v_dim": values // heads, **window} if keys and values else {}
-
-
-def _heads(facts: Facts, number: int) -> int:
-    return _of_layer(facts.raw("attention.head_count_kv"), number)
 
 
 def _width(facts: Facts, what: str, local: bool) -> int:

@@ -8,7 +8,7 @@ tensor is there at all (`attn_q.bias?`), or in what follows from those (`ssm.inn
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, cached_property
 from operator import add, floordiv, mul, sub, truediv
 from typing import Any
@@ -148,19 +148,16 @@ class Facts:
 
     def _first(self, name: str, _: Fields) -> int:
         """The index of the first layer that has a tensor; the number of layers if none has it."""
-        return next(self._with(name), len(self.layers))
+        return next(iter(self._which(name, {})), len(self.layers))
 
     def _which(self, name: str, _: Fields) -> list[int]:
         """All layers that have a tensor."""
-        return list(self._with(name))
+        return [number for number, layer in enumerate(self.layers) if name in layer]
 
     def _period(self, name: str, _: Fields) -> int:
         """The interval between layers that have a tensor; the number of layers if only one has it."""
-        first, *later = *self._with(name), None
+        first, *later = *self._which(name, {}), None
         return later[0] - first if later and later[0] else len(self.layers) + 1
-
-    def _with(self, name: str) -> Iterator[int]:
-        return (number for number, layer in enumerate(self.layers) if name in layer)
 
     def _group(self, inner: Fields, _: Fields) -> Fields:
         """Fields that the config has in a nested mapping."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -148,7 +148,12 @@ def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Pla
 
 def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
     """Assign to a parameter the tensors with a matching name, if there are any."""
-    for names in _called(place):
+    role = place.role
+    before = "cross_" if role in CROSS else ""
+    behind = "_shexp" if role in SHARED else ""
+    behind = "_exps" if role.is_expert else behind  # routed experts are stacked; the shared expert has its own tensor
+    for likely in _NAMES.get(role.plain, ()):
+        names = {f"{before}{name}{behind}" for name in likely}
         # `attn_q` for `blk.3.attn_q.weight`; the `attn_q_b` of an indexer is not that of attention
         found = [name for name in tensors if _STANDS.sub("", name).removesuffix(".weight") in names]
         for name in (one for one in found if one.endswith(".weight")):
@@ -156,21 +161,6 @@ def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Plac
         if found:
             return True
     return False
-
-
-def _called(place: Place) -> Iterator[set[str]]:
-    """The possible tensor names of a matrix, most likely first."""
-    role = place.role
-    before = "cross_" if role in CROSS else ""
-    for names in _NAMES.get(role.plain, ()):
-        yield {f"{before}{name}{_behind(role)}" for name in names}
-
-
-def _behind(role: Role) -> str:
-    """Routed experts are stacked in one tensor; the shared expert has its own."""
-    if role.is_expert:
-        return "_exps"
-    return "_shexp" if role in SHARED else ""
 
 
 def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:

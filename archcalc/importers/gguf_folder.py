@@ -50,10 +50,3 @@ def chosen(folder: Path) -> Path | None:
     hint = f"name one of them, such as {folder / models[0].file.name}"
     more = f" and {len(named) - _MOST_LISTED} more" if len(named) > _MOST_LISTED else ""
     raise InputError(f"this folder holds {len(named)} models: {', '.join(named[:_MOST_LISTED])}{more}", hint)
-
-
-def projectors(file: Path) -> list[Variant]:
-    """What lies beside a model to read images or sound for it; nothing beside such a file itself."""
-    if PROJECTOR in file.name.lower():
-        return []
-    return [one for one in variants(file.parent) if one.is_projector]

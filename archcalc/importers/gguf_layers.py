@@ -60,7 +60,11 @@ def groups_of(place: Place, facts: Facts) -> list[Group]:
 def difference(root: Module, facts: Facts, without: Collection[int] = ()) -> str:
     """Empty where every layer agrees, but for those `without` which the spec is compared; else how many do not, and the
     tensors of the first that one side alone has."""
-    spec, file = _spec(root, facts), _file(facts)
+    spec: Groups = defaultdict(list)
+    for place in places(root):
+        for group in groups_of(place, facts):
+            spec[group].append((f"{place.param.owner.path}.{place.param.name}", int(place.param.size)))
+    file = _file(facts)
     steering: Counter[Group] = Counter()  # balances the load of experts: some classes declare it a parameter
     for name, stored in facts.header.tensors.items():
         steering[group_of(name, facts)] += stored.elements if _STEERING.fullmatch(name) else 0
@@ -74,14 +78,6 @@ def difference(root: Module, facts: Facts, without: Collection[int] = ()) -> str
     ours, theirs = spec[unlike[0]], file[unlike[0]]  # without tensors of one size, which are taken to be the same
     told = [*_alone(theirs, ours, "in the file alone"), *_alone(ours, theirs, "missing from the file")]
     return "; ".join(told) + (f"; {len(unlike) - 1:,} more layers differ" if len(unlike) > 1 else "")
-
-
-def _spec(root: Module, facts: Facts) -> Groups:
-    found: Groups = defaultdict(list)
-    for place in places(root):
-        for group in groups_of(place, facts):
-            found[group].append((f"{place.param.owner.path}.{place.param.name}", int(place.param.size)))
-    return found
 
 
 def _file(facts: Facts) -> Groups:

@@ -25,8 +25,17 @@ PROJECTOR = "clip"  # the architecture of a file that reads images or sound for 
 
 
 def document(path: Path, shown: str) -> Document:
+    """With the files that llama.cpp loads beside the model, if it is told to; nothing beside such a file itself."""
     found = of_header(gguf.read(path), shown)
-    found.file_notes = (*found.file_notes, *_beside(path))
+    if gguf_folder.PROJECTOR in path.name.lower():
+        return found
+    for one in gguf_folder.variants(path.parent):
+        if one.is_projector:
+            note = (
+                f"{one.file.name} lies beside it, {one.bytes:,} bytes that read images or sound: not counted here, as"
+                " llama.cpp loads it only with --mmproj; archcalc counts it when it is given itself"
+            )
+            found.file_notes = (*found.file_notes, note)
     return found
 
 
@@ -70,21 +79,18 @@ def _with_further(found: Document, facts: Facts) -> Model | None:
     except InputError:
         model = None
     if model is None or difference(model.build(), facts):
-        found.file_notes = (*found.file_notes, _not_counted(facts))
+        names = [f"blk.{number}" for number in facts.further]
+        starts = tuple(f"{name}." for name in names)
+        several = [stored for name, stored in facts.header.tensors.items() if name.startswith(starts)]
+        numbers, taken = sum(one.elements for one in several), sum(one.bytes for one in several)
+        note = (
+            f"multi-token prediction ({', '.join(names)}): {numbers:,} numbers that are not counted as parameters;"
+            f" their {taken:,} bytes are among those of the weights"
+        )
+        found.file_notes = (*found.file_notes, note)
         return None
     found.data["head"] = wider["head"]
     return model
-
-
-def _not_counted(facts: Facts) -> str:
-    names = [f"blk.{number}" for number in facts.further]
-    starts = tuple(f"{name}." for name in names)
-    several = [stored for name, stored in facts.header.tensors.items() if name.startswith(starts)]
-    numbers, taken = sum(one.elements for one in several), sum(one.bytes for one in several)
-    return (
-        f"multi-token prediction ({', '.join(names)}): {numbers:,} numbers that are not counted as parameters;"
-        f" their {taken:,} bytes are among those of the weights"
-    )
 
 
 def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
@@ -94,12 +100,3 @@ def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
     if kept:
         found.data |= {"cache": kept, "precision": "fp16", **longest(facts)}
     return found
-
-
-def _beside(path: Path) -> list[str]:
-    """Files that llama.cpp loads beside the model, if it is told to."""
-    return [
-        f"{one.file.name} lies beside it, {one.bytes:,} bytes that read images or sound: not counted here, as llama.cpp"
-        " loads it only with --mmproj; archcalc counts it when it is given itself"
-        for one in gguf_folder.projectors(path)
-    ]

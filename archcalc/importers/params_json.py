@@ -78,8 +78,11 @@ def _of_meta(said: Said) -> Said:
 def _of_mistral(said: Said) -> Said:
     fields = {name: said[key] for key, name in _MISTRAL.items() if key in said}
     fields |= {"tie_word_embeddings": bool(said.get("tied_embeddings"))}
-    if said.get("quantization"):
-        fields["quantization_config"] = _quantised(said["quantization"])
+    if stored := said.get("quantization"):  # fp8 with a scale of each matrix and of what enters it
+        known = isinstance(stored, dict) and stored.get("qformat_weight") == "fp8_e4m3"
+        if not known or stored.get("qscheme_act") != "TENSOR":
+            raise InputError("archcalc does not read this quantisation", "give config.json", fields=[("quantization",)])
+        fields["quantization_config"] = {"quant_method": "fp8", "activation_scheme": "static"}
     if not said.get("moe"):
         return {"model_type": "mistral", "architectures": ["MistralForCausalLM"], **fields}
     mixture = said["moe"]
@@ -87,10 +90,3 @@ def _of_mistral(said: Said) -> Said:
         raise InputError("archcalc does not read this mixture of experts", "give config.json", fields=[("moe",)])
     fields |= {"num_local_experts": mixture["num_experts"], "num_experts_per_tok": mixture["num_experts_per_tok"]}
     return {"model_type": "mixtral", "architectures": ["MixtralForCausalLM"], **fields}
-
-
-def _quantised(said: Any) -> Said:
-    """fp8 with a scale of each matrix and of what enters it."""
-    if not isinstance(said, dict) or said.get("qformat_weight") != "fp8_e4m3" or said.get("qscheme_act") != "TENSOR":
-        raise InputError("archcalc does not read this quantisation", "give config.json", fields=[("quantization",)])
-    return {"quant_method": "fp8", "activation_scheme": "static"}

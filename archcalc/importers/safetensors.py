@@ -89,17 +89,13 @@ def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     raw = stream.read(length)
     if len(raw) < length:
         raise _broken("it was cut while it was read")
-    return parsed(raw), length + 8
-
-
-def parsed(raw: bytes) -> dict[str, Any]:
     try:
         found = json.loads(raw, object_pairs_hook=lambda pairs: each_once(pairs, _broken))
     except (ValueError, RecursionError):
         raise _broken("its header is not JSON") from None
     if not isinstance(found, dict):
         raise _broken("its header is not a JSON object")
-    return found
+    return found, length + 8
 
 
 def tensors(found: tuple[dict[str, Any], int], size: int | None = None) -> Tensors:
@@ -156,6 +152,12 @@ def sharded(index: Mapping[str, Any], folder: Path) -> Tensors:
     return joined(index, lambda shard: read(_inside(folder, shard)))
 
 
+def _inside(folder: Path, shard: str) -> Path:
+    if not (folder / shard).is_file():
+        raise InputError(f"the shard {shard} is missing", f"download it into {folder}")
+    return folder / shard
+
+
 def shards(index: Mapping[str, Any]) -> list[str]:
     """The files that an index names. They stand beside it: an index must not lead elsewhere."""
     listed = index.get("weight_map")
@@ -170,8 +172,11 @@ def shards(index: Mapping[str, Any]) -> list[str]:
 
 def joined(index: Mapping[str, Any], held_by: Callable[[str], Tensors]) -> Tensors:
     """What the shards hold together, which must be what the index lists."""
-    weight_names.of_shards(shards(index))
-    found = together(shards(index), held_by)
+    names = shards(index)
+    for name in names:  # an index may list pickles
+        if not name.endswith(".safetensors") and (kind := weight_names.kind(name)):
+            raise InputError(f"the index lists {name}, {kind}", weight_names.CONVERT)
+    found = together(names, held_by)
     missing = sorted(set(index["weight_map"]) - set(found))
     if missing:
         raise InputError(f"the index lists {missing[0]}, which no shard holds", "download the shards again")
@@ -187,9 +192,3 @@ def together(names: Sequence[str], held_by: Callable[[str], Tensors]) -> Tensors
             raise InputError(f"{min(twice)} lies in {name} and in another shard", "download the shards again")
         found.update(held)
     return found
-
-
-def _inside(folder: Path, shard: str) -> Path:
-    if not (folder / shard).is_file():
-        raise InputError(f"the shard {shard} is missing", f"download it into {folder}")
-    return folder / shard

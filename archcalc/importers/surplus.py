@@ -50,12 +50,9 @@ def _further(model: Model, tensors: Tensors) -> list[str]:
     if any(place.param.weight_role is Role.FURTHER_TOKENS for place in found):
         return []
     depth = max((place.layers.end for place in found), default=0)
-
-    def is_behind(name: str) -> bool:
-        layer = _LAYER.search(name)
-        return bool(layer and depth and int(layer[1]) >= depth and not _OTHER.search(name))
-
-    return [name for name in tensors if _FURTHER.search(name) or is_behind(name)]
+    numbered = {name: layer for name in tensors if (layer := _LAYER.search(name)) and depth and not _OTHER.search(name)}
+    behind = {name for name, layer in numbered.items() if int(layer[1]) >= depth}
+    return [name for name in tensors if _FURTHER.search(name) or name in behind]
 
 
 def _copies(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> list[str]:

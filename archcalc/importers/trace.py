@@ -70,10 +70,6 @@ def _answer(asked: dict[str, Any]) -> dict[str, Any]:
     except OSError as reason:
         fact = f"--trace starts Python once more, which failed: {reason.strerror or reason}"
         raise InputError(fact, "run archcalc with a Python that can be started") from None
-    return _checked(ran)
-
-
-def _checked(ran: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(ran.stdout)
     except ValueError:

@@ -11,7 +11,7 @@ INDEX = "model.safetensors.index.json"
 _INDEX = r".+\.safetensors\.index(\.\w+)?\.json"
 SHARD = r"(.+)-([0-9]{5})-of-([0-9]{5})(.*)\.safetensors"
 _TAKES = "can run code when it is opened, so archcalc never opens it"
-_CONVERT = "give the safetensors weights, or the model's config.json"
+CONVERT = "give the safetensors weights, or the model's config.json"
 _KINDS = {
     r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)": f"a PyTorch pickle, which {_TAKES}",
     r".+\.(h5|keras)": "weights of Keras",
@@ -89,17 +89,10 @@ def check(name: str, start: bytes) -> None:
     """Raise an error for a weight file in a format that is not read."""
     check_fetched(start)
     if what := kind(name, start):
-        raise InputError(f"this is {what}", _CONVERT)
+        raise InputError(f"this is {what}", CONVERT)
 
 
 def check_fetched(start: bytes) -> None:
     """Raise an error for a Git LFS pointer file."""
     if start.startswith(POINTER):
         raise InputError("this is a Git LFS pointer, not the file itself", "run `git lfs pull` in its folder")
-
-
-def of_shards(listed: Collection[str]) -> None:
-    """An index may list pickles."""
-    name = next((name for name in sorted(listed) if not name.endswith(".safetensors") and kind(name)), None)
-    if name:
-        raise InputError(f"the index lists {name}, {kind(name)}", _CONVERT)

@@ -88,7 +88,10 @@ class Held:
         held = sum(use.weights for name, use in self.used.items() if name in self.tensors and use.role == PARAMETER)
         if held != counted:
             more = held - counted
-            return f"{self.file} holds {held:,} weights, {_difference(more)} than the config says{self._reason(more)}"
+            alone = [name for name in self.tensors if more > 0 and self.used[name].weights == more]
+            head = [name for name in alone if "head" in name or "output" in name]
+            reason = f": {(head or alone)[0]} is as large as that" if alone else ""  # a tensor that alone explains it
+            return f"{self.file} holds {held:,} weights, {_difference(more)} than the config says{reason}"
         return self._by_bytes(f"holds {held:,} weights, as the config says, and ")
 
     def _by_bytes(self, first: str) -> str:
@@ -99,12 +102,6 @@ class Held:
         if not self.differs:
             return f"{self.file} {first}takes {self.bytes:,} bytes, as {said}"
         return f"{self.file} {first}takes {self.bytes:,} bytes, {_difference(self.bytes - expected)} than {said}"
-
-    def _reason(self, more: int) -> str:
-        """A tensor that alone explains it."""
-        alone = [name for name in self.tensors if more > 0 and self.used[name].weights == more]
-        head = [name for name in alone if "head" in name or "output" in name]
-        return f": {(head or alone)[0]} is as large as that" if alone else ""
 
     def on_disk(self) -> OnDisk:
         """The bytes of the files in the place of what the config says."""

@@ -109,8 +109,11 @@ def m2m_100(c: Config) -> Fields:
 def marian(c: Config) -> Fields:
     """Marian translation models: BART with sinusoidal positions stored as parameters, optional separate
     vocabularies."""
-    alone, vocab, decoder_vocab = c.task == "causal", c.size("vocab_size"), _decoder_vocab(c)
-    tables = when(not _shares(c), embedding={})
+    alone, vocab, tied = c.task == "causal", c.size("vocab_size"), c.flag("tie_word_embeddings")
+    decoder_vocab, shares = c.size_or("decoder_vocab_size", vocab), c.flag("share_encoder_decoder_embeddings")
+    if shares and tied and not alone:
+        decoder_vocab = vocab
+    tables = when(not shares, embedding={})
     fields = bart_like.bart(
         c, norm=bart_like.POST_NORM, position=bart_like.positions(c, "sinusoidal", stored=True), **tables
     )
@@ -119,21 +122,7 @@ def marian(c: Config) -> Fields:
     if alone:
         return {**fields, "vocab": decoder_vocab, "head": _head_of(vocab, fields["head"])}
     fields["decoder"] = {**fields["decoder"], "vocab": decoder_vocab}
-    return {**fields, **when(_shares(c), head=_head_of(vocab, fields["head"]))}
-
-
-def _shares(c: Config) -> bool:
-    """Encoder and decoder may share one embedding."""
-    return c.flag("share_encoder_decoder_embeddings")
-
-
-def _decoder_vocab(c: Config) -> int:
-    """The decoder may have its own vocabulary, unless it shares the encoder's embedding."""
-    vocab, tied = c.size("vocab_size"), c.flag("tie_word_embeddings")
-    own = c.size_or("decoder_vocab_size", vocab)
-    if _shares(c) and tied and c.task != "causal":
-        return vocab
-    return own
+    return {**fields, **when(shares, head=_head_of(vocab, fields["head"]))}
 
 
 def _head_of(vocab: int, head: Value) -> Value:

@@ -60,18 +60,13 @@ def beit(c: Config) -> Fields:
     table: heads.Table = {
         "base": c.choose("use_mean_pooling", _averaged, heads.none),
         "image": lambda: _classes(c),
-        "backbone": lambda: _backbone(c),
+        "backbone": lambda: vit_like.backbone(c),
         "masked_image": lambda: heads.classifier(c.size("vocab_size"), pool="patches", **when(not averaged, norm=True)),
     }
     fields = _beit(c, final_norm=not averaged or c.task == "masked_image")
-    return {**fields, "head": heads.for_task(c, table)}
-
-
-def _backbone(c: Config) -> Value:
-    """The backbone's patch features; the convolutions after them are not counted."""
-    if c.flag("add_fpn"):
+    if c.task == "backbone" and c.flag("add_fpn"):  # convolutions behind the patch features
         raise c.refused("add_fpn")
-    return vit_like.backbone(c)
+    return {**fields, "head": heads.for_task(c, table)}
 
 
 def _data2vec_vision(c: Config) -> Fields:

@@ -40,12 +40,7 @@ def clip_text_model(c: Config) -> Fields:
     """Text encoder of CLIP: a transformer with a causal mask."""
     table: heads.Table = {
         "base": heads.none,
-        "projection": lambda: {
-            "kind": "classifier",
-            "classes": c.size("projection_dim"),
-            "bias": False,
-            "pool": "last",
-        },
+        "projection": lambda: heads.classifier(c.size("projection_dim"), bias=False, pool="last"),
     }
     return {
         **_tower(c),
@@ -61,7 +56,7 @@ def clip_vision_model(c: Config) -> Fields:
     normed = {"pool": "class", "norm": True}
     table: heads.Table = {
         "base": lambda: {"kind": "none", **normed},
-        "projection": lambda: {"kind": "classifier", "classes": c.size("projection_dim"), "bias": False, **normed},
+        "projection": lambda: heads.classifier(c.size("projection_dim"), bias=False, **normed),
     }
     return {
         **_tower(c),

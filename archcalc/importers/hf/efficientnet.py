@@ -85,27 +85,18 @@ def _calls(c: Config) -> conv_like.Items:
         raise c.wrong("depthwise_padding", "a list of blocks")
     calls: conv_like.Items = []
     for index, block in enumerate(found):
-        call = _called(c, block)
+        squeezed = max(1, int(block.into * conv_like.number(c, "squeeze_expansion_ratio")))
+        widened = when(block.expand > 1, inner=block.into * block.expand)
+        kernel = when(block.kernel != 3, kernel=block.kernel)
+        call: Fields = {"block": block.name, "out": block.out, "squeezed": squeezed, **widened, **kernel}
         if block.name == "inverted_shrinking":
             call |= _zeros(c, block, index not in shifted)
         if block.name == "inverted_residual":
-            call |= _dropped(c, index / len(found))
+            conv_like.dropout(c, "drop_connect_rate")  # a rate that grows from block to block
+            rate = c.get("drop_connect_rate") * (index / len(found))
+            call |= when(rate, drop=round(rate, DIGITS))
         calls.append(call)
     return calls
-
-
-def _called(c: Config, block: Block) -> Fields:
-    squeezed = max(1, int(block.into * conv_like.number(c, "squeeze_expansion_ratio")))
-    widened = when(block.expand > 1, inner=block.into * block.expand)
-    kernel = when(block.kernel != 3, kernel=block.kernel)
-    return {"block": block.name, "out": block.out, "squeezed": squeezed, **widened, **kernel}
-
-
-def _dropped(c: Config, share: float) -> Fields:
-    """The rate of dropout grows from block to block."""
-    rate = c.get("drop_connect_rate")
-    conv_like.dropout(c, rate, "drop_connect_rate")
-    return when(rate * share, drop=round(rate * share, DIGITS))
 
 
 def _zeros(c: Config, block: Block, shifted: bool) -> Fields:
@@ -148,4 +139,4 @@ def _end(c: Config) -> conv_like.Items:
     heads.only(c, "base", "image")
     if c.task == "base":
         return pooled
-    return [*pooled, *conv_like.dropout(c, c.get("dropout_rate"), "dropout_rate"), *conv_like.classifier(c)]
+    return [*pooled, *conv_like.dropout(c, "dropout_rate"), *conv_like.classifier(c)]

@@ -82,20 +82,15 @@ def _alibi_decoder(c: Config, *, act: str, **more: Value) -> Fields:
 
 def gpt2(c: Config) -> Fields:
     """GPT-2 and GPT-SW3: learned positions, a non-gated FFN, biases everywhere."""
-    if c.task == "double":
-        return _gpt2(c, head=_two_heads(c))
-    return _gpt2(c)
-
-
-def _two_heads(c: Config) -> Fields:
-    """The double-heads class: an LM head and a multiple-choice head with one score per sequence."""
-    kind = heads.language(c)
+    if c.task != "double":
+        return _gpt2(c)
+    kind = heads.language(c)  # beside it, a multiple-choice head with one score per sequence
     classes = c.size("n_embd")
     if c.given("summary_proj_to_labels"):
         classes = 1
     pool = {"first": "class", "mean": "mean"}.get(c.text("summary_type"), "last")
     second = heads.classifier(classes, pool=pool)
-    return {"kind": kind, **when(c.given("summary_use_proj"), beside=second)}
+    return _gpt2(c, head={"kind": kind, **when(c.given("summary_use_proj"), beside=second)})
 
 
 def gpt_bigcode(c: Config) -> Fields:

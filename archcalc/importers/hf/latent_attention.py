@@ -78,24 +78,17 @@ def _deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True,
 
 def _kimi(c: Config, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Value) -> Fields:
     """`attention` and `delta` are omitted if no block has them."""
+    if c.flag("tie_word_embeddings"):
+        c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
     fields = {
         "kv_heads": None,
         "head_dim": None,
         **where_used(mixers, attention=lambda: attention, delta=lambda: delta),
         "position": None,
         "decoder": paired(mixers, parts),
-        "head": _own_head(c),
+        "head": "lm" if c.task == "causal" else heads.of_decoder(c),  # the class never ties it
     }
     return decoder(c, **{**fields, **more})
-
-
-def _own_head(c: Config) -> Value:
-    """The class never ties its head to the token embedding."""
-    if c.flag("tie_word_embeddings"):
-        c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
-    if c.task == "causal":
-        return "lm"
-    return heads.of_decoder(c)
 
 
 def _kimi_experts(c: Config) -> Fields:
@@ -227,18 +220,14 @@ def bailing_hybrid(c: Config) -> Fields:
     widths = {field: c.size(key) for field, key in {**sizes, "v_dim": "v_head_dim"}.items()}
     attention = {"kind": "mla", **widths, "gate": "head", "bias": c.flag("attention_bias")}
     turned = when("attention" in found, position=position)
-    return _kimi(c, found, parts, attention=attention, delta=_ling_delta(c), **made, **turned)
-
-
-def _ling_delta(c: Config) -> Fields:
-    """Sizes that the class derives from the attention sizes, unless the file has them."""
-    return {
+    delta = {  # sizes that the class derives from the attention sizes, unless the file has them
         "kind": "kda",
         "heads": c.size_or("linear_num_heads", c.size("num_attention_heads")),
         "head_dim": c.size_or("linear_head_dim", c.size("head_dim")),
         "conv": c.size_or("linear_conv_kernel_dim", c.size("short_conv_kernel_size")),
         "squeeze": False,
     }
+    return _kimi(c, found, parts, attention=attention, delta=delta, **made, **turned)
 
 
 TYPES = {"deepseek_v32": partial(deepseek_v32, shares=False), "glm_moe_dsa": partial(deepseek_v32, shares=True)}

@@ -25,12 +25,12 @@ def _depthwise(c: Config, **more: Value) -> Fields:
 
 
 def _end(c: Config) -> conv_like.Items:
-    rate = c.get("classifier_dropout_prob")
+    c.skip("classifier_dropout_prob")
     pooled = [*conv_like.POOLED, "flatten"]
     heads.only(c, "base", "image")
     if c.task == "base":
         return pooled
-    return [*pooled, *conv_like.dropout(c, rate, "classifier_dropout_prob"), *conv_like.classifier(c)]
+    return [*pooled, *conv_like.dropout(c, "classifier_dropout_prob"), *conv_like.classifier(c)]
 
 
 def mobilenet_v1(c: Config) -> Fields:

@@ -20,21 +20,13 @@ def _residual_network(c: Config, stem: conv_like.Items, branch: conv_like.Items,
             "backbone": lambda: conv_like.note_features(c, len(found)),
         },
     )
-    return conv_like.network(
-        c,
-        [*stem, *_calls(c, found, parameters), *end],
-        blocks=_blocks(branch, conv_like.act(c), list(parameters)),
-        conv=conv_like.NORMED,
-    )
-
-
-def _blocks(branch: conv_like.Items, word: str, parameters: list[str]) -> Fields:
-    """Where the shape stays what comes in is added as it is, else through a projection."""
+    layers, word = [*stem, *_calls(c, found, parameters), *end], conv_like.act(c)
     needed = {"out": "required", **dict.fromkeys(parameters, "required")}
-    return {
+    blocks = {  # where the shape stays what comes in is added as it is, else through a projection
         "identity_block": {"parameters": {**needed, "stride": 1}, "layers": [{"residual": branch, "act": word}]},
         "projection_block": {"parameters": {**needed, "stride": 1}, "layers": [{"add": [branch, SHORTCUT]}, word]},
     }
+    return conv_like.network(c, layers, blocks=blocks, conv=conv_like.NORMED)
 
 
 def _calls(c: Config, found: list[tuple[int, int]], parameters: dict[str, Value]) -> conv_like.Items:

@@ -17,37 +17,20 @@ def translate(c: Config) -> Fields:
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
         "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
     }
-    if c.task == "audio":
-        return _listening(c, {**bart_like.stack_of(c, "encoder"), **heard})
+    usual: Fields = {
+        "encoder": {**bart_like.stack_of(c, "encoder"), **heard},
+        "d_model": c.size("d_model"),
+        "attention": {"bias": ["q", "v", "o"]},
+        "ffn": {"act": activation(c, "activation_function")},
+    }
+    if c.task == "audio":  # the encoder alone, a projection of every position, and a classifier on their mean
+        labels, width = heads.labels(c), c.size("classifier_proj_size")
+        weighted = when(c.flag("use_weighted_layer_sum"), layers="weighted")
+        return {**usual, "head": heads.classifier(labels, pool="mean", project=width, **weighted)}
     position = {"kind": "learned", "length": c.size("max_target_positions")}
     decoder: Fields = {**bart_like.stack_of(c, "decoder"), "position": position}
-    stacks: Fields = {"encoder": {**bart_like.stack_of(c, "encoder"), **heard}, "decoder": decoder}
+    stacks: Fields = {"decoder": decoder}
     if c.task == "causal":
         looking = {**decoder, "pattern": ["attention cross ffn"]}
         stacks = {"cross": {"memory": c.size("d_model")}, "encoder": None, "decoder": looking}
-    return {
-        "vocab": c.size("vocab_size"),
-        "d_model": c.size("d_model"),
-        "attention": {"bias": ["q", "v", "o"]},
-        "ffn": {"act": activation(c, "activation_function")},
-        **stacks,
-        "head": head,
-    }
-
-
-def _listening(c: Config, encoder: Fields) -> Fields:
-    """Audio classification: the encoder alone, a projection of every position, and a classifier on their mean."""
-    return {
-        "d_model": c.size("d_model"),
-        "attention": {"bias": ["q", "v", "o"]},
-        "ffn": {"act": activation(c, "activation_function")},
-        "encoder": encoder,
-        "head": {
-            "kind": "classifier",
-            "classes": heads.labels(c),
-            "bias": True,
-            "pool": "mean",
-            "project": c.size("classifier_proj_size"),
-            **when(c.flag("use_weighted_layer_sum"), layers="weighted"),
-        },
-    }
+    return {"vocab": c.size("vocab_size"), **usual, **stacks, "head": head}

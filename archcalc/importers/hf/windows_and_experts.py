@@ -81,18 +81,13 @@ def cohere2_moe(c: Config) -> Fields:
             c,
             parts,
             lambda: experts(c, "num_experts", "intermediate_size", shared="num_shared_experts"),
-            lambda: _dense(c),
+            lambda: {**ffn(c), "width": c.size_or("prefix_dense_intermediate_size", c.size("intermediate_size"))},
         ),
         norm={"kind": "layer", "bias": False},
         parallel="shared",
         position=rope(c, head_dim(c)),
         **attentions(_kinds(c, parts, first), parts),
     )
-
-
-def _dense(c: Config) -> Fields:
-    width = c.size_or("prefix_dense_intermediate_size", c.size("intermediate_size"))
-    return {**ffn(c), "width": width}
 
 
 def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:

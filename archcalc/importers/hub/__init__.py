@@ -20,7 +20,7 @@ __all__ = ["document", "repository"]
 def document(wanted: Repository, *, trace: bool = False) -> Document:
     """The config's spec, compared with the weights' headers where the repository has any."""
     try:
-        if not settings.is_offline():
+        if not settings.is_set("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
             return _asked(wanted, trace)
         folder = cache.snapshot(wanted)
         if folder is None:
@@ -66,7 +66,15 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
         found = files.of_files(held, f"{remote.repository.shown}/{beside.CONFIG}", trace=trace)
     except InputError as error:
         error.file = error.file or beside.CONFIG
-        return _tensors_alone(remote, error)
+        if error.field not in folders.UNREAD or not weight_names.chosen(remote.names):
+            raise
+        try:
+            tensors = weights.tensors(remote)
+        except InputError:
+            raise error from None
+        if tensors is None:
+            raise
+        return folders.tensors_alone(tensors, remote.repository.shown, "the repository", error)
     if found.data.get("family") == "weights":
         return found
     try:
@@ -76,18 +84,6 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
     if tensors is None:
         return folders.by_config_alone(found, weight_names.unread(remote.names))
     return weights_check.with_weights(found, tensors, "the repository")
-
-
-def _tensors_alone(remote: Remote, error: InputError) -> Document:
-    if error.field not in folders.UNREAD or not weight_names.chosen(remote.names):
-        raise error
-    try:
-        tensors = weights.tensors(remote)
-    except InputError:
-        raise error from None
-    if tensors is None:
-        raise error
-    return folders.tensors_alone(tensors, remote.repository.shown, "the repository", error)
 
 
 def _of_weights(remote: Remote) -> Document:

@@ -70,17 +70,12 @@ def _of_url(written: str) -> tuple[str, str]:
     if not path or path[0] in _OTHER_PAGES:
         raise InputError(f"{written} is not the page of a model", _HINT)
     view = next((place for place, part in enumerate(path[1:3], 1) if part in _VIEWS), min(len(path), 2))
-    return "/".join(path[:view]), _revision(written, path[view + 1 :] if path[view:] else [], path[view:])
-
-
-def _revision(written: str, behind: list[str], rest: list[str]) -> str:
-    """Parses what follows `tree` or `blob`: a revision, and a file at the top level of the repository."""
-    if not rest:
-        return ""
+    name, behind = "/".join(path[:view]), path[view + 1 :]
+    if not path[view:]:
+        return name, ""
+    # behind `tree` or `blob`: a revision, and a file at the top level of the repository
     file = behind[1] if len(behind) == 2 else ""
-    if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not file.endswith(_READ)):
-        raise InputError(
-            f"{written} points into a subfolder of a repository",
-            f"archcalc reads only its top level: {_HINT}; or download the file",
-        )
-    return behind[0]
+    if path[view] not in _VIEWS or not behind or len(behind) > 2 or (file and not file.endswith(_READ)):
+        hint = f"archcalc reads only its top level: {_HINT}; or download the file"
+        raise InputError(f"{written} points into a subfolder of a repository", hint)
+    return name, behind[0]

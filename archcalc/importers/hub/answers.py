@@ -6,24 +6,19 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hub.address import Repository
 from archcalc.importers.hub.web import Answer
 
-NO_FILE = ("", "EntryNotFound")
-
 
 def body(found: Answer, repository: Repository, *, token: bool) -> bytes | None:
-    """None for a file that the repository does not have."""
+    """None for a file that the repository does not have; every other status is an error."""
     code = found.headers.get("x-error-code", "")
     if found.status in (200, 206):
         return found.body
-    if found.status == 404 and code in NO_FILE:
+    if found.status == 404 and code in ("", "EntryNotFound"):
         return None
-    raise told(found, repository, code, token=token)
-
-
-def told(found: Answer, repository: Repository, code: str, *, token: bool) -> InputError:
-    """The error for each known status."""
-    status = found.status
-    if code == "GatedRepo":
-        fact, hint = _gated(repository, token=token)
+    status, accept = found.status, f"accept its licence on {repository.page}"
+    if code == "GatedRepo" and token:
+        fact, hint = "this repository is gated, and the token's account has no access", f"{accept} with that account"
+    elif code == "GatedRepo":
+        fact, hint = "this repository is gated", f"{accept}, then log in with `hf auth login` or set HF_TOKEN"
     elif code == "RevisionNotFound":
         fact, hint = f"it has no revision {repository.revision or 'main'}", "name a branch, a tag or a commit"
     elif code == "DisabledRepo":
@@ -35,14 +30,7 @@ def told(found: Answer, repository: Repository, code: str, *, token: bool) -> In
         fact, hint = "there is no such repository, or it is private", f"check the spelling; a private one {private}"
     else:
         fact, hint = _refused(found)
-    return InputError(f"{fact} ({status})", hint, field=repository.shown)
-
-
-def _gated(repository: Repository, *, token: bool) -> tuple[str, str]:
-    accept = f"accept its licence on {repository.page}"
-    if token:
-        return "this repository is gated, and the token's account has no access", f"{accept} with that account"
-    return "this repository is gated", f"{accept}, then log in with `hf auth login` or set HF_TOKEN"
+    raise InputError(f"{fact} ({status})", hint, field=repository.shown)
 
 
 def _refused(found: Answer) -> tuple[str, str]:

@@ -30,18 +30,15 @@ def endpoint() -> str:
     return written
 
 
-def is_offline() -> bool:
-    return any(_is_true(name) for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
-
-
-def _is_true(name: str) -> bool:
-    return os.environ.get(name, "").upper() in _TRUE
+def is_set(*names: str) -> bool:
+    """Whether one of these switches is on."""
+    return any(os.environ.get(name, "").upper() in _TRUE for name in names)
 
 
 def token() -> str:
     """HF_TOKEN, or the token stored by `hf auth login`; empty if there is none."""
     given = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN") or ""
-    found = given.strip() or ("" if _is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN") else _kept_token())
+    found = given.strip() or ("" if is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") else _kept_token())
     if not re.fullmatch(r"[\x21-\x7e]*", found):
         raise InputError("HF_TOKEN contains characters that a token cannot have", "copy the token again")
     return found

@@ -67,18 +67,15 @@ class Question:
         """Raises Unreachable, or InputError for an unusable answer."""
         while not self.done.wait(max(0.0, self.until - time.monotonic())):
             if time.monotonic() >= self.until:
-                self._give_up()
+                self.given_up = True
+                if self.socket is not None:
+                    with contextlib.suppress(OSError):
+                        self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads from it
                 raise Unreachable(f"{_host(self.url)}: nothing {self.step}")
         if isinstance(self.found, Answer):
             return self.found
         assert self.found is not None
         raise _told(self.found, _host(self.url)) from None
-
-    def _give_up(self) -> None:
-        self.given_up = True
-        if self.socket is not None:
-            with contextlib.suppress(OSError):
-                self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads from it
 
     def connected(self, to: socket.socket) -> None:
         self.socket = to

@@ -53,7 +53,7 @@ def _headers(remote: Remote, names: Sequence[str]) -> dict[str, safetensors.Tens
         try:
             start = remote.start(question)
             if start is not None:
-                found[name] = _read(_whole(remote, name, start))
+                found[name] = _read(remote, name, start)
         except InputError as error:
             error.file = error.file or name
             raise
@@ -70,19 +70,15 @@ def _asked(remote: Remote, names: Sequence[str]) -> Iterator[tuple[str, Question
     yield from waiting
 
 
-def _whole(remote: Remote, name: str, start: Start) -> Start:
-    """Requests the rest of a header that is longer than the first request."""
-    length = 8 + int.from_bytes(start.raw[:8], "little")
-    if not FIRST <= len(start.raw) < length <= 8 + safetensors.LONGEST:
-        return start
-    again = remote.start(remote.ask(name, length))
-    return start if again is None else Start(again.raw, start.size)
-
-
-def _read(start: Start) -> safetensors.Tensors:
+def _read(remote: Remote, name: str, start: Start) -> safetensors.Tensors:
+    """Requests a header that is longer than the first request once more, as a whole."""
+    raw, length = start.raw, 8 + int.from_bytes(start.raw[:8], "little")
+    if FIRST <= len(raw) < length <= 8 + safetensors.LONGEST:
+        again = remote.start(remote.ask(name, length))
+        raw = raw if again is None else again.raw
     size = 8 + safetensors.LONGEST if start.size is None else start.size
     try:
-        return safetensors.tensors(safetensors.header(BytesIO(start.raw), size), start.size)
+        return safetensors.tensors(safetensors.header(BytesIO(raw), size), start.size)
     except InputError as error:
         error.hint = _DAMAGED
         raise

@@ -55,9 +55,11 @@ def built(
         except InputError:
             raise
         except Exception as reason:  # a config class and its models raise whatever they like
-            raise _not_built(reason, attempts) from None
-    if attempts:
-        raise _outside(attempts)
+            if not attempts:
+                raise _not_built(reason) from None
+    if attempts:  # even where transformers went on without: what it would have built with an answer is not known
+        fact = f"to build it, transformers tries to reach outside of this file ({attempts[0]}), which was prevented"
+        raise InputError(fact, "a config that refers to another repository cannot be traced")
     return module
 
 
@@ -123,16 +125,8 @@ def _default_dtype(torch: Any, name: str) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _not_built(reason: Exception, attempts: list[str]) -> InputError:
-    if attempts:
-        return _outside(attempts)
+def _not_built(reason: Exception) -> InputError:
     if isinstance(reason, MemoryError):
         return InputError("transformers needs more memory to build it than it is given", "check the config's sizes")
     fact = f"transformers cannot build it: {type(reason).__name__}: {' '.join(str(reason).split())[:200]}"
     return InputError(fact, "check the config: transformers must accept it")
-
-
-def _outside(attempts: list[str]) -> InputError:
-    """Even where transformers went on without: what it would have built with an answer is not known."""
-    fact = f"to build it, transformers tries to reach outside of this file ({attempts[0]}), which was prevented"
-    return InputError(fact, "a config that refers to another repository cannot be traced")

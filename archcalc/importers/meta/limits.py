@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Iterator
@@ -23,16 +22,11 @@ _HINT = "check the config's sizes; archcalc reads larger models only where it re
 
 def check_sizes(config: dict[str, Any]) -> None:
     """Refuse at once what would be built for hours: each layer is an object of its own, even without weights."""
+    limits = {_LAYERS: MOST_LAYERS, _ENTRIES: MOST_ENTRIES}
     for key, number in _numbers(config):
-        if number > _most(key):
-            fact = f"{number:,} is more than transformers can build: at most {int(_most(key)):,}"
-            raise InputError(fact, _HINT, field=key)
-
-
-def _most(key: str) -> float:
-    if _LAYERS.fullmatch(key):
-        return MOST_LAYERS
-    return MOST_ENTRIES if _ENTRIES.fullmatch(key) else math.inf
+        most = next((most for pattern, most in limits.items() if pattern.fullmatch(key)), number)
+        if number > most:
+            raise InputError(f"{number:,} is more than transformers can build: at most {most:,}", _HINT, field=key)
 
 
 def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:

@@ -21,23 +21,19 @@ def bart(c: Config, *, embedding_norm: bool = False, **more: Value) -> Fields:
     """`more` is what a family adds or has differently; a decoder alone looks at what another model read."""
     norm = when(embedding_norm, norm=True)
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
-    usual = {
+    usual: Fields = {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "ffn": {"act": activation(c, "activation_function")},
         "embedding": norm,
-        **_stacks(c, norm),
-        "head": head(c),
     }
-    return {**usual, **more}
-
-
-def _stacks(c: Config, norm: Fields) -> Fields:
     if c.task == "causal":
         looking = {**stack_of(c, "decoder"), "pattern": ["attention cross ffn"]}
-        return {"cross": {"memory": c.size("d_model")}, "decoder": looking}
-    embedding = {**norm, **shared_table(c)}
-    return {"embedding": embedding, "encoder": stack_of(c, "encoder"), "decoder": stack_of(c, "decoder")}
+        usual |= {"cross": {"memory": c.size("d_model")}, "decoder": looking}
+    else:
+        usual |= {"embedding": {**norm, **shared_table(c)}}
+        usual |= {name: stack_of(c, name) for name in ("encoder", "decoder")}
+    return {**usual, "head": head(c), **more}
 
 
 def shared_table(c: Config) -> Fields:

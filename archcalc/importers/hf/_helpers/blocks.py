@@ -36,7 +36,7 @@ def where_used(words: Container[str], **parts: Callable[[], Any]) -> Fields:
 
 def head_dim(c: Config) -> int:
     """head_dim of the file or the class; most classes default to hidden_size // num_attention_heads."""
-    return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
+    return c.size_or("head_dim", even_heads(c))
 
 
 def even_heads(c: Config) -> int:

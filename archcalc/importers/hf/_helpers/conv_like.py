@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert
+from archcalc.importers.hf._helpers.dropout import fraction
 
 Items = list[Value]
 
@@ -11,7 +12,6 @@ POOLED: Items = [{"pool": "average", "to": 1}]
 NORMED = {"bias": False, "norm": "batch"}  # a convolution with a batch norm behind it
 FEATURES = {inert.FEATURES: "stage_names out_features out_indices _out_features _out_indices"}
 MOST_BLOCKS = 10_000  # a translator lists them one by one
-CERTAIN = 0.99  # stands for a dropout of 1, which PyTorch takes and the spec does not: either way there is a mask
 _OWN_WORD = ("relu6", "mish", "hardswish")  # activations that networks have beyond those of Transformers
 
 
@@ -95,11 +95,10 @@ def act(c: Config, key: str = "hidden_act") -> str:
     return activation(c, key)
 
 
-def dropout(c: Config, rate: Value, key: str) -> Items:
+def dropout(c: Config, key: str) -> Items:
     """A layer of dropout, none where its rate is zero."""
-    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
-        raise c.wrong(key, "a fraction from 0 to 1")
-    return [{"dropout": min(float(rate), CERTAIN)}] * bool(rate)
+    rate = fraction(c, key)
+    return [{"dropout": rate}] * bool(rate)
 
 
 def classifier(c: Config) -> Items:

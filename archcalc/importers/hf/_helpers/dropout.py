@@ -28,16 +28,13 @@ def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
     c.notes += [f"{key} is left out of training's memory" for key in INSIDE if _rate(c, key)]
     if branches:
         fields = {**fields, "dropout": branches}
-    if attention is not None and attention != branches and _attends(fields):
-        fields = {**fields, "attention": {**(fields.get("attention") or {}), "dropout": attention}}
-    return fields
-
-
-def _attends(fields: dict[str, Any]) -> bool:
-    """Whether a block has attention: a purely recurrent stack has no attention weights for dropout."""
     variants = fields.get("variants") or {}
     words = {"attention", *(word for word, said in variants.items() if said.get("like") == "attention")}
-    return any(words & set(line.split()) for name in ("encoder", "decoder") for line in _lines(fields.get(name)))
+    lines = [line for name in ("encoder", "decoder") for line in _lines(fields.get(name))]
+    attends = any(words & set(line.split()) for line in lines)  # a purely recurrent stack has no attention weights
+    if attention is not None and attention != branches and attends:
+        fields = {**fields, "attention": {**(fields.get("attention") or {}), "dropout": attention}}
+    return fields
 
 
 def _lines(stack: Any) -> list[str]:
@@ -54,6 +51,11 @@ def _rate(c: Config, *keys: str) -> float | None:
     key = next((key for key in keys if c.named(key) in c.declared), None)
     if key is None or c.get(key) is None:
         return None
+    return fraction(c, key)
+
+
+def fraction(c: Config, key: str) -> float:
+    """A rate of dropout, as the spec takes it."""
     value = c.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise c.wrong(key, "a fraction from 0 to 1")

@@ -22,9 +22,16 @@ from archcalc.spec.yaml_reader import Document, read
 def document(said: dict[str, Any], file: str) -> Document:
     """The spec of a config, as a document for `from_document`."""
     text = text_of(said)
-    said, family, note = _read_as(text.said)
-    config = Config(said["model_type"], said)
-    config.notes += filter(None, (*text.notes, note))
+    like = readable_type(text.said)
+    family = translator(like)
+    if family is None:
+        raise unknown_type(text.said)
+    said = {**text.said, "model_type": like}
+    config = Config(like, said)
+    config.notes += text.notes
+    if like != text.said.get("model_type"):
+        named = f"model_type {text.said.get('model_type')} is read as {like}"
+        config.notes.append(f"{named}, whose class {said['architectures'][0]} the config names")
     translated = with_dropout(config, _translated(family, config, text))
     translated["scope"] = scope(config, text, translated)
     # by the classes of the type, so that a config without `architectures` counts the same
@@ -51,18 +58,6 @@ def document(said: dict[str, Any], file: str) -> Document:
 def _fused_classes() -> frozenset[str]:
     """Whose GGUF files store q, k and v as one fused matrix, which llama.cpp's quantisation mixes single out."""
     return frozenset(read((data_root() / "gguf" / "fused_qkv.yaml").read_bytes(), "fused_qkv.yaml").data["classes"])
-
-
-def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], Family, str]:
-    """The config with the type that it is read as, and a note where the file calls it something else."""
-    model_type, like = said.get("model_type"), readable_type(said)
-    family = translator(like)
-    if family is None:
-        raise unknown_type(said)
-    if like == model_type:
-        return said, family, ""
-    note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
-    return {**said, "model_type": like}, family, note
 
 
 def _quantization(config: Config) -> dict[str, Any] | None:

@@ -25,22 +25,18 @@ def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | Non
     head, further = fields.get("head"), _further(c.spelled)
     if isinstance(head, dict) and "mtp" in head:
         further = []
-    elif not further:
-        c.notes += _perhaps(c)
+    elif not further and not any(key in c.spelled for key in MTP):
+        # checkpoints such as Qwen3-Next's contain multi-token prediction layers, which their configs do not mention
+        skipped = json.loads((data_root() / "hf" / "unloaded.json").read_text(encoding="utf-8"))
+        if skipped.get(c.type):
+            words = "the checkpoint may contain multi-token prediction layers, which transformers does not load"
+            c.notes.append(f"{words}: not counted")
     left_out = [*text.left_out, *further]
     if not left_out:
         return None
     if text.outer:
         return {"part": "text model", "of": text.outer, "left_out": left_out}
     return {"part": "main model", "of": c.type, "left_out": left_out}
-
-
-def _perhaps(c: Config) -> list[str]:
-    """Qwen3-Next checkpoints contain multi-token prediction layers, which the config does not mention."""
-    skipped = json.loads((data_root() / "hf" / "unloaded.json").read_text(encoding="utf-8")).get(c.type)
-    if not skipped or any(key in c.spelled for key in MTP):
-        return []
-    return ["the checkpoint may contain multi-token prediction layers, which transformers does not load: not counted"]
 
 
 def untied(fields: dict[str, Any]) -> list[str]:
@@ -68,6 +64,4 @@ def _further(said: dict[str, Any]) -> list[str]:
     layers = next((said[key] for key in MTP if type(said.get(key)) is int and said[key] > 0), 0)
     if not layers:
         return []
-    if layers == 1:
-        return ["multi-token prediction (1 layer)"]
-    return [f"multi-token prediction ({layers} layers)"]
+    return [f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"]

@@ -20,9 +20,7 @@ def stack(lines: list[str], usual: str = "attention ffn") -> Any:
 
 def spelled_out(stack: Any) -> dict[str, Any]:
     """A stack as a mapping of its own, also where a number of blocks says it all."""
-    if isinstance(stack, dict):
-        return dict(stack)
-    return {"blocks": stack}
+    return dict(stack) if isinstance(stack, dict) else {"blocks": stack}
 
 
 def written(lines: list[str]) -> list[Any]:

@@ -52,19 +52,17 @@ def readable_type(said: Said) -> str:
     if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
         return model_type
     like = of_class(said)
-    if like and _is_spelled_out(said, like):
-        return like
-    return model_type
-
-
-def _is_spelled_out(said: Said, like: str) -> bool:
-    """Whether a file says all of a type's sizes, by their names, and nothing else: its class may have any default."""
+    if not like:
+        return model_type
+    # whether the file says all of a type's sizes, by their names, and nothing else: its class may have any default
     about = described(like)
     named = {about["aliases"].get(key, key) for key in said}
     sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
     inert = {*keys_of(translators()[like].inert), *listed("uncounted"), *listed("undeclared")}
     others = {key for key in said if _tells(key)} - _declared()[like] - inert
-    return {about["aliases"].get(key, key) for key in sizes} <= named and not others
+    if others or not {about["aliases"].get(key, key) for key in sizes} <= named:
+        return model_type
+    return like
 
 
 def of_class(said: Said) -> str | None:
@@ -85,7 +83,10 @@ def _closest(said: Said) -> str:
         return f"the closest supported type is {like}, whose class {said['architectures'][0]} the config names"
     like, shared, others = _by_fields(said)
     if like:
-        return f"the closest supported type is {like}, by the fields {', '.join(shared)}{_caution(said, like, others)}"
+        unlike = f" (but {like} has no {', '.join(others)})" if others else ""
+        if said["model_type"] not in built_by_transformers():
+            unlike += f'; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
+        return f"the closest supported type is {like}, by the fields {', '.join(shared)}{unlike}"
     task, plain = _kind(said)
     if task in ("causal", "") or "text_config" in said:
         return "neither its class nor its fields are like one that is read"
@@ -96,16 +97,6 @@ def _kind(said: Said) -> tuple[str, str]:
     """The class's task, and the plainest type for it; a config without a class is taken as a causal LM."""
     named = str(said.get("architectures") or "CausalLM")
     return next((kind for word, kind in KINDS.items() if word in named), ("", ""))
-
-
-def _caution(said: Said, like: str, others: list[str]) -> str:
-    """Its other fields, and how to count it as the similar type, unless transformers has it as a separate type."""
-    unlike = ""
-    if others:
-        unlike = f" (but {like} has no {', '.join(others)})"
-    if said["model_type"] in built_by_transformers():
-        return unlike
-    return f'{unlike}; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
 
 
 def _traced(said: Said, model_type: str) -> str:

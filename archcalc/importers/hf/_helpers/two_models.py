@@ -21,7 +21,13 @@ def joined(c: Config, usual_encoder: str) -> Fields:
     c.skip("tie_word_embeddings")
     first = _read(c, "encoder", "base", {"model_type": usual_encoder})
     second = _read(c, "decoder", "causal", {"model_type": "bert", **_LISTENER})
-    _check(c, first, second)
+    if "encoder" not in first or "decoder" not in second or not second.get("cross"):
+        raise c.refused("decoder", "it must be a decoder that has cross-attention, and the encoder none")
+    if second["cross"]["memory"] != first["d_model"]:
+        hint = "a projection between different hidden sizes is not supported; --trace counts it with transformers"
+        raise c.refused("encoder", hint)
+    if first.get("variants") or second.get("variants"):
+        raise c.refused("decoder")
     second["cross"] = {key: value for key, value in second["cross"].items() if key != "memory"} or None
     return {
         "encoder": _stack(first, "encoder"),
@@ -43,16 +49,6 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     inner.check_all_read(family.inert)
     c.notes.extend(inner.notes)
     return found
-
-
-def _check(c: Config, first: Fields, second: Fields) -> None:
-    if "encoder" not in first or "decoder" not in second or not second.get("cross"):
-        raise c.refused("decoder", "it must be a decoder that has cross-attention, and the encoder none")
-    if second["cross"]["memory"] != first["d_model"]:
-        hint = "a projection between different hidden sizes is not supported; --trace counts it with transformers"
-        raise c.refused("encoder", hint)
-    if first.get("variants") or second.get("variants"):
-        raise c.refused("decoder")
 
 
 def _stack(fields: Fields, name: str) -> Fields:

@@ -53,7 +53,10 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     scaling = said.get("rope_type", said.get("type", "default"))
     if scaling not in ("default", None):
         c.notes.append(f"RoPE is scaled ({scaling}): this changes the angles, but no parameters or costs")
-    position: Fields = {"kind": "rope", "theta": _above_zero(base)}
+    plain = isinstance(base, int | float) and not isinstance(base, bool)
+    if not (plain and 0 < base < float("inf")):
+        raise InputError(f"expected a number above 0, found {json.dumps(base)[:60]}", field="rope_theta")
+    position: Fields = {"kind": "rope", "theta": float(base)}
     if longest := c.size_or("max_position_embeddings", 0):
         position["length"] = longest
     rotated = int(width * float(share))
@@ -99,13 +102,6 @@ def _rope_parameters(c: Config, layer: str) -> Fields:
     if not nested:
         return said
     return said.get(layer) or {}
-
-
-def _above_zero(theta: Any) -> float:
-    plain = isinstance(theta, int | float) and not isinstance(theta, bool)
-    if not (plain and 0 < theta < float("inf")):
-        raise InputError(f"expected a number above 0, found {json.dumps(theta)[:60]}", field="rope_theta")
-    return float(theta)
 
 
 def _first(*values: Any) -> Any:
