@@ -112,6 +112,9 @@ def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
     if spec.tied and between != mirrored:
         fact = "tied matrices need a decoder that mirrors the encoder"
         raise InputError(fact, "take decoder out, or tied", fields=[("decoder",), ("tied",)])
+    if spec.loss == "bernoulli" and spec.output_act != "sigmoid":  # pixels as probabilities are between 0 and 1
+        fact = f"a Bernoulli loss takes probabilities, and {spec.output_act} gives none"
+        raise InputError(fact, "write `output_act: sigmoid`, or use `loss: squared`", fields=[("loss",)])
     return LayeredAutoencoder(
         kind=kind,
         input=width,
@@ -122,16 +125,8 @@ def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
         code_act=spec.code_act,
         output_act=spec.output_act,
         tied=spec.tied,
-        loss=_loss(spec),
+        loss=spec.loss or ("bernoulli" if spec.output_act == "sigmoid" else "squared"),
     )
-
-
-def _loss(spec: Spec) -> str:
-    """Pixels as probabilities need an output between 0 and 1."""
-    if spec.loss == "bernoulli" and spec.output_act != "sigmoid":
-        fact = f"a Bernoulli loss takes probabilities, and {spec.output_act} gives none"
-        raise InputError(fact, "write `output_act: sigmoid`, or use `loss: squared`", fields=[("loss",)])
-    return spec.loss or ("bernoulli" if spec.output_act == "sigmoid" else "squared")
 
 
 def check_tree(model: Autoencoder, words: int | None) -> None:

@@ -22,17 +22,11 @@ def build(net: Network, work: Workload) -> Module:
     x = root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
     out = net.body.run_steps(root, x, trace)
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
-    if work.trains:
-        _losses(root, net, x, outputs)
-    return root
-
-
-def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> None:
-    """A loss for each output."""
-    for index, output in enumerate(outputs):
+    for index, output in enumerate(outputs if work.trains else ()):  # a loss for each
         place = root if len(outputs) == 1 else root.section(f"loss {index}")
         if net.loss == "cross_entropy":  # one class for each sample, or for each place of a map
-            batch, channels, sides = parts(output)
-            cross_entropy(place, output.seen_as(batch, *sides, channels), Tensor(axes(batch, *sides), "index"))
+            batch, classes, places = parts(output)
+            cross_entropy(place, output.seen_as(batch, *places, classes), Tensor(axes(batch, *places), "index"))
         elif net.loss == "squared_error":
             squared_error(place, output, x.seen_as(*output.axes))
+    return root

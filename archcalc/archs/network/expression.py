@@ -68,7 +68,10 @@ def _value(node: ast.expr, scope: Scope) -> Any:
         case ast.Name():
             return _named(node.id, scope)
         case ast.BinOp() if type(node.op) in _OPERATORS:
-            return _bounded(_OPERATORS[type(node.op)](_number(node.left, scope), _number(node.right, scope)), node)
+            left, right = _number(node.left, scope), _number(node.right, scope)
+            if not right and isinstance(node.op, ast.Div | ast.FloorDiv):
+                raise Mistake(f"{left} is divided by 0")
+            return _bounded(_OPERATORS[type(node.op)](left, right), node)
         case ast.UnaryOp(op=ast.Not()):
             return not _truth(node.operand, scope)
         case ast.UnaryOp(op=ast.USub()):
@@ -96,19 +99,16 @@ def _named(name: str, scope: Scope) -> Any:
 
 
 def _compared(node: ast.Compare, scope: Scope) -> bool:
-    """`1 < expand`, and `1 < expand < 6` of each pair."""
+    """`1 < expand`, and `1 < expand < 6` of each pair: of numbers; words and truths only for being the same."""
     values = [_value(each, scope) for each in (node.left, *node.comparators)]
-    return all(_holds(op, pair, node) for op, pair in zip(node.ops, pairwise(values), strict=True))
-
-
-def _holds(op: ast.cmpop, pair: tuple[Any, Any], node: ast.expr) -> bool:
-    """Numbers are compared with numbers; words and truths only for being the same."""
-    left, right = pair
-    has_order = _is_number(left) and _is_number(right)
-    is_same_kind = type(left) is type(right) and isinstance(left, str | bool) and isinstance(op, ast.Eq | ast.NotEq)
-    if not (has_order or is_same_kind):
-        raise Mistake(f"'{ast.unparse(node)}' compares {shown(left)} with {shown(right)}")
-    return _COMPARISONS[type(op)](left, right)
+    for op, (left, right) in zip(node.ops, pairwise(values), strict=True):
+        has_order = _is_number(left) and _is_number(right)
+        is_same_kind = type(left) is type(right) and isinstance(left, str | bool) and isinstance(op, ast.Eq | ast.NotEq)
+        if not (has_order or is_same_kind):
+            raise Mistake(f"'{ast.unparse(node)}' compares {shown(left)} with {shown(right)}")
+        if not _COMPARISONS[type(op)](left, right):
+            return False
+    return True
 
 
 def _is_number(value: Any) -> bool:
@@ -136,19 +136,9 @@ def _truth(node: ast.expr, scope: Scope) -> bool:
 
 
 def _divided(left: int, right: int) -> int:
-    if left % _divisor(left, right):
+    if left % right:
         raise Mistake(f"{left} / {right} is no whole number; `//` rounds down")
     return left // right
-
-
-def _floored(left: int, right: int) -> int:
-    return left // _divisor(left, right)
-
-
-def _divisor(left: int, right: int) -> int:
-    if not right:
-        raise Mistake(f"{left} is divided by 0")
-    return right
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -156,7 +146,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: _divided,
-    ast.FloorDiv: _floored,
+    ast.FloorDiv: operator.floordiv,
 }
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,

@@ -73,21 +73,17 @@ class Reader:
         found: list[Step] = []
         names = Names(items)
         for index, item in enumerate(items):
-            steps, shape = self._looked_at(item, shape, place.below(index))
+            try:
+                steps, shape = self._repeated(item, shape, place.below(index))
+            except Unreadable as mistake:  # it is told together with those behind it
+                self.mistakes.append(mistake)
+                continue
+            except InputError as mistake:  # a wrong size may follow from an earlier mistake
+                raise together(self.mistakes or [mistake]) from None
             found.extend(names.given(step) for step in steps)
             named = {step.signal: Signal(shape, (*place.path, index, "name")) for step in steps if step.signal}
             place.signals.update(named)
         return Sequence(tuple(found), is_block), shape
-
-    def _looked_at(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
-        """A mistake is told together with those behind it; a wrong size may follow from an earlier mistake."""
-        try:
-            return self._repeated(item, shape, place)
-        except Unreadable as mistake:
-            self.mistakes.append(mistake)
-            return [], shape
-        except InputError as mistake:
-            raise together(self.mistakes or [mistake]) from None
 
     def _repeated(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
         """So many steps, equal neighbours as one, and the shape behind them."""

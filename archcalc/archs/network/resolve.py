@@ -54,8 +54,7 @@ def resolve(spec: Spec) -> Network:
         fact = "a network reads samples of one size, not sequences"
         raise InputError(fact, "take it out; `input` gives the size of a sample", fields=[("seq",)])
     reader = Reader(spec)
-    channels, *sides = spec.input
-    body, shape = reader.steps(spec.layers, Shape(channels, tuple(sides)), Place(("layers",), reader))
+    body, shape = reader.steps(spec.layers, _sample(spec), Place(("layers",), reader))
     heads, shapes = {}, []
     for name, items in spec.heads.items():
         refuse_unnamable(name, ("heads", name))

@@ -107,7 +107,14 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     m = root.child("head", group=ModuleGroup.HEAD)
     m.words.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
     if head.pool:
-        return _classified(m, _read(m, made, head), head, stack)
+        x = _read(m, made, head)
+        if head.kind == "none":
+            return None
+        read = _state(x, stack)
+        if any(pool.kind != "each" for pool in head.pool):
+            read = Symbol("pooled", shape=read.shape)
+        m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
+        return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)
     vocab = vocab_of(model.head_vocab)
     m.words.equations = output_equations(_state(made.outputs, stack), int(vocab.size), bias=head.bias)
     if head.kind == "lm":
@@ -135,13 +142,3 @@ def _read(m: Module, made: Outcome, head: Head) -> Tensor:
 def _state(outputs: Tensor, stack: ResolvedStack) -> Symbol:
     """The state at one position, of both directions if there are two."""
     return Symbol(state_letter(stack), time=NOW, shape=(int(width_of(outputs.axes[-1])),))
-
-
-def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tensor | None:
-    if head.kind == "none":
-        return None
-    read = _state(x, stack)
-    if any(pool.kind != "each" for pool in head.pool):
-        read = Symbol("pooled", shape=read.shape)
-    m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
-    return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -89,13 +89,10 @@ def _step(
         if attention.when == "between" and one.first == 1:
             beside = memory.attend(m["attention"], out)
     if attention.when == "after":
-        out = _combined(m["combine"], memory.attend(m["attention"], out), out, bias=attention.bias)
+        combine, context = m["combine"], memory.attend(m["attention"], out)
+        batch, width = out.dims
+        both = Dim("context+hidden", context.dims[-1].size + width.size)
+        joined = combine.record("concat", context, out, to=axes(batch, both), name="joined", note="[c; h⟨t⟩]")
+        wide = linear(combine, joined, width, bias=attention.bias)
+        out = combine.record("tanh", wide, name="h_tilde", note="h̃⟨t⟩ = tanh(W_c·[c; h⟨t⟩])")
     return out, after
-
-
-def _combined(m: Module, context: Tensor, h: Tensor, *, bias: bool) -> Tensor:
-    """h̃ = tanh(W_c·[c; h])."""
-    batch, width = h.dims
-    both = Dim("context+hidden", context.dims[-1].size + width.size)
-    joined = m.record("concat", context, h, to=axes(batch, both), name="joined", note="[c; h⟨t⟩]")
-    return m.record("tanh", linear(m, joined, width, bias=bias), name="h_tilde", note="h̃⟨t⟩ = tanh(W_c·[c; h⟨t⟩])")

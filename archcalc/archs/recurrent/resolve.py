@@ -132,7 +132,12 @@ def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
     if scoped.width and not tanh:
         fact = f"{scoped.score} has no width of its own"
         raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
-    _check_length(scoped)
+    if scoped.score == "location" and scoped.length is None:
+        hint = "give the number of source positions, which W has a row for: `attention: {score: location, length: 50}`"
+        tell(InputError("missing", hint, fields=[("attention",)], field="attention.length"))
+    if scoped.length and scoped.score != "location":
+        fact = f"{scoped.score} takes sources of any length"
+        raise InputError(fact, "take length out, or use `score: location`", fields=[("attention", "length")])
     if scoped.normed and scoped.score != "additive":
         hint = "use `score: additive`, or take normed out"
         raise InputError(
@@ -142,15 +147,6 @@ def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
         fact = f"dot needs states of one width, but the encoder's are {key} wide and the decoder's {query}"
         hint = f"use `score: general`, which has a matrix between them, or `decoder: {{hidden: {key}}}`"
         raise InputError(fact, hint, fields=[("attention", "score"), ("attention",)])
-
-
-def _check_length(scoped: Attention) -> None:
-    if scoped.score == "location" and scoped.length is None:
-        hint = "give the number of source positions, which W has a row for: `attention: {score: location, length: 50}`"
-        tell(InputError("missing", hint, fields=[("attention",)], field="attention.length"))
-    if scoped.length and scoped.score != "location":
-        fact = f"{scoped.score} takes sources of any length"
-        raise InputError(fact, "take length out, or use `score: location`", fields=[("attention", "length")])
 
 
 def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
@@ -173,12 +169,8 @@ def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: R
         hint = "use `start: encoder`, or give `attention:`"
         fact = "a decoder that starts from zeros without attention gets nothing from the encoder"
         raise InputError(fact, hint, fields=[("decoder", "start")])
-    if start == "encoder":
-        _check_handed_over(encoder, decoder)
-    return start == "encoder"
-
-
-def _check_handed_over(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
+    if start == "zeros":
+        return False
     fields: list[Path] = [("decoder", "start"), ("decoder",)]
     described = [f"{stack.depth} {stack.cell} layer{'s' if stack.depth > 1 else ''}" for stack in (encoder, decoder)]
     if described[0] != described[1]:
@@ -190,6 +182,7 @@ def _check_handed_over(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
             fact = f"the encoder's last states are {mine.output} wide, the decoder's {other.output}"
             hint = f"use `decoder: {{hidden: {mine.hidden * mine.directions}}}`, or `start: zeros` and attention"
             raise InputError(f"{fact}: they cannot be passed on", hint, fields=fields)
+    return True
 
 
 def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
@@ -204,22 +197,19 @@ def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
         hint = "give the last layer that width (`hidden: [1150, 1150, 400]`), a projection to it, or use `head: lm`"
         raise InputError(fact, hint, fields=[("head", "kind"), ("head",)])
     for index, pool in enumerate(head.pool):
-        _check_pool(pool, len(head.pool), [("head", "pool", index), ("head", "pool")])
+        fields: list[Path] = [("head", "pool", index), ("head", "pool")]
+        pool.check_kind(pool.kind, *fields)
+        if pool.kind == "each" and len(head.pool) > 1:
+            hint = "take each out, which classifies every position, or the others"
+            raise InputError("each stands side by side with no pooling", hint, fields=fields)
+        if pool.bias and pool.width is None:
+            hint = "give the width inside the tanh, such as `width: 100`, or take bias out"
+            fact = "the bias stands inside the tanh, and without a width there is none: a bias of vᵀh would cancel"
+            raise InputError(fact, hint, fields=[(*path, "bias") for path in fields])
         if pool.kind in [other.kind for other in head.pool[:index]]:
             raise InputError(f"{pool.kind} stands here twice", "take one out", fields=[("head", "pool", index)])
     usual = (Pool(),) if head.kind == "classifier" else ()
     return head.model_copy(update={"pool": head.pool or usual})
-
-
-def _check_pool(pool: Pool, number: int, fields: list[Path]) -> None:
-    pool.check_kind(pool.kind, *fields)
-    if pool.kind == "each" and number > 1:
-        hint = "take each out, which classifies every position, or the others"
-        raise InputError("each stands side by side with no pooling", hint, fields=fields)
-    if pool.bias and pool.width is None:
-        hint = "give the width inside the tanh, such as `width: 100`, or take bias out"
-        fact = "the bias stands inside the tanh, and without a width there is none: a bias of vᵀh would cancel"
-        raise InputError(fact, hint, fields=[(*path, "bias") for path in fields])
 
 
 def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:

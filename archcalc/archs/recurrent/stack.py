@@ -198,7 +198,15 @@ def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[L
     starts = _breaks(scoped)
     groups: list[Layers] = []
     for start, end in zip(starts, [*starts[1:], scoped.number + 1], strict=True):
-        layer = _layer(scoped, start, width, contexts)
+        below = scoped.state(start - 1) * scoped.directions(start - 1) if start > 1 else width
+        layer = Layer(
+            input=below,
+            context=contexts.get(min(start, 2), 0),
+            hidden=scoped.hidden(start),
+            projection=scoped.scope.projection,
+            directions=scoped.directions(start),
+            residual=scoped.scope.residual is not None and start >= scoped.scope.residual,
+        )
         if groups and groups[-1].layer == layer:
             groups[-1] = Layers(groups[-1].first, groups[-1].times + end - start, layer)
         else:
@@ -211,18 +219,6 @@ def _breaks(scoped: ScopedStack) -> list[int]:
     every = range(1, scoped.number + 1)
     each = every if isinstance(scoped.scope.hidden, tuple) else (1, 2, 3, scoped.scope.residual or 1)
     return sorted({layer for layer in each if layer <= scoped.number})
-
-
-def _layer(scoped: ScopedStack, number: int, width: int, contexts: dict[int, int]) -> Layer:
-    below = scoped.state(number - 1) * scoped.directions(number - 1) if number > 1 else width
-    return Layer(
-        input=below,
-        context=contexts.get(min(number, 2), 0),
-        hidden=scoped.hidden(number),
-        projection=scoped.scope.projection,
-        directions=scoped.directions(number),
-        residual=scoped.scope.residual is not None and number >= scoped.scope.residual,
-    )
 
 
 def _check_residual(scoped: ScopedStack, stack: ResolvedStack) -> None:

@@ -66,7 +66,18 @@ FIELDS = RearrangeFields
 
 
 def read(word: str, fields: RearrangeFields, shape: Shape, place: Place) -> tuple[Any, Shape]:
-    return {"pad": _pad, "slice": _slice, "shuffle": _shuffle}[word](fields.by, shape, place)
+    said = fields.by
+    if word == "pad":
+        return _pad(said, shape, place)
+    if word == "slice":
+        whole = isinstance(said, list | tuple) and len(said) == 2 and all(type(each) is int for each in said)
+        if not whole or not 0 <= said[0] < said[1] <= shape.channels:
+            fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
+            raise place.wrong(fact, key="slice")
+        return Slice(said[0], said[1]), Shape(said[1] - said[0], shape.sides)
+    if not isinstance(said, int) or isinstance(said, bool) or said < 1 or shape.channels % said:
+        raise place.wrong(f"expected a number of groups that divides {shape.channels} channels", key="shuffle")
+    return Shuffle(said), shape
 
 
 def _pad(said: Any, shape: Shape, place: Place) -> tuple[Pad, Shape]:
@@ -80,17 +91,3 @@ def _pad(said: Any, shape: Shape, place: Place) -> tuple[Pad, Shape]:
         raise place.wrong(str(reason), hint, "pad") from None
     sides = tuple(size + sum(ends) for size, ends in zip(shape.sides, found, strict=True))
     return Pad(found), Shape(shape.channels, sides)
-
-
-def _slice(said: Any, shape: Shape, place: Place) -> tuple[Slice, Shape]:
-    whole = isinstance(said, list | tuple) and len(said) == 2 and all(type(each) is int for each in said)
-    if not whole or not 0 <= said[0] < said[1] <= shape.channels:
-        fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
-        raise place.wrong(fact, key="slice")
-    return Slice(said[0], said[1]), Shape(said[1] - said[0], shape.sides)
-
-
-def _shuffle(said: Any, shape: Shape, place: Place) -> tuple[Shuffle, Shape]:
-    if not isinstance(said, int) or isinstance(said, bool) or said < 1 or shape.channels % said:
-        raise place.wrong(f"expected a number of groups that divides {shape.channels} channels", key="shuffle")
-    return Shuffle(said), shape
