@@ -155,6 +155,7 @@ def test_the_icicle_opens_and_says_how_a_number_is_worked_out(page: Explorer) ->
     page.open("#model=gpt2")
     page.edit("decoder: 12", "decoder: 3")
     page.say("[data-zoom] .detail", f"{3 * 7_087_872 + 2 * 768:,}")
+    page.settle()  # an answer that is still to come draws it anew, closed
     page.click("[data-zoom] [data-path=decoder] rect")
     page.say("[data-zoom] .detail", "3 × 7,087,872")
     page.say("[data-zoom] .crumbs [aria-current]", "decoder")
