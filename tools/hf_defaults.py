@@ -203,7 +203,7 @@ def files(types: Iterable[str]) -> dict[str, str]:
 
 
 def by_hand(model_type: str) -> dict[str, Any]:
-    """How libraries compute its layers (`archcalc.run.code.model_types`)."""
+    """How libraries compute its layers (`archcalc.run.code.library`)."""
     file: Path = data_root() / "hf" / f"{model_type}.json"
     written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return {key: written[key] for key in ("code",) if key in written}

@@ -9,6 +9,8 @@ from typing import ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.core.positions import Positions
+from archcalc.core.splits import Piece, joined
+from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
 from archcalc.styles.activations import activated
 
@@ -59,3 +61,22 @@ def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: D
     weight = m.param("weight", (group, each), into, taps, elements=elements, role=Role.CONVOLUTION)
     y = m.record("contract", window, weight, to=axes(batch, seq, (group, each)), over=(into, taps))
     return m.record("add", y.seen_as(batch, seq, out), m.param("bias", out, role=Role.BIAS))
+
+
+@dataclass(frozen=True)
+class GatedConv:
+    """A short convolution between two gates (LFM2): out(c ∗ conv(b ∗ v)), with b, c and v from one projection. It is
+    depthwise and causal: its cache does not grow with the sequence."""
+
+    spec_kind: ClassVar[str] = "gated_conv"
+    kernel: int
+    bias: bool  # of both projections and the convolution
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        batch, seq, d_model = x.dims
+        each = Piece(d_model.size)  # every channel by itself, as in vLLM (mamba/short_conv.py)
+        three = Dim("b_c_v", 3 * d_model.size, split=joined(each, each, each))
+        made, channels = linear(m["in"], x, three, bias=self.bias), Dim("channels", d_model.size, split=joined(each))
+        b, c, v = (made.seen_as(batch, seq, channels) for _ in "bcv")
+        mixed = causal_conv(m["conv"], m.record("multiply", b, v), self.kernel, bias=self.bias, work=work)
+        return linear(m["out"], m.record("multiply", c, mixed), d_model, bias=self.bias)

@@ -12,7 +12,6 @@ from archcalc.run.autocast import Autocast
 from archcalc.run.code import PLAIN
 from archcalc.run.code.heads import gather_logits, untie_head
 from archcalc.run.code.loss_chunks import CopiedHidden, HeadInChunks, LossInChunks, PackedHidden
-from archcalc.run.code.shards import gather_again
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
@@ -62,7 +61,7 @@ def _changes(run: Run, narrow: bool) -> Iterator[Change]:
     if run.plan.sp:
         yield sequence_parallel.split_sequence
     if run.plan.sp and habits.gathered == "again":
-        yield gather_again
+        yield sequence_parallel.gather_again
 
 
 def parameter_changes(run: Run) -> Iterator[Change]:

@@ -12,10 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from archcalc.core.ir import Module, Param, Tensor
 from archcalc.simulate.nodes import Cell, Group, Node, Step
+from archcalc.storage.places import Place
+
+
+class Stored(Protocol):
+    """What passes ask about a run's parameters: how they are stored, and which of them are trained."""
+
+    def quantised(self, param: Param) -> bool:
+        """Whether it is stored quantised, and dequantised for its matrix products."""
+
+    def trained(self, param: Param) -> bool:
+        """Whether it has a gradient and optimizer states."""
+
+    def weights(self, place: Place, elements: int) -> int:
+        """Bytes of all copies."""
 
 
 class Saved(NamedTuple):

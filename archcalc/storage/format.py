@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Dim, Param
@@ -112,7 +113,8 @@ class Format:
     @property
     def bits_per_weight(self) -> Fraction:
         """Bits per weight of a large matrix, where scales per row and per matrix are negligible."""
-        return sum((_bits(stored) for stored in self.stores), Fraction(0))
+        sizes = [(one.bits, one.per if one.tile is None else prod(one.tile)) for one in self.stores]
+        return sum((Fraction(bits, weights) for bits, weights in sizes if weights), Fraction(0))
 
     has_buffers = False  # only a file of weights counts them among its bytes
 
@@ -134,13 +136,6 @@ class Format:
         if role.gives_scores:
             return self.quantises == "linear and head"
         return role.is_linear
-
-
-def _bits(stored: Stored) -> Fraction:
-    if stored.tile is None:
-        return Fraction(stored.bits, stored.per)
-    rows, columns = stored.tile
-    return Fraction(stored.bits, rows * columns) if rows and columns else Fraction(0)
 
 
 Part = tuple[Axes, str]  # axes that are stored as one tensor, and what the rules of mixtures call it

@@ -58,7 +58,9 @@ class LayerNumbers:
 
     def every(self, step: int, remainder: int) -> LayerNumbers:
         """Those that leave the remainder when they are divided by the step."""
-        return LayerNumbers.of(chain.from_iterable(_leaving(run, step, remainder) for run in self.runs))
+        cycles = [(run, step // gcd(run.step, step)) for run in self.runs]  # after which a run's remainders repeat
+        numbers = ((run, cycle, *each) for run, cycle in cycles for each in enumerate(run[:cycle]))
+        return LayerNumbers.of(run[first::cycle] for run, cycle, first, one in numbers if one % step == remainder)
 
 
 def _length(run: range) -> int:
@@ -79,9 +81,3 @@ def _turns(run: range, times: int, period: int) -> Iterator[range]:
     if _length(run) < times:
         return (range(number, number + times * period, period) for number in run)
     return (_shifted(run, turn * period) for turn in range(times))
-
-
-def _leaving(run: range, step: int, remainder: int) -> Iterator[range]:
-    """The remainders of a run repeat after so many."""
-    cycle = step // gcd(run.step, step)
-    return (run[first::cycle] for first, number in enumerate(run[:cycle]) if number % step == remainder)

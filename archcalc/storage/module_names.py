@@ -112,16 +112,12 @@ class Names:
 
 
 def _entry(entry: str) -> tuple[int | None, str | Expression]:
-    """The layer that an entry names, if any, and the rest of the entry."""
-    if not _LISTED.fullmatch(entry):
-        return _expression(entry)
-    word = _OUTSIDE.sub("", _ABOVE.sub("model.layers.", entry))
-    numbered = _NUMBERED.fullmatch(word)
-    return (int(numbered[1]), numbered[2] or "") if numbered else (None, word)
-
-
-def _expression(entry: str) -> tuple[int | None, Expression]:
-    """`re:` begins an expression; elsewhere a star stands for anything, unless it is plainly an expression."""
+    """The layer that an entry names, if any, and the rest of the entry. `re:` begins an expression; elsewhere a star
+    stands for anything, unless it is plainly an expression."""
+    if _LISTED.fullmatch(entry):
+        word = _OUTSIDE.sub("", _ABOVE.sub("model.layers.", entry))
+        numbered = _NUMBERED.fullmatch(word)
+        return (int(numbered[1]), numbered[2] or "") if numbered else (None, word)
     raw = entry.removeprefix("re:")
     if raw == entry and not set(entry) & set("\\()|^$+["):
         numbered = _NUMBERED.fullmatch(_ABOVE.sub("model.layers.", entry))

@@ -76,6 +76,18 @@ def copied_heads(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = N
     return m.record(kind, query, key, value, *others, **said)
 
 
+def copied_answer(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, **said: Any) -> Tensor:
+    """A kernel's output lies as its queries do, which torch.cat has written head by head: `y.reshape` copies it.
+
+    Source: litgpt, CausalSelfAttention.forward; PyTorch, aten/src/ATen/native/transformers/cuda/flash_attn/
+    flash_api.cpp, mha_fwd: empty_like(q)."""
+    return m.record("copy", m.record(kind, *tensors, **said))
+
+
+def copied_heads_and_answer(m: Module, *tensors: Tensor, **said: Any) -> Tensor:
+    return m.record("copy", copied_heads(m, *tensors, **said))
+
+
 def biased(m: Module, heads: Heads, bias: Tensor, causal: bool, to: Axes) -> Tensor:
     """A bias for each head that PyTorch's memory-efficient kernel adds to the scores; where a later position would be
     seen it is the lowest number. Source: transformers, create_position_bias_mask; PyTorch, preprocess_mask."""

@@ -76,13 +76,32 @@ def split_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Te
 
 def copied_qkv(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
     """Each of the three in a tensor of its own. Source: torchtitan since June 2026, FusedQKVLinear.forward."""
-    return tuple(m.record("copy", part) for part in parts(m, product_for_all(m, x, several), several, "split"))
+    return tuple(m.record("copy", part) for part in behind(m, x, several))
 
 
 def split_gates(m: Module, x: Tensor, act: str, gate: Projection, up: Projection) -> Tensor:
     """Source: transformers, Phi3MLP.forward: one linear layer, and two chunks of its result."""
     gate_part, up_part = split(m, x, (gate, up), GATE_UP, Role.FFN_GATE_UP)
     return m.record("multiply", activated(m, gate_part, act), up_part)
+
+
+def behind(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
+    """The three stand behind each other and are views. Source: litgpt, CausalSelfAttention.forward since its pull
+    request 1013 of December 2024."""
+    return parts(m, product_for_all(m, x, several), several, "split")
+
+
+def by_group(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:
+    """A group's queries stand beside its key and its value: so litgpt had it before. With as many keys as queries, or
+    with one key alone, the parts are views, so that whoever keeps the values keeps all of it; else reshaping copies
+    queries, and keys and values for every head, in front of the rotation."""
+    query, key, value = behind(m, x, several)
+    (head, _), (group, _) = query.axes[-1], key.axes[-1]
+    if head == group:
+        return query, key, value
+    kind, repeated = ("seen", "expand") if int(group.size) == 1 else ("copy", "repeat")
+    shapes = [(one, (*one.axes[:-1], (head, one.dims[-1]))) for one in (key, value)]
+    return m.record(kind, query), *(m.record(repeated, one, to=shape) for one, shape in shapes)
 
 
 def merged(m: Module, x: Tensor, several: tuple[Projection, ...]) -> tuple[Tensor, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.styles import adapters, attention, ends, exchange, experts, interleaved, linear, norms, rotary
+from archcalc.styles import adapters, attention, ends, exchange, experts, linear, norms, rotary
 
 
 class Way(NamedTuple):
@@ -68,8 +68,8 @@ WAYS: dict[str, dict[str, Way]] = {
         "split": Way("one matrix makes all three, which are views of its result", {"qkv": linear.split_qkv}),
         "copied": Way("one product makes all three, each copied out of it", {"qkv": linear.copied_qkv}),
         "merged": Way("the same, copied by one kernel", {"qkv": linear.merged, "kv": linear.merged}),
-        "interleaved": Way("one product makes them group by group of heads", {"qkv": interleaved.by_group}),
-        "behind": Way("one product makes them behind each other: views", {"qkv": interleaved.behind}),
+        "interleaved": Way("one product makes them group by group of heads", {"qkv": linear.by_group}),
+        "behind": Way("one product makes them behind each other: views", {"qkv": linear.behind}),
     },
     "gate_up": {
         "separate": Way("gate and up of a feed-forward layer are made by a matrix each"),
@@ -99,8 +99,8 @@ WAYS: dict[str, dict[str, Way]] = {
     "kv_heads": {
         "view": Way("attention kernels read keys and values of a group of heads where they are"),
         "copy": Way("keys and values are copied for every head", {"kernel": attention.copied_heads}),
-        "by_position": Way("what a kernel gives is copied by position", {"kernel": interleaved.copied_answer}),
-        "copy_by_position": Way("both", {"kernel": interleaved.copied_heads_and_answer}),
+        "by_position": Way("what a kernel gives is copied by position", {"kernel": attention.copied_answer}),
+        "copy_by_position": Way("both", {"kernel": attention.copied_heads_and_answer}),
     },
     "context": {
         "gathered": Way("context parallelism: keys and values of all GPUs are gathered"),

@@ -10,7 +10,7 @@ from torch import nn
 
 import archcalc
 from archcalc.core.equations import Equation, Symbol, System, Term, elementwise, one_minus, plus, product
-from archcalc.layers.gate_conventions import GRU, OURS
+from archcalc.layers.cell_equations import GRU, OURS
 from archcalc.reference.cells import GATES, PEEPING, make_cell
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from archcalc.styles import (
     ends,
     exchange,
     experts,
-    interleaved,
     linear,
     norms,
     rotary,
@@ -183,8 +182,8 @@ def test_a_window_is_a_mask_that_each_layer_makes_for_every_sequence() -> None:
     ("function", "kinds"),
     [
         (attention.copied_heads, ["repeat", "repeat", "flash"]),
-        (interleaved.copied_answer, ["flash", "copy"]),
-        (interleaved.copied_heads_and_answer, ["repeat", "repeat", "flash", "copy"]),
+        (attention.copied_answer, ["flash", "copy"]),
+        (attention.copied_heads_and_answer, ["repeat", "repeat", "flash", "copy"]),
     ],
 )
 def test_copies_around_a_kernel(function: Any, kinds: list[str]) -> None:

@@ -1,24 +1,47 @@
-"""Libraries that people train with, read from presets/code."""
+"""Libraries that people train with, read from presets/code, and what presets/hf says about the code of a model type:
+its classes, and how each library computes its layers.
+
+    {"attention": "fused", …, "code": {"transformers": {"rms_norm": "upcast_weight"}}}        presets/hf/gemma.json
+
+Keys of `code` are libraries; `config` names keys of the type's config.json: the activation, a cap on the logits, the
+number of experts, whether the weights of chosen experts are divided by their sum, and dropout's rate at each place.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.code.code_file import CodeFile, Rule
 from archcalc.run.code.habits import NAMES, Habits
-from archcalc.run.code.model_types import CODE, NOTHING_SAID, Facts, described, facts
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 from archcalc.styles.ways import WAYS, way
 
+CODE, CONFIG = "code", "config"
 PLAIN, TRANSFORMERS = "plain", "transformers"
 EARLIER = "earlier"  # changes of a type of model
 LATEST = "9999-12"  # before which every change was made
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a config.json says. `dropout` names the places that have it, or is None where nothing is known of them."""
+
+    activation: str = ""
+    caps_logits: bool = False
+    divides_chosen: bool = False  # the weights of chosen experts, by their sum
+    has_experts: bool = False
+    dropout: tuple[str, ...] | None = None
+
+
+NOTHING_SAID = Facts()
 
 
 @dataclass(frozen=True)
@@ -73,7 +96,7 @@ OWN = Code(PLAIN, CodeFile(name=PLAIN, about="", source=""))  # of a run that tr
 def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
     """A library by its name, perhaps of a month: `torchtitan@2024-12`. Without a name it is transformers for a model
     that it has, else PyTorch's own modules. `model_type` is a family of transformers, `config` its config.json."""
-    about = described(model_type)
+    about = _described(model_type)
     name, _, version = (written or (TRANSFORMERS if about else PLAIN)).lower().partition("@")
     file, day = _library(name), f"{version or LATEST}-31"[:10]  # of a month the last one
     like = file.like or name
@@ -88,7 +111,7 @@ def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | 
         raise InputError(since, f"leave @{version} out", field="--code")
     of_type = about.get(CODE, {}).get(like, {})
     said = _choices(file, about if like == TRANSFORMERS else {}, config, of_type, day)
-    known = facts(about, config) if like == TRANSFORMERS else NOTHING_SAID
+    known = _facts(about, config) if like == TRANSFORMERS else NOTHING_SAID
     known = replace(known, activation=said.pop("activation", known.activation))
     habits = Habits.of({key: said.pop(key) for key in NAMES & said.keys()}, f"code {name}")
     for layer, choice in said.items():
@@ -139,3 +162,29 @@ def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     said = {key: getattr(own, key) for key in own.model_fields_set}
     said |= {key: {**getattr(other, key), **getattr(own, key)} for key in ("habits", "layers", "precisions")}
     return other.model_copy(update={**said, "recipes": [*own.recipes, *other.recipes]})
+
+
+@cache
+def _described(model_type: str) -> dict[str, Any]:
+    """What the type's file says; nothing where transformers has no such type, or archcalc not its config class."""
+    file = paths.data_root() / "hf" / f"{model_type}.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if model_type and file.exists() else {}
+    return found
+
+
+def _facts(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> Facts:
+    """By the keys that the type's file names; what a config leaves out has the default of its class, and a field may
+    have another name there."""
+    keys, aliases = about.get(CODE, {}).get(CONFIG, {}), about["aliases"]
+    said = {**about["defaults"], **{aliases.get(key, key): value for key, value in (config or {}).items()}}
+    experts, places = said.get(keys.get("experts", "")), keys.get("dropout")
+    found = Facts(
+        caps_logits=bool(said.get(keys.get("logits_cap", ""))),
+        divides_chosen=bool(said.get(keys.get("divides_chosen", ""))),
+        has_experts=isinstance(experts, int) and experts > 1,
+    )
+    if not config:
+        return found
+    names = (said[key] for key in keys.get("activation", ()) if isinstance(said.get(key), str))
+    dropped = None if places is None else tuple(place for place, key in places.items() if said.get(key))
+    return replace(found, activation=next(names, ""), dropout=dropped)

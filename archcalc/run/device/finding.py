@@ -1,20 +1,22 @@
 """Finds a device by what people and drivers call it: `3090`, `NVIDIA A100-SXM4-80GB`, `MacBook Pro M4 Max 128GB`.
 
-Among devices of one key (`spelling.py`) the size decides; without a size, the device that goes by the bare key: this is
+A name is taken apart: lower case, without makers, words that may be left out, memory sizes and signs. Which words may
+be left out is data (`presets/typed/devices.yaml`). What is left is the key.
+Among devices of one key the size decides; without a size, the device that goes by the bare key: this is
 how a file says that it is the usual variant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from archcalc.run.device import files
 from archcalc.run.device.spec import Device
-from archcalc.run.device.spelling import Habits, Typed, letters
 from archcalc.spec import paths
 from archcalc.spec.data_files import document
 
@@ -114,3 +116,76 @@ def _index(_listed: tuple[tuple[str, Path], ...], habits: Path) -> Index:
 def as_file(text: str) -> str:
     """`RTX 4090` and `rtx_4090` as the file is called."""
     return "-".join(re.split(r"[\s_-]+", text.strip().lower()))
+
+
+# Names, taken apart
+
+Phrase = tuple[str, ...]
+
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*(?:gib|gb|g)(?![a-z0-9])")
+_WORD = re.compile(r"[a-z]+|\d+")  # `rtx4090` and `RTX 4090` have the same words
+_MARK = re.compile(r"\((?:r|tm)\)")  # Intel(R) Arc(TM)
+_NEAR = 0.01  # of a driver's figure, which people round
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The key of a name, the same without how the device is mounted, and the memory sizes in it."""
+
+    key: str
+    family: str
+    gibibytes: tuple[float, ...]
+
+    def fits(self, each: Device) -> bool:
+        """Every size in the name is the nameplate's, or about what the driver reports."""
+        sizes = (gibibytes * 2**30 for gibibytes in self.gibibytes)
+        return all(size == each.memory.bytes or abs(each.capacity - size) <= _NEAR * size for size in sizes)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """Words that may be left out of a name, and words that say how a device is mounted."""
+
+    optional: tuple[Phrase, ...]
+    forms: tuple[Phrase, ...]
+
+    @classmethod
+    def of(cls, data: dict[str, Any], makers: Iterable[str]) -> Habits:
+        optional = (*([maker] for maker in makers), *data["optional"])
+        return cls(tuple(map(_phrase, optional)), tuple(_phrase([form]) for form in data["forms"]))
+
+    def typed(self, text: str) -> Typed:
+        """Without sizes and without what may be left out."""
+        words = _without(self.optional, _WORD.findall(_plain(text)))
+        sizes = tuple(float(size) for size in _SIZE.findall(text.lower()))
+        return Typed("".join(words), "".join(_without(self.forms, words)), sizes)
+
+    def whole_words(self, text: str) -> set[str]:
+        """The same words, not split between letters and digits."""
+        single = {"".join(phrase) for phrase in self.optional}
+        return set(re.findall(r"[a-z0-9]+", _plain(text))) - single
+
+
+def letters(text: str) -> str:
+    """Letters and digits alone: `RTX 4090` is `rtx4090`."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _plain(text: str) -> str:
+    """Lower case, without sizes and trade marks."""
+    return _MARK.sub(" ", _SIZE.sub(" ", text.lower()))
+
+
+def _phrase(words: Iterable[str]) -> Phrase:
+    """`hbm2e` as names are split: between letters and digits."""
+    return tuple(_WORD.findall(" ".join(words).lower()))
+
+
+def _without(phrases: Iterable[Phrase], words: list[str]) -> list[str]:
+    """Without these phrases; a name that is nothing else keeps them."""
+    left = list(words)
+    for phrase in phrases:
+        starts = [at for at in range(len(left)) if tuple(left[at : at + len(phrase)]) == phrase]
+        for at in reversed(starts):
+            del left[at : at + len(phrase)]
+    return left or words

@@ -12,8 +12,7 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.model_ends import ModelEnds
-from archcalc.simulate.passes.stored import Stored
-from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.schedule import Schedule, Stored
 from archcalc.storage.places import Place
 
 

@@ -7,9 +7,8 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
-from archcalc.simulate.passes.stored import Stored
 from archcalc.simulate.passes.zero import own_elements
-from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.schedule import Schedule, Stored
 
 MOST_TENSORS = 20_000  # of which each is a block of its own, as an allocator would see it
 COPIES = 2  # of equal layers beyond that: the second begins behind the first, as all others do

@@ -9,8 +9,7 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.precision_recipes import Recipe
 from archcalc.simulate.nodes import WeightCopy
-from archcalc.simulate.passes.stored import Stored
-from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.schedule import Schedule, Stored
 
 
 def copy_for_products(schedule: Schedule, size: Callable[[Param], int]) -> Schedule:

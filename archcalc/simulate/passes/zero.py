@@ -6,8 +6,7 @@ from archcalc.core.ir import Param, walk
 from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.precision_recipes import Recipe
-from archcalc.simulate.passes.stored import Stored
-from archcalc.simulate.schedule import Schedule
+from archcalc.simulate.schedule import Schedule, Stored
 
 
 def own_elements(plan: Plan, param: Param) -> int:

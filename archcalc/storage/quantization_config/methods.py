@@ -16,7 +16,7 @@ from archcalc.storage.checkpoint import LINEAR, Checkpoint, Group
 from archcalc.storage.format import Stored
 from archcalc.storage.module_names import Names
 from archcalc.storage.named_formats import weight_format
-from archcalc.storage.quantization_config.compressed import compressed
+from archcalc.storage.quantization_config.by_group import compressed, modelopt, quark
 from archcalc.storage.quantization_config.gguf_formats import gguf
 from archcalc.storage.quantization_config.layouts import (
     INPUTS,
@@ -38,8 +38,6 @@ from archcalc.storage.quantization_config.layouts import (
     words,
 )
 from archcalc.storage.quantization_config.mlx import is_mlx, mlx
-from archcalc.storage.quantization_config.modelopt import modelopt
-from archcalc.storage.quantization_config.quark import quark
 
 
 def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | None:

@@ -8,8 +8,7 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.errors import InputError
-from archcalc.layers.conv import Convolution
-from archcalc.layers.gated_conv import GatedConv
+from archcalc.layers.conv import Convolution, GatedConv
 from archcalc.spec.node import Node, Size, field
 
 

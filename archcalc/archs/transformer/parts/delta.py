@@ -8,7 +8,6 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.derived import Derived
 from archcalc.layers import delta
-from archcalc.layers.kda import KimiDelta
 from archcalc.spec.node import Node, Size, field
 
 
@@ -34,7 +33,7 @@ class Delta(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> delta.Delta | KimiDelta:
+def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> delta.Delta | delta.KimiDelta:
     node.check_kind(node.kind, *around.places(word))
     around.check_causal("a delta net")
     heads = around.needed(node.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
@@ -42,4 +41,4 @@ def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> delta.De
     v_heads = node.v_heads or Derived(heads)
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
     sizes = heads, v_heads, head_dim, node.v_dim or Derived(head_dim), node.conv, node.chunk
-    return delta.Delta(*sizes) if node.kind == "gated" else KimiDelta(*sizes, squeeze=node.squeeze)
+    return delta.Delta(*sizes) if node.kind == "gated" else delta.KimiDelta(*sizes, squeeze=node.squeeze)
