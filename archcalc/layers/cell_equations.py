@@ -134,21 +134,19 @@ class CellEquations:
         before, update = self._state(BEFORE), self._gate("update_gate")
         rest = one_minus((update,))
         mixed = elementwise((update, before)), elementwise((rest, self.candidate))
+        # the reset gate is applied to the state, or to what the state is multiplied to
+        gate, index = self._gate("reset_gate"), self.cell.letter
+        from_h = self._from_h(index)
+        inner = plus(from_h) if len(from_h) > 1 else from_h[0]
+        sums: tuple[Term, ...] = (*self._from_x(index), elementwise((gate, inner)))
+        if self.cell.is_on_paper:
+            sums = self._on_paper(index, elementwise((gate, before)))
         return (
             self._opened("reset_gate"),
             self._opened("update_gate"),
-            Equation(self.candidate, apply((self._reset(),), TANH), "candidate"),
+            Equation(self.candidate, apply((plus(sums),), TANH), "candidate"),
             Equation(self._state(NOW), plus(mixed), "h"),
         )
-
-    def _reset(self) -> Combined:
-        """The candidate's sums: the reset gate is applied to the state, or to what the state is multiplied to."""
-        gate, index = self._gate("reset_gate"), self.cell.letter
-        if self.cell.is_on_paper:
-            return plus(self._on_paper(index, elementwise((gate, self._state(BEFORE)))))
-        from_h = self._from_h(index)
-        inner = plus(from_h) if len(from_h) > 1 else from_h[0]
-        return plus((*self._from_x(index), elementwise((gate, inner))))
 
 
 def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:

@@ -184,7 +184,11 @@ class Stacked(Gates):
             x = self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
         before = self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
         from_x, from_h = self._product(names[0], x), self._product(names[1], before)
-        self._describe(x.dims[-1].size, before.dims[-1].size)
+        into, state, width = x.dims[-1].size, before.dims[-1].size, self.hidden.size
+        for name in NAMES[self.cell.kind] if self.cell.kind != "rnn" else ():
+            # each gate's slice of the stacked tensors, as a textbook lists them
+            vectors = self.cell.bias_vectors + (self.cell.peephole and name in PEEPING)
+            self.m.words.parts.append(Part(name, total([into * width, state * width, *[width] * vectors])))
         return self._with_biases(from_x, from_h)
 
     @cached_property
@@ -211,15 +215,6 @@ class Stacked(Gates):
         if self.cell.biases == "keras":
             from_x = m.record("add", from_x, m.param("bias", self._stack))
         return from_x, from_h
-
-    def _describe(self, into: Count, before: Count) -> None:
-        """Each gate's slice of the stacked tensors, as a textbook lists them."""
-        if self.cell.kind == "rnn":
-            return
-        width = self.hidden.size
-        for name in NAMES[self.cell.kind]:
-            vectors = self.cell.bias_vectors + (self.cell.peephole and name in PEEPING)
-            self.m.words.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
 
     def sums(self, name: str) -> Tensor:
         if self.cell.kind == "gru":

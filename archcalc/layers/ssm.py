@@ -43,9 +43,16 @@ class Mamba:
         both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias, role=Role.MAMBA_IN)
         u = causal_conv(m["conv"], both.seen_as(batch, seq, inner), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)
-        selected = self._selected(m, u)
+        # Δ, B and C of every token; Δ has a low-rank projection
+        rank, state = Dim.of("dt_rank", self.dt_rank), self.states
+        three = Dim("dt_b_c", rank.size + 2 * Count(state.size))
+        m["select"].words.about, m["dt"].words.about = "Δ, B and C", "Δ"
+        selected = linear(m["select"], u, three, bias=False, role=Role.MAMBA_SELECT)
+        step = self._normed(m, "dt", selected.seen_as(batch, seq, rank))
+        b, c = (self._normed(m, name, selected.seen_as(batch, seq, state)) for name in ("b", "c"))
+        step = linear(m["dt"], step, inner, role=Role.MAMBA_DT)
         inside = kernel(m, work, "mamba_ssm's selective_scan_fn")
-        y = self._scanned(inside, u, *selected, m.param("A_log", inner, self.states, role=Role.STATE), work)
+        y = self._scanned(inside, u, step, b, c, m.param("A_log", inner, state, role=Role.STATE), work)
         y = m.record("add", y, m.record("multiply", u, m.param("D", inner)))
         gate = m.record("silu", both.seen_as(batch, seq, inner))
         return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.out_bias, role=Role.MAMBA_OUT)
@@ -63,17 +70,6 @@ class Mamba:
         if work.keeps_cache:
             m.record("append", states, to=axes(batch, inner, state))
         return m.record("contract", states, c, to=u.axes, over=(state,))
-
-    def _selected(self, m: Module, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Δ, B and C of every token; Δ has a low-rank projection."""
-        batch, seq, inner = u.dims
-        rank, state = Dim.of("dt_rank", self.dt_rank), self.states
-        three = Dim("dt_b_c", rank.size + 2 * Count(state.size))
-        m["select"].words.about, m["dt"].words.about = "Δ, B and C", "Δ"
-        selected = linear(m["select"], u, three, bias=False, role=Role.MAMBA_SELECT)
-        step = self._normed(m, "dt", selected.seen_as(batch, seq, rank))
-        b, c = (self._normed(m, name, selected.seen_as(batch, seq, state)) for name in ("b", "c"))
-        return linear(m["dt"], step, inner, role=Role.MAMBA_DT), b, c
 
     def _normed(self, m: Module, name: str, x: Tensor) -> Tensor:
         return x if self.norms == "none" else norm(m[f"{name}_norm"], x, "rms", affine=self.norms == "rms")

@@ -51,9 +51,8 @@ def cache_types(asked: Options) -> CacheTypes:
     for place, name in enumerate((OF_KEYS, OF_VALUES)):
         own = getattr(asked, name)
         if own and asked.kv_dtype:
-            raise InputError(
-                "--kv-dtype names a format already", f"leave one of them out, or {flag_of(name)}", field=flag_of(name)
-            )
+            hint = f"leave one of them out, or {flag_of(name)}"
+            raise InputError("--kv-dtype names a format already", hint, field=flag_of(name))
         each[place] = Part(meaning(own, of="caches").format, name) if own else each[place]
     return CacheTypes(*each)
 

@@ -25,9 +25,8 @@ def torch_kernel(asked: str | None, device: Capabilities, activations: str, by: 
     if asked == "eager":
         return Choice("attention", "eager", EAGER, Reason.ASKED)
     if not asked and by.habits.attention == "eager":
-        return Choice(
-            "attention", "eager", EAGER, Reason.CODE, f"{KERNELS[EAGER]}, as this model's class in {by.words}"
-        )
+        text = f"{KERNELS[EAGER]}, as this model's class in {by.words}"
+        return Choice("attention", "eager", EAGER, Reason.CODE, text)
     is_narrow, name, words, why = BYTES[activations] == BYTES["fp16"], "flash", FLASH, ""
     if not is_narrow or device.flash == 0:  # FlashAttention computes in 16 bits alone, and not on every device
         words, why = EFFICIENT, f"FlashAttention takes no {activations}"
@@ -46,7 +45,6 @@ def engine_kernel(asked: str | None, rules: EngineRules) -> Choice:
         fact = f"{rules.name} has no attention that stores scores"
         raise InputError(fact, "leave --attention out, or choose --engine transformers", field="--attention")
     if asked == "eager":
-        return Choice(
-            "attention", "eager", EAGER, Reason.ASKED, "eager attention: scores are stored, of all that is cached"
-        )
+        text = "eager attention: scores are stored, of all that is cached"
+        return Choice("attention", "eager", EAGER, Reason.ASKED, text)
     return Choice("attention", "flash", FLASH, Reason.ASKED if asked else Reason.CODE, KERNELS[FLASH])

@@ -19,9 +19,8 @@ from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 from archcalc.spec.node import Node, mistake
-from archcalc.storage.format import Format, Other, Stored, plain
+from archcalc.storage.format import CONDITIONS, Format, Other, Stored, plain
 from archcalc.storage.ggml_types import types
-from archcalc.storage.gguf_mixtures import CONDITIONS
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
 FIELDS = ("name", "source", "quantises", "rest", "pad", "dequantised_copies")  # of `Format`, as files say them

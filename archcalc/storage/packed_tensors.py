@@ -89,8 +89,14 @@ def _weight(stored: Stored, beside: Beside) -> int | None:
     if stored.format not in (*_BYTES, "uint32"):
         return None
     scales = beside("scales")
+    if stored.format == "uint32" and scales and stored.weights is not None:
+        return stored.weights
     if stored.format == "uint32" and scales:
-        return stored.weights if stored.weights is not None else _mlx(stored, scales)
+        # shapes of MLX give only bits × group size; if two bit widths give the same product, the width is unknown
+        widths = ((4, 16), (4, 32), (8, 32)) if scales.format == "uint8" else _AFFINE
+        columns, groups = (shape[-1] if (shape := one.shape) else 0 for one in (stored, scales))
+        fitting = {bits for bits, group in widths if bits * group * groups == 32 * columns}
+        return stored.elements * 32 // fitting.pop() if len(fitting) == 1 else 0
     if stored.format in _BYTES and (beside("SCB") or beside("weight_scales")):
         return stored.elements  # bitsandbytes in 8 bits, EETQ
     scale = beside("weight_scale") or beside("weight_scale_inv")
@@ -101,6 +107,7 @@ def _weight(stored: Stored, beside: Beside) -> int | None:
 
 _BYTES = ("int8", "uint8", "fp8", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz")
 _GROUPS = (16, 32)  # of 4-bit floats
+_AFFINE = tuple((bits, group) for bits in (2, 3, 4, 5, 6, 8) for group in (32, 64, 128))  # of MLX
 
 
 def _halves(stored: Stored, scale: Stored) -> int:
@@ -114,17 +121,6 @@ def _halves(stored: Stored, scale: Stored) -> int:
         size * scale.shape[-1] for size in _GROUPS
     ]
     return 2 * stored.elements if pairs or groups else 0
-
-
-def _mlx(stored: Stored, scales: Stored) -> int:
-    """Shapes give only bits × group size; if two bit widths give the same product, the width is unknown."""
-    widths = ((4, 16), (4, 32), (8, 32)) if scales.format == "uint8" else _AFFINE
-    columns, groups = (shape[-1] if (shape := one.shape) else 0 for one in (stored, scales))
-    fitting = {bits for bits, group in widths if bits * group * groups == 32 * columns}
-    return stored.elements * 32 // fitting.pop() if len(fitting) == 1 else 0
-
-
-_AFFINE = tuple((bits, group) for bits in (2, 3, 4, 5, 6, 8) for group in (32, 64, 128))
 
 
 def _codes(stored: Stored, beside: Beside) -> int | None:

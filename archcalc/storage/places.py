@@ -100,11 +100,8 @@ def layer_numbers(block: Module) -> LayerNumbers:
             numbers = numbers.repeated(int(above.repeat), period)
         node = above
     roles = {param.weight_role for child in node.children for param in child.params.values()}
-    return _further(node) if Role.FURTHER_TOKENS in roles else numbers
-
-
-def _further(stack: Module) -> LayerNumbers:
-    """Blocks that predict further ahead are numbered behind the last one, as checkpoints do."""
-    assert stack.parent
-    before = max(_blocks(earlier) for earlier in stack.parent.children if earlier is not stack)
-    return LayerNumbers.up_to(int(stack.repeat)).shifted(before)
+    if Role.FURTHER_TOKENS not in roles:
+        return numbers
+    assert node.parent  # blocks that predict further ahead are numbered behind the last one, as checkpoints do
+    last = max(_blocks(earlier) for earlier in node.parent.children if earlier is not node)
+    return LayerNumbers.up_to(int(node.repeat)).shifted(last)

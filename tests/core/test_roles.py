@@ -15,9 +15,9 @@ from archcalc.core.roles import Role
 from archcalc.run.lora import is_adapter
 from archcalc.run.optimizers import optimizer
 from archcalc.spec.paths import presets
+from archcalc.storage.checkpoint import modules
 from archcalc.storage.named_formats import weight_format
 from archcalc.storage.places import Place, facts
-from archcalc.storage.quantization_config.modules import modules
 
 KINDS = ("llama-3-8b", "deepseek-v3", "jamba-v0.1", "t5-small", "recurrentgemma-2b", "vit-b-16", "bert-base")
 ASKING = ("core", "spec", "storage", "run", "report", "analyze", "importers")  # packages that make no modules

@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc.core.errors import InputError
-from archcalc.storage.gguf_mixtures import Rule, alike
+from archcalc.storage.format import Rule, alike
 from archcalc.storage.layer_numbers import LayerNumbers
 
 SIZES = (1, 2, 3, 7)

@@ -67,10 +67,11 @@ def _unmet(table: dict[str, Requirement], device: DeviceFacts) -> Requirement | 
 
 
 def _no_device(rules: EngineRules, device: DeviceFacts, unmet: Requirement) -> InputError:
-    """With an earlier version that does run there, if there is one."""
+    """With an earlier version that does run there, if there is one, and the first of the engines that run on most
+    devices, if it runs on this one."""
     if device.maker not in rules.devices:
-        other = "not on a CPU here" if device.kind == CPU else f"not on those of {device.maker}"
-        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, {other}"
+        where = "not on a CPU here" if device.kind == CPU else f"not on those of {device.maker}"
+        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, {where}"
     elif is_below(device.capabilities, unmet.least):
         has = f"{device.name} has {device.capabilities.compute}"
         fact = f"{rules.title} needs compute capability {unmet.least} or higher, and {has}"
@@ -79,17 +80,14 @@ def _no_device(rules: EngineRules, device: DeviceFacts, unmet: Requirement) -> I
     older = f"{rules.name.lower()}@{unmet.older}" if unmet.older else ""
     runs = bool(older) and _unmet(catalog.engine(older).devices, device) is None
     more = f"or an earlier version: --engine {older}" if runs else ""
-    return InputError(fact, _other_engine(device), more=more, field="--engine")
-
-
-def _other_engine(device: DeviceFacts) -> str:
-    """The first of those that run on most devices, if it runs on this one."""
+    hint = f"choose another engine, such as {catalog.PLAIN}"
     for name in node(paths.shipped("usual")["engines"], UsualEngines).anywhere:
-        rules = catalog.engine(name)
-        if _unmet(rules.devices, device) is None:
-            needs = f" --weights {GGUF_EXAMPLE}, or another GGUF format" if rules.weight_files == "gguf" else ""
-            return f"{rules.name} runs on it: --engine {name}{needs}"
-    return f"choose another engine, such as {catalog.PLAIN}"
+        other = catalog.engine(name)
+        if _unmet(other.devices, device) is None:
+            needs = f" --weights {GGUF_EXAMPLE}, or another GGUF format" if other.weight_files == "gguf" else ""
+            hint = f"{other.name} runs on it: --engine {name}{needs}"
+            break
+    return InputError(fact, hint, more=more, field="--engine")
 
 
 def _no_weights(rules: EngineRules, device: DeviceFacts, kind: str) -> InputError | None:

@@ -1,4 +1,4 @@
-"""Methods that store modules in groups, each in a layout of its own: compressed-tensors, Quark of AMD, ModelOpt of NVIDIA.
+"""Methods that store groups of modules, each in its own layout: compressed-tensors, AMD's Quark, NVIDIA's ModelOpt.
 
 The tensors of ModelOpt and its names of algorithms are those of `modelopt/torch/export/quant_utils.py`. The exporter
 lists every module that it leaves unquantised, the head among them, so that a head that is not in the list is quantised.

@@ -6,6 +6,7 @@ zeros, indices. For a method with an unknown layout the name is reported and no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,13 +22,10 @@ from archcalc.storage.quantization_config.gguf_formats import gguf
 from archcalc.storage.quantization_config.layouts import (
     INPUTS,
     Fields,
-    auto_round_rules,
     float8,
     gptq_layout,
-    gptq_rules,
     grouped,
     hqq_layout,
-    hqq_rules,
     made,
     number,
     packed,
@@ -38,6 +36,8 @@ from archcalc.storage.quantization_config.layouts import (
     words,
 )
 from archcalc.storage.quantization_config.mlx import is_mlx, mlx
+
+UNQUANTISED = 16  # bits of a width that is none
 
 
 def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | None:
@@ -85,7 +85,14 @@ def _gptq(config: Fields) -> Checkpoint:
     if not bits:
         return without_bits("gptq")
     only = tuple(word for several in config.get("modules_in_block_to_quantize") or () for word in words(several))
-    rules = gptq_rules(config.get("dynamic") or {}, bits, group)
+    rules = []
+    for rule, other in (config.get("dynamic") or {}).items():
+        # GPTQModel's expressions, of which the first that matches counts; a minus leaves modules as they are
+        targets = Names((f"re:{rule.removeprefix('-:').removeprefix('+:')}",))
+        kept = None
+        if not rule.startswith("-:"):
+            kept = gptq_layout(number(other, "bits", bits), number(other, "group_size", group))
+        rules.append(Group(kept, targets))
     if only and any(rule.format for rule in rules):
         both = "modules_in_block_to_quantize together with widths in dynamic is not supported"
         return Checkpoint("gptq", unknown=both)
@@ -96,11 +103,21 @@ def _gptq(config: Fields) -> Checkpoint:
 def _auto_round(config: Fields) -> Checkpoint:
     """Intel's AutoRound, packed as GPTQ or AWQ are, without an index."""
     bits, group = number(config, "bits", 4), number(config, "group_size", 128)
-    rules, kept = auto_round_rules(config.get("extra_config") or {}, bits, group)
+    extra, rules, kept = config.get("extra_config") or {}, list[Group](), list[str]()
+    for name in sorted(extra, key=_is_expression):  # whole names before expressions
+        width, target = number(extra[name], "bits", bits), f"re:.*(?:{name})" if _is_expression(name) else name
+        if width >= UNQUANTISED:  # the module stays as it is
+            kept.append(target)
+        else:
+            rules.append(Group(packed(width, number(extra[name], "group_size", group), 16 + width), Names((target,))))
     usual = Group(packed(bits, group, 16 + bits))
     left = Names((*skipped(config).listed, *kept))
     head = any(rule.targets.hold_outside("lm_head") for rule in rules)
     return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), left, head=head)
+
+
+def _is_expression(name: str) -> bool:
+    return re.fullmatch(r"[\w.-]+", name) is None
 
 
 def _awq(config: Fields) -> Checkpoint:
@@ -155,7 +172,9 @@ def _hqq(config: Fields) -> Checkpoint:
     inner = config.get("quant_config") or config.get("dynamic_config") or {}
     left = Names(words(config.get("skip_modules")))
     if inner and "weight_quant_params" not in inner:
-        rules = hqq_rules(inner)
+        # layers by their names, such as `self_attn.q_proj`; those without settings stay as they are
+        asked = {name: other.get("weight_quant_params", other) for name, other in inner.items() if other is not None}
+        rules = tuple(Group(hqq_layout(other), Names((name,))) for name, other in asked.items())
         return Checkpoint(f"hqq {told(*rules)}, by layer", rules, left)
     usual = Group(hqq_layout(inner.get("weight_quant_params") or config.get("weights") or {}))
     return Checkpoint(f"hqq {told(usual)}", (usual,), left)

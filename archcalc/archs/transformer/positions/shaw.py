@@ -1,5 +1,5 @@
 """Shaw's relative positions: a vector for each clipped distance, added to keys and values; the computation is in
-`archcalc.layers.shaw`."""
+`archcalc.layers.attention_core`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Places, Read
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Attention, Heads, Inputs
-from archcalc.layers.shaw import relative_vectors, with_relative
+from archcalc.layers.attention_core import relative_vectors, with_relative
 from archcalc.spec.node import Size, field
 
 WORD = "shaw"
