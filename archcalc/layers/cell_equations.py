@@ -161,7 +161,6 @@ def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:
 # old state (Cho et al. 2014, PyTorch, Keras) or lets the new one in (Ng, Chung et al. 2014, Bahdanau et al. 2015). The
 # reset gate acts on the state before its product with the matrix, or after it.
 
-
 BEFORE_PRODUCT, AFTER_PRODUCT = "before", "after"
 OURS = Symbol("Γ", "u")
 FIRST, LAST = 0, 1

@@ -117,7 +117,6 @@ class Checkpoint:
 # What modules are called in checkpoints: `model.layers.3.self_attn.q_proj`, by what they do. Families spell them in
 # several ways. A list of modules is matched with all spellings, of which a checkpoint has one.
 
-
 _FUSED = ("qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack")
 _ATTENTION = {
     Role.ATTENTION_Q: ("q_proj", "query", "wq", *_FUSED),

@@ -102,26 +102,22 @@ class Matching:
 
     def step(self, program: Program, states: States, place: int) -> States:
         """The states behind one more character; none behind the last."""
-        reached = self._reached(program, set(states), place)
+        reached = set(states)  # these, and all that follow from them without reading
+        waiting = list(reached)
+        while waiting:
+            state = waiting.pop()
+            self.steps += 1
+            if state == len(program) or not self._passes(program[state].what, place):
+                continue
+            fresh = [then for then in program[state].then if then not in reached]
+            reached.update(fresh)
+            waiting += fresh
         if len(program) in reached:
             return MATCHED
         if place >= len(self.name):
             return frozenset()
         sign = self.name[place]
         return frozenset(program[state].then[0] for state in reached if program[state].reads(sign))
-
-    def _reached(self, program: Program, states: set[int], place: int) -> set[int]:
-        """These, and all that follow from them without reading."""
-        found, waiting = set(states), list(states)
-        while waiting:
-            state = waiting.pop()
-            self.steps += 1
-            if state == len(program) or not self._passes(program[state].what, place):
-                continue
-            fresh = [then for then in program[state].then if then not in found]
-            found.update(fresh)
-            waiting += fresh
-        return found
 
     def _passes(self, what: object, place: int) -> bool:
         """Whether a state leads on without reading: a fork always, a condition where it holds."""

@@ -53,7 +53,17 @@ def meant(written: str, known: Iterable[str], engine: str = "", *, of: str = "we
         return Meant(found, f"what {engine} calls so")
     hits = (one for one in habits[of] if letters in map(_letters, one["names"]))
     listed = next((Meant(one["means"], one["why"]) for one in hits), None)
-    return listed or (_average_or_refused(written, letters) if of == "weights" else None)
+    if listed or of != "weights":
+        return listed
+    bits = average(written)
+    if bits:
+        return Meant(bits.name, average_rule(bits.format)["why"])
+    for one in habits["refused"]:
+        begins = any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in one.get("begins", ()))
+        if begins or any(letters == _letters(name) for name in one.get("names", ())):
+            near = habits["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
+            raise InputError(f"{written} {one['fact']}", one["hint"].format(nearest=near), field="--weights")
+    return None
 
 
 def average(name: str) -> Average | None:
@@ -74,18 +84,6 @@ def average(name: str) -> Average | None:
 
 def average_rule(format: str) -> dict[str, Any]:
     return dict(shipped("typed", "formats")["averages"][format])
-
-
-def _average_or_refused(written: str, letters: str) -> Meant | None:
-    found = average(written)
-    if found:
-        return Meant(found.name, average_rule(found.format)["why"])
-    for one in shipped("typed", "formats")["refused"]:
-        begins = any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in one.get("begins", ()))
-        if begins or any(letters == _letters(name) for name in one.get("names", ())):
-            near = shipped("typed", "formats")["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
-            raise InputError(f"{written} {one['fact']}", one["hint"].format(nearest=near), field="--weights")
-    return None
 
 
 def _letters(name: str) -> str:
