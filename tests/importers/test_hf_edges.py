@@ -74,3 +74,13 @@ def test_no_window_is_none(model_type: str) -> None:
     without = archcalc.load({**said, "sliding_window": None})
     assert without.params().total == archcalc.load(said).params().total
     assert "window:" not in without.yaml()
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key"), [("vit", "image_size"), ("vit", "patch_size"), ("convnext", "patch_size")]
+)
+@pytest.mark.parametrize("said", [True, [True, 16], 0, [16], [16, 16, 16]])
+def test_sides_are_sizes(model_type: str, key: str, said: Any) -> None:
+    """One or two, and `true` is none."""
+    with pytest.raises(archcalc.InputError, match="expected a size, or a height and a width"):
+        archcalc.load({"model_type": model_type, key: said})

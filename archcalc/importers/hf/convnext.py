@@ -5,7 +5,7 @@ V2 has a global response norm in each block in the place of that factor.
 
 from functools import partial
 
-from archcalc.importers.hf._helpers import Config, Fields, conv_like, heads
+from archcalc.importers.hf._helpers import Config, Fields, conv_like, heads, sides
 
 USUAL = "image"
 INERT = conv_like.FEATURES
@@ -36,7 +36,7 @@ def _is_scaled(c: Config) -> bool:
 
 
 def _stages(c: Config, found: list[tuple[int, int]]) -> conv_like.Items:
-    patch = conv_like.sides(c, "patch_size", c.get("patch_size"))
+    patch = sides(c, "patch_size", c.get("patch_size"))
     items: conv_like.Items = []
     for index, (out, depth) in enumerate(found):
         if index:

@@ -19,10 +19,10 @@ from archcalc.importers.hf._helpers.blocks import (
 )
 from archcalc.importers.hf._helpers.reading import Config, Fields, Value, when
 from archcalc.importers.hf._helpers.weights import Weights
-from archcalc.importers.hf._helpers.words import activation, local_rope, local_theta, rope, rope_of
+from archcalc.importers.hf._helpers.words import activation, local_rope, local_theta, rope, rope_of, sides
 
 __all__ = [
     "Config", "Fields", "Value", "Weights", "activation", "attention", "biased", "decoder", "divided",
     "even_heads", "ffn", "finished", "head_dim", "kv_heads", "local_rope", "local_theta", "rope", "rope_of",
-    "top", "when", "where_used", "window",
+    "sides", "top", "when", "where_used", "window",
 ]  # fmt: skip

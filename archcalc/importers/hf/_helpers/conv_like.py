@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, heads, inert, sides
 from archcalc.importers.hf._helpers.dropout import fraction
+from archcalc.importers.hf._helpers.words import is_size
 
 Items = list[Value]
 
@@ -43,25 +44,12 @@ def image(c: Config) -> list[int]:
     return sides(c, "image_size", said)
 
 
-def sides(c: Config, key: str, said: Value) -> list[int]:
-    if not isinstance(said, list):
-        said = [said, said]
-    if len(said) != 2 or not all(_is_size(side) for side in said):
-        raise c.wrong(key, "a size, or a height and a width")
-    height, width = said
-    return [height, width]
-
-
 def sizes(c: Config, key: str, least: int = 1) -> list[int]:
     """A list of whole numbers."""
     said = c.get(key)
-    if not isinstance(said, list) or not said or not all(_is_size(each, least) for each in said):
+    if not isinstance(said, list) or not said or not all(is_size(each, least) for each in said):
         raise c.wrong(key, f"a list of whole numbers from {least}")
     return said
-
-
-def _is_size(value: Value, least: int = 1) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def stages(c: Config, least: int = 0) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, activation, biased, heads, inert, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, activation, biased, heads, inert, sides, when
 
 VIT_INERT = {inert.NOT_HERE: "encoder_stride pooler_output_size", inert.FEATURES: "out_features"}
 
@@ -33,9 +33,9 @@ def plain_ffn(c: Config) -> Fields:
 
 def patches(c: Config, **more: Value) -> Fields:
     """The patch embedding; if the image is not a multiple of the patch size, the classes ignore the rest."""
-    patch = _sides(c, "patch_size")
-    image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
-    if image != _sides(c, "image_size"):
+    patch, said = sides(c, "patch_size", c.get("patch_size")), sides(c, "image_size", c.get("image_size"))
+    image = [side // step * step for side, step in zip(said, patch, strict=True)]
+    if image != said:
         c.notes.append(
             "the image size is not a multiple of the patch size: the pixels left over at its edges are ignored"
         )
@@ -46,15 +46,6 @@ def patches(c: Config, **more: Value) -> Fields:
 def _square(sides: list[int]) -> int | list[int]:
     if sides[0] == sides[1]:
         return sides[0]
-    return sides
-
-
-def _sides(c: Config, key: str) -> list[int]:
-    sides = c.get(key)
-    if not isinstance(sides, list):
-        sides = [sides, sides]
-    if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
-        raise c.wrong(key, "a size, or a height and a width")
     return sides
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.hf._helpers.reading import Config, Fields, when
+from archcalc.importers.hf._helpers.reading import Config, Fields, Value, when
 
 _ACTIVATIONS = {
     **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
@@ -32,6 +32,21 @@ def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
     if found not in _ACTIVATIONS:
         raise c.refused(key, f"supported activations: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
     return _ACTIVATIONS[found]
+
+
+def sides(c: Config, key: str, said: Value) -> list[int]:
+    """Height and width; one number is both."""
+    if not isinstance(said, list):
+        said = [said, said]
+    if len(said) != 2 or not all(is_size(side) for side in said):
+        raise c.wrong(key, "a size, or a height and a width")
+    height, width = said
+    return [height, width]
+
+
+def is_size(value: Value, least: int = 1) -> bool:
+    """A whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def precision(c: Config) -> str | None:
