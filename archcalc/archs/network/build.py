@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from archcalc.archs.network.place import SIDES, Trace, parts
 from archcalc.archs.network.resolve import Network
-from archcalc.archs.network.shape import SIDES
-from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.loss import cross_entropy, squared_error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from archcalc.archs.network.trace import Trace
+from archcalc.archs.network.place import Trace
 from archcalc.core.count import Count
 from archcalc.core.ir import Module, Region, Tensor
 

@@ -13,8 +13,7 @@ from archcalc.archs.network.kinds import kinds
 from archcalc.archs.network.kinds.activation import WORDS_ALONE
 from archcalc.archs.network.layer import Layer, Sequence, Step
 from archcalc.archs.network.names import AROUND, Names, check_block, layer_name, texts
-from archcalc.archs.network.place import Place, Signal
-from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.place import Place, Shape, Signal
 from archcalc.archs.network.spec import Block, Spec
 from archcalc.archs.network.values import number, worked_out
 from archcalc.core.budget import Budget
@@ -248,7 +247,7 @@ class Reader:
             paths = [each for path in one.fields for each in there.paths(*(renamed.get(str(key), key) for key in path))]
             hint = one.hint or guesses.get(str(one.fields[0][0]), "")
             found.append(Unreadable(one.fact, hint, more=one.more, fields=[*paths, place.path]))
-        return cast(Unreadable, together(found))
+        return cast("Unreadable", together(found))
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

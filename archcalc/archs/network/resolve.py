@@ -10,9 +10,8 @@ from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.names import refuse_unnamable
-from archcalc.archs.network.place import Place
+from archcalc.archs.network.place import Place, Shape
 from archcalc.archs.network.reader import Reader
-from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Spec
 from archcalc.core.errors import InputError
 from archcalc.spec.defaults import Default

@@ -7,9 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.place import Place
-from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.trace import Trace
+from archcalc.archs.network.place import Place, Shape, Trace
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.spec.node import Node

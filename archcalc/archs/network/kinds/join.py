@@ -12,9 +12,7 @@ from pydantic import Field
 
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.names import INPUT
-from archcalc.archs.network.place import Place
-from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.trace import Trace, parts
+from archcalc.archs.network.place import Place, Shape, Trace, parts
 from archcalc.archs.network.values import Layers
 from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.archs.network.place import Place
-from archcalc.archs.network.shape import SIDES, Shape
+from archcalc.archs.network.place import SIDES, Place, Shape, Trace, parts
 from archcalc.archs.network.spec import Sample
-from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import Count, product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.archs.network.layer import Sequence
-from archcalc.archs.network.place import Place
-from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.trace import Trace
+from archcalc.archs.network.place import Place, Shape, Trace
 from archcalc.archs.network.values import Layers
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, field
