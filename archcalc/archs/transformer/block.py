@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.archs.transformer.context import Context
-from archcalc.archs.transformer.parts.part import Part, normed
+from archcalc.archs.transformer.parts.part import Context, Part, normed
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 

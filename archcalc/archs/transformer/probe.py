@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import LayerPart, normed
+from archcalc.archs.transformer.parts.part import Context, LayerPart, normed
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.roles import Role

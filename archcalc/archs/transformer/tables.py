@@ -1,4 +1,4 @@
-"""The widths of a stack's embedding tables and their projection to d_model; the audio input."""
+"""What a stack reads: the widths of its embedding tables and their projection to d_model, audio, patches of images."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim
+from archcalc.layers.patches import Patches, Sides, both_sides
+from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.parts.part import Surroundings
@@ -72,3 +74,46 @@ def audio(around: Surroundings) -> Audio:
         fact = f"{len(embedding.kernels)} kernels, but {len(embedding.strides)} strides"
         raise InputError(fact, "give each convolution both", fields=around.places("embedding", "strides")[:2])
     return Audio(embedding.mels, embedding.kernels, embedding.strides)
+
+
+def patches(around: Surroundings) -> Patches:
+    """The image and patch sizes of an embedding of kind `patches`, or an error."""
+    embedding = around.scope.embedding
+    if around.stack == "decoder":
+        hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
+        raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))
+    image, patch = both_sides(_needed(around, "image", 224)), both_sides(_needed(around, "patch", 16))
+    _check_divides(around, "image", image, patch)
+    pretrained = both_sides(embedding.pretrained) if embedding.pretrained else None
+    if pretrained:
+        _check_divides(around, "pretrained", pretrained, patch)
+    return Patches(
+        image=image,
+        patch=patch,
+        channels=embedding.channels,
+        tokens=embedding.tokens,
+        registers=embedding.registers,
+        mask=embedding.mask,
+        bias=embedding.bias is not False,
+        pretrained=pretrained,
+    )
+
+
+def _needed(around: Surroundings, field: str, example: int) -> int | Sides:
+    value: int | Sides | None = getattr(around.scope.embedding, field)
+    if value is None:
+        hint = f"write `{field}: {example}`, or [height, width]"
+        name = f"embedding.{field}"
+        tell(InputError(f"patches need {field}", hint, fields=around.places("embedding"), field=name))
+        return STAND_IN
+    return value
+
+
+def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides) -> None:
+    """PyTorch would silently drop the rest of the image."""
+    for side, length, step in zip(("height", "width"), image, patch, strict=True):
+        if length % step:
+            which = field if image[0] == image[1] else f"{field} {side}"
+            sizes = [str(size) for size in (length - length % step, length - length % step + step) if size]
+            fact = f"{which} {length} does not divide into patches of {step}"
+            raise InputError(fact, f"use {' or '.join(sizes)}", fields=around.places("embedding", field)[:2])
