@@ -14,8 +14,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers import files
-from archcalc.importers.beside import CONFIG
-from archcalc.importers.json_object import MAX_JSON
+from archcalc.importers.beside import CONFIG, MAX_JSON
 from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked

@@ -10,8 +10,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers import beside, weight_names
-from archcalc.importers.beside import CONFIG
-from archcalc.importers.json_object import MAX_JSON, json_object
+from archcalc.importers.beside import CONFIG, MAX_JSON, json_object
 from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
 
 WEIGHTS = (weight_names.INDEX, "model.safetensors")

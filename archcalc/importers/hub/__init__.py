@@ -11,7 +11,6 @@ from archcalc.importers.hub import cache, settings, weights
 from archcalc.importers.hub.address import Repository, repository
 from archcalc.importers.hub.remote import Remote
 from archcalc.importers.hub.web import Unreachable
-from archcalc.importers.json_object import MAX_JSON
 from archcalc.spec.yaml_reader import Document
 
 __all__ = ["document", "repository"]
@@ -51,10 +50,10 @@ def _asked(wanted: Repository, trace: bool) -> Document:
 def _described(remote: Remote) -> dict[str, bytes]:
     """The model's config.json or its equivalent, with the files beside it; None if there is none."""
     for name in folders.DESCRIBING:
-        raw = remote.whole(name, MAX_JSON)
+        raw = remote.whole(name, beside.MAX_JSON)
         if raw is not None:
             wanted = beside.QUANTISED if name == beside.CONFIG else ()
-            others = {other: found for other in wanted if (found := remote.whole(other, MAX_JSON)) is not None}
+            others = {other: found for other in wanted if (found := remote.whole(other, beside.MAX_JSON)) is not None}
             cache.keep(remote.repository, remote.commit, {name: raw, **others})
             return {beside.CONFIG: raw, **others}
     return {}

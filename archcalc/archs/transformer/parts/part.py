@@ -1,4 +1,4 @@
-"""The base of every part of a block, what it inherits from its stack, and what it is given while that runs."""
+"""A block and its parts: the base of each, what it inherits from its stack, and what it is given while that runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.layers.attention import looked_at
 from archcalc.layers.attention_mask import Sight
+from archcalc.layers.dropout import dropped
 from archcalc.layers.norm import norm
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.workload import Workload
@@ -159,3 +160,33 @@ class Surroundings(NamedTuple):
         if not self.causal:
             fact = f"{what} is causal"
             raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
+
+
+def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], parallel: str | None = None) -> Tensor:
+    """A block: its parts with the norms where the spec places them.
+
+    Sequential: x + part(x) for each part in turn; parallel: x + one part(x) + another part(x), where every part
+    takes the same x, through a shared norm or its own."""
+    shared = normed(m["norm"], x, parts[0].norm) if parallel == "shared" else None
+    branches: list[Tensor] = []
+    for index, part in enumerate(parts):
+        earlier = sum(part.name == other.name for other in parts[:index])
+        name = f"{part.name}_{earlier + 1}" if earlier else part.name
+        branch = shared or x
+        if part.norm.place in ("pre", "sandwich") and not shared:
+            branch = normed(m[f"{name}_norm"], x, part.norm)
+        branch = part.run(m[name], branch, context)
+        if part.layer_scale:
+            scale = m[f"{name}_scale"]
+            branch = scale.record("multiply", branch, scale.param("weight", x.dims[-1]))
+        branch = dropped(m, branch, part.dropout, context.work, part.slot or part.name)
+        if part.norm.place in ("out", "sandwich"):
+            branch = normed(m[f"{name}_norm_out"], branch, part.norm)
+        if parallel:
+            branches.append(branch)
+        elif part.norm.place == "post":
+            m[f"{name}_norm"].words.title = "Add & Norm"
+            x = normed(m[f"{name}_norm"], m.record("add", x, branch), part.norm)
+        else:
+            x = m.record("add", x, branch, name=f"{name}_add", note="residual")
+    return m.record("add", x, *branches, name="add", note="residual and all branches") if parallel else x
