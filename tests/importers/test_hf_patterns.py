@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archcalc.archs.transformer import pattern
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 
 def written_out(said: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.archs.network.place import SIDES, Trace, parts
+from archcalc.archs.network.layer import SIDES, Trace, parts
 from archcalc.archs.network.resolve import Network
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes

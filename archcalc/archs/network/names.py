@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from archcalc.archs.network.layer import Step
-from archcalc.archs.network.place import Place
+from archcalc.archs.network.layer import Place, Step
 from archcalc.archs.network.spec import Block
 from archcalc.core.errors import InputError, Path, together
 from archcalc.spec.node import shown

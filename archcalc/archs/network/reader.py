@@ -11,9 +11,8 @@ from pydantic import ValidationError
 from archcalc.archs.network.expression import Mistake, Scope, condition
 from archcalc.archs.network.kinds import kinds
 from archcalc.archs.network.kinds.activation import WORDS_ALONE
-from archcalc.archs.network.layer import Layer, Sequence, Step
+from archcalc.archs.network.layer import Layer, Place, Sequence, Shape, Signal, Step
 from archcalc.archs.network.names import AROUND, Names, check_block, layer_name, texts
-from archcalc.archs.network.place import Place, Shape, Signal
 from archcalc.archs.network.spec import Block, Spec
 from archcalc.archs.network.values import number, worked_out
 from archcalc.core.budget import Budget

@@ -8,9 +8,8 @@ from typing import Any
 
 from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
-from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.layer import Place, Sequence, Shape
 from archcalc.archs.network.names import refuse_unnamable
-from archcalc.archs.network.place import Place, Shape
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.spec import Spec
 from archcalc.core.errors import InputError

@@ -11,7 +11,7 @@ from archcalc.core.derived import Derived
 from archcalc.spec.node import as_size, mistake, shown
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.layer import Place
 
 ALONE = ("same", "valid")  # paddings in a word
 DEPTHWISE = "depthwise"

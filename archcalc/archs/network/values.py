@@ -12,7 +12,7 @@ from pydantic import WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from archcalc.archs.network.expression import Mistake, Scope, evaluated
-from archcalc.archs.network.place import Place
+from archcalc.archs.network.layer import Place
 from archcalc.spec.fields import node_of
 from archcalc.spec.node import Node
 

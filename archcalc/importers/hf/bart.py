@@ -14,8 +14,8 @@ from archcalc.importers.hf._helpers import (
     longformer_like,
     when,
 )
+from archcalc.importers.hf._helpers.layer_types import spelled_out, stack
 from archcalc.importers.hf._helpers.moe import sparse_where
-from archcalc.importers.hf._helpers.patterns import spelled_out, stack
 
 USUAL = "seq2seq"
 WEIGHTS = {

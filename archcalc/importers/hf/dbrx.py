@@ -1,7 +1,7 @@
 """DBRX: MoE in every block, LayerNorm without bias; its config nests attn_config and ffn_config."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, activation, decoder, rope
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
 
 

@@ -16,7 +16,7 @@ from archcalc.importers.hf._helpers import (
     when,
     window,
 )
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 WEIGHTS = {
     "stablelm": Weights(numbered=r"\.norms\.\d+\.weight$"),  # norms of queries and keys, one for each head

@@ -1,7 +1,7 @@
 """DistilBERT: BERT without token types and pooler."""
 
 from archcalc.importers.hf._helpers import Config, Fields, activation, bert_like, heads
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 USUAL = "masked"
 

@@ -18,7 +18,7 @@ from archcalc.importers.hf._helpers import (
     where_used,
     window,
 )
-from archcalc.importers.hf._helpers.layer_types import LINEAR, first_of_every, mixers, paired
+from archcalc.importers.hf._helpers.layer_types import LINEAR, first_of_every, mixers, paired, stack
 from archcalc.importers.hf._helpers.moe import (
     experts,
     first_dense,
@@ -28,7 +28,6 @@ from archcalc.importers.hf._helpers.moe import (
     sparse_where,
     used,
 )
-from archcalc.importers.hf._helpers.patterns import stack
 
 
 def _all_sparse(c: Config, moe: Fields, **more: Value) -> Fields:

@@ -14,7 +14,7 @@ from archcalc.importers.hf._helpers import (
     rope_of,
     when,
 )
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 USUAL = {"imagegpt": "pixels"}
 INERT = {

@@ -1,7 +1,7 @@
 """JetMoE: MoE in attention as well; each attention expert has its own query and output projections."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Weights, activation, decoder, inert, rope, top
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 INERT = {inert.NO_SUCH_SIZE: "num_attention_heads"}
 WEIGHTS = Weights(

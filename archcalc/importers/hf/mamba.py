@@ -4,9 +4,8 @@ from functools import partial
 from math import ceil
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, ffn, head_dim, heads, inert, rope, where_used
-from archcalc.importers.hf._helpers.layer_types import LINEAR, mixers, paired
+from archcalc.importers.hf._helpers.layer_types import LINEAR, mixers, paired, stack
 from archcalc.importers.hf._helpers.moe import mixture, sparse_where
-from archcalc.importers.hf._helpers.patterns import stack
 
 _IN_MAMBA = {inert.NO_SUCH_SIZE: "rms_norm", inert.USUAL_LAYERS: "layer_types", inert.NOT_HERE: "hidden_act"}
 INERT = {

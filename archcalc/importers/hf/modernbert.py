@@ -14,8 +14,7 @@ from archcalc.importers.hf._helpers import (
     rope,
     when,
 )
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, attentions, first_of_every, layer_types
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, attentions, first_of_every, layer_types, stack
 
 USUAL = {"modernbert": "masked"}
 INERT = {

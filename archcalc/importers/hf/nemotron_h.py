@@ -1,7 +1,7 @@
 """Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, activation, attention, heads, inert, top, when
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 INERT = {
     inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",

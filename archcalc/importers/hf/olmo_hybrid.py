@@ -1,8 +1,7 @@
 """OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
 from archcalc.importers.hf._helpers import Config, Fields, decoder, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types, stack
 
 _BLOCKS = {LINEAR: "delta ffn", FULL: "attention behind"}
 

@@ -1,7 +1,7 @@
 """RecurrentGemma (Griffin): RG-LRU recurrent blocks, with local attention in every third block."""
 
 from archcalc.importers.hf._helpers import Config, Fields, biased, decoder, ffn, head_dim, inert, rope, where_used
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 INERT = {inert.USUAL_LAYERS: "layers_block_type"}
 

@@ -1,8 +1,8 @@
 """Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, Weights, activation, heads, inert, when, where_used
+from archcalc.importers.hf._helpers.layer_types import stack
 from archcalc.importers.hf._helpers.moe import sparse_where
-from archcalc.importers.hf._helpers.patterns import stack
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "add_cross_attention"}

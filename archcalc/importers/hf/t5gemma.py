@@ -1,8 +1,7 @@
 """T5Gemma: an encoder and a decoder that are each built like Gemma 2."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, ffn, finished, head_dim, heads, inert, rope, when
-from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
-from archcalc.importers.hf._helpers.patterns import spelled_out
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding, spelled_out
 
 USUAL = "seq2seq"
 INERT = {inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder"}

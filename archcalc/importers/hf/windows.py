@@ -12,8 +12,8 @@ from archcalc.importers.hf._helpers.layer_types import (
     layer_types,
     sliding,
     sliding_from,
+    stack,
 )
-from archcalc.importers.hf._helpers.patterns import stack
 
 INERT = {
     "cohere": {inert.USUAL_LAYERS: "sliding_window_pattern"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from archcalc.archs.network.place import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.spec.node import Node, Size, field
 from archcalc.styles.activations import ACTIVATIONS

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.place import Place, Shape, Trace
+from archcalc.archs.network.layer import Place, Shape, Trace
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.spec.node import Node

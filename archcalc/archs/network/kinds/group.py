@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from archcalc.archs.network.layer import Sequence
-from archcalc.archs.network.place import Place, Shape
+from archcalc.archs.network.layer import Place, Sequence, Shape
 from archcalc.archs.network.values import Layers
 from archcalc.spec.node import Node, field
 

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.layer import Place, Sequence, Shape, Trace, parts
 from archcalc.archs.network.names import INPUT
-from archcalc.archs.network.place import Place, Shape, Trace, parts
 from archcalc.archs.network.values import Layers
 from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean

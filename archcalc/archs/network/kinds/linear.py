@@ -8,7 +8,7 @@ from typing import ClassVar
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
-from archcalc.archs.network.place import Place, Shape, Trace
+from archcalc.archs.network.layer import Place, Shape, Trace
 from archcalc.core.ir import Module, ModuleGroup, Tensor
 from archcalc.core.roles import Role
 from archcalc.layers.linear import linear

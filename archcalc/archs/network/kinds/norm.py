@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal
 
-from archcalc.archs.network.place import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role

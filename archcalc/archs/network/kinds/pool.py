@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic.config import JsonDict
 
 from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
-from archcalc.archs.network.place import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Module, Tensor, axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.archs.network.place import SIDES, Place, Shape, Trace, parts
+from archcalc.archs.network.layer import SIDES, Place, Shape, Trace, parts
 from archcalc.archs.network.spec import Sample
 from archcalc.core.count import Count, product
 from archcalc.core.derived import Derived

@@ -11,8 +11,7 @@ from typing import Annotated, Any, ClassVar
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.join import join
-from archcalc.archs.network.layer import Sequence
-from archcalc.archs.network.place import Place, Shape, Trace
+from archcalc.archs.network.layer import Place, Sequence, Shape, Trace
 from archcalc.archs.network.values import Layers, Words
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, as_tuple, field

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.archs.network.kinds.conv import need_map
-from archcalc.archs.network.place import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.spec.node import Node, field

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.archs.network.layer import Sequence
-from archcalc.archs.network.place import Place, Shape, Trace
+from archcalc.archs.network.layer import Place, Sequence, Shape, Trace
 from archcalc.archs.network.values import Layers
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, field

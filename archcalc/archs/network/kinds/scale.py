@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.archs.network.place import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, field
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from archcalc.archs.network.kinds.activation import Act
 from archcalc.archs.network.kinds.conv import Filters, Met, filters_of, places_of
 from archcalc.archs.network.kinds.norm import NormFields, norm_behind
-from archcalc.archs.network.place import Place, Shape
+from archcalc.archs.network.layer import Place, Shape
 from archcalc.archs.network.sizes import FromZero, Groups, Sizes
 from archcalc.core.count import product
 from archcalc.core.ir import Module, Tensor

@@ -14,7 +14,7 @@ from archcalc.importers.hf._helpers import (
     heads,
     rope,
 )
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.layer_types import stack
 
 POST_NORM = {"place": "post"}
 POOLER = {"pooler": True}  # a dense layer on the first token

@@ -7,7 +7,7 @@ from typing import Any
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
-from archcalc.importers.hf._helpers.patterns import spelled_out
+from archcalc.importers.hf._helpers.layer_types import spelled_out
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import unknown_type
 
