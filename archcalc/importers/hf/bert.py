@@ -27,13 +27,8 @@ def albert(c: Config) -> Fields:
     projected = when(width == c.size("hidden_size"), always_project=True)
     distinct = when(groups != layers, distinct=groups * each)
     own: heads.Table = {"pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c))}
-    return {
-        **bert_like.encoder(c),
-        "norm": bert_like.POST_NORM,
-        "embedding": bert_like.typed(c, width=width, **projected),
-        "encoder": {"blocks": layers * each, **distinct},
-        "head": bert_like.head(c, bert_like.POOLER, own),
-    }
+    embedding, head = bert_like.typed(c, width=width, **projected), bert_like.head(c, bert_like.POOLER, own)
+    return bert_like.bert(c, embedding=embedding, encoder={"blocks": layers * each, **distinct}, head=head)
 
 
 def electra(c: Config) -> Fields:

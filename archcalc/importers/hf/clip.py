@@ -23,8 +23,15 @@ def _tower(c: Config) -> Fields:
     }
 
 
+def _text_tower(c: Config, head: Value, stack: str = "encoder") -> Fields:
+    """An encoder of texts with learned positions, or a decoder where its mask is causal."""
+    position = {"kind": "learned", "length": c.size("max_position_embeddings")}
+    blocks = c.size("num_hidden_layers")
+    return {**_tower(c), "vocab": c.size("vocab_size"), "position": position, stack: blocks, "head": head}
+
+
 def _image_tower(c: Config, embedding: Fields) -> Fields:
-    """SigLIP's vision encoder: learned positions and a final norm."""
+    """A vision encoder with learned positions."""
     return {**_tower(c), "embedding": embedding, "position": "learned", "encoder": c.size("num_hidden_layers")}
 
 
@@ -42,13 +49,7 @@ def clip_text_model(c: Config) -> Fields:
         "base": heads.none,
         "projection": lambda: heads.classifier(c.size("projection_dim"), bias=False, pool="last"),
     }
-    return {
-        **_tower(c),
-        "vocab": c.size("vocab_size"),
-        "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
-        "decoder": c.size("num_hidden_layers"),
-        "head": heads.for_task(c, table),
-    }
+    return _text_tower(c, heads.for_task(c, table), "decoder")
 
 
 def clip_vision_model(c: Config) -> Fields:
@@ -58,27 +59,15 @@ def clip_vision_model(c: Config) -> Fields:
         "base": lambda: {"kind": "none", **normed},
         "projection": lambda: heads.classifier(c.size("projection_dim"), bias=False, **normed),
     }
-    return {
-        **_tower(c),
-        "embedding": vit_like.patches(c, bias=False, norm=True),
-        "position": "learned",
-        "encoder": c.size("num_hidden_layers"),
-        "norm": {"final": False},
-        "head": heads.for_task(c, table),
-    }
+    tower = _image_tower(c, vit_like.patches(c, bias=False, norm=True))
+    return {**tower, "norm": {"final": False}, "head": heads.for_task(c, table)}
 
 
 def siglip_text_model(c: Config) -> Fields:
     """Text encoder of SigLIP: bidirectional attention; the last token is pooled and projected."""
     heads.only(c, "base")
     width = c.size_or("projection_size", c.size("hidden_size"))
-    return {
-        **_tower(c),
-        "vocab": c.size("vocab_size"),
-        "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
-        "encoder": c.size("num_hidden_layers"),
-        "head": heads.classifier(width, pool="last"),
-    }
+    return _text_tower(c, heads.classifier(width, pool="last"))
 
 
 def siglip_vision_model(c: Config) -> Fields:
@@ -107,14 +96,10 @@ def idefics3_vision(c: Config) -> Fields:
 def tipsv2_text_model(c: Config) -> Fields:
     """Text encoder of TIPS v2: sinusoidal positions."""
     heads.only(c, "base")
-    c.size("max_position_embeddings")  # nothing depends on it, but it must be one
     return {
-        **_tower(c),
-        "vocab": c.size("vocab_size"),
+        **_text_tower(c, "none"),
         "position": {"kind": "sinusoidal"},
-        "encoder": c.size("num_hidden_layers"),
-        "head": "none",
-    }
+    }  # of any length, though the file must have one
 
 
 TYPES = {"chinese_clip_vision_model": clip_vision_model, "smolvlm_vision": idefics3_vision}

@@ -79,7 +79,7 @@ def deberta(c: Config) -> Fields:
     if c.given("talking_head"):
         raise c.refused("talking_head")
     c.skip("conv_act")
-    fields = bert_like.encoder(c)
+    fields = bert_like.sizes(c)
     attention, blocks = {"bias": ["q", "v", "o"]}, c.size("num_hidden_layers")
     if c.flag("relative_attention") and c.given("pos_att_type"):
         fewer = "for sequences shorter than the relative position table the class projects fewer positions"
@@ -91,7 +91,7 @@ def deberta(c: Config) -> Fields:
 def _deberta_v2(c: Config) -> Fields:
     """DeBERTa v2 and v3: disentangled attention, bucketed relative positions, optional convolution in the
     first block."""
-    fields = bert_like.encoder(c)
+    fields = bert_like.sizes(c)
     if c.size_or("attention_head_size", fields["head_dim"]) != fields["head_dim"]:
         why = "the output projection takes hidden_size inputs, so such a model can be built but not run"
         raise c.refused("attention_head_size", why)

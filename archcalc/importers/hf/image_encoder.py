@@ -6,17 +6,14 @@ from archcalc.importers.hf._helpers import Config, Fields, Weights, activation, 
 
 USUAL = "image"
 WEIGHTS = {"vit": Weights(together=("cls_token", "distillation_token"))}
+_OF_BACKBONES = {
+    inert.NOT_HERE: "reshape_hidden_states",
+    inert.FEATURES: "_out_features _out_indices out_features apply_layernorm",
+}
 INERT = {
-    "dinov2": {
-        inert.STARTING: "layerscale_value",
-        inert.NOT_HERE: "reshape_hidden_states",
-        inert.FEATURES: "_out_features _out_indices out_features apply_layernorm",
-    },
+    "dinov2": {inert.STARTING: "layerscale_value", **_OF_BACKBONES},
     "ijepa": {inert.NOT_HERE: "pooler_output_size", inert.FEATURES: "out_features"},
-    "pixio": {
-        inert.NOT_HERE: "reshape_hidden_states",
-        inert.FEATURES: "_out_features _out_indices out_features apply_layernorm",
-    },
+    "pixio": _OF_BACKBONES,
     "vit": vit_like.VIT_INERT,
     "vit_mae": {inert.FEATURES: "out_features"},
     "vit_msn": {inert.FEATURES: "out_features"},

@@ -26,6 +26,7 @@ from archcalc.importers.hf._helpers.moe import (
     used,
 )
 
+_DENSE_LAYERS = {inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"}
 INERT = {
     "deepseek_v2": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", inert.USUAL_LAYERS: "moe_layer_freq"},
     "deepseek_v3": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "moe_layer_freq"},
@@ -34,16 +35,10 @@ INERT = {
         inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
         inert.NOT_HERE: "mlp_bias",
     },
-    "axk1": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"},
-    "glm4_moe_lite": {
-        inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-        inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-    },
-    "minicpm3": {
-        inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
-        inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
-    },
-    "youtu": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq"},
+    "axk1": {inert.NO_SUCH_SIZE: "num_key_value_heads", **_DENSE_LAYERS},
+    "glm4_moe_lite": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", **_DENSE_LAYERS},
+    "minicpm3": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", **_DENSE_LAYERS},
+    "youtu": {inert.NO_SUCH_SIZE: "num_key_value_heads", **_DENSE_LAYERS},
     "kimi_linear": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"},
     "bailing_hybrid": {inert.NO_SUCH_SIZE: "num_key_value_heads"},
 }

@@ -79,7 +79,7 @@ def gte(c: Config, *, gate: Fields, bias: bool = True, twice: bool = True, pools
 
     The head is tied unless the file says otherwise, though not every class declares that; `pools`: the bare model has a
     pooler, and a classifier a dense layer in its place."""
-    fields, tied = bert_like.encoder(c), c.given("tie_word_embeddings") is not False
+    fields, tied = bert_like.sizes(c), c.given("tie_word_embeddings") is not False
     width = c.size_or("head_dim", fields["head_dim"])
     base: Value = bert_like.pooled() if pools else "none"
     dense: Fields = {"hidden": c.size("hidden_size")} if pools else bert_like.POOLER
@@ -101,30 +101,16 @@ def gte(c: Config, *, gate: Fields, bias: bool = True, twice: bool = True, pools
 def longformer(c: Config) -> Fields:
     """Longformer: RoBERTa with sliding-window attention, and second q, k, v projections for global attention."""
     attention, variants, blocks = longformer_like.windows(c, c.size("num_hidden_layers"))
-    return {
-        **bert_like.encoder(c),
-        "attention": attention,
-        "norm": bert_like.POST_NORM,
-        "position": bert_like.positions_behind_padding(c),
-        "embedding": bert_like.typed(c),
-        "variants": variants,
-        "encoder": blocks,
-        "head": bert_like.head(c, {"hidden": c.size("hidden_size")}),
-    }
+    position, head = bert_like.positions_behind_padding(c), bert_like.head(c, {"hidden": c.size("hidden_size")})
+    return bert_like.bert(c, attention=attention, position=position, variants=variants, encoder=blocks, head=head)
 
 
 def mpnet(c: Config) -> Fields:
     """MPNet: BERT without token types, with T5's relative position bias in addition to learned positions."""
-    fields = bert_like.encoder(c)
-    relative = {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")}
-    return {
-        **fields,
-        "norm": bert_like.POST_NORM,
-        "position": [fields["position"], relative],
-        "embedding": {"norm": True},
-        "encoder": c.size("num_hidden_layers"),
-        "head": bert_like.head(c, {"hidden": c.size("hidden_size")}),
-    }
+    learned = {"kind": "learned", "length": c.size("max_position_embeddings")}
+    position = [learned, {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")}]
+    blocks, head = c.size("num_hidden_layers"), bert_like.head(c, {"hidden": c.size("hidden_size")})
+    return bert_like.bert(c, position=position, embedding={"norm": True}, encoder=blocks, head=head)
 
 
 def roformer(c: Config) -> Fields:
@@ -150,21 +136,15 @@ def yoso(c: Config) -> Fields:
     if c.given("conv_window"):
         raise c.refused("conv_window")
     c.notes.append("the approximate attention of this class is counted as full attention")
-    fields = bert_like.encoder(c)
+    position = {"kind": "learned", "length": c.size("max_position_embeddings"), "offset": 2}
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     own: heads.Table = {
         "base": heads.none,
         "choice": lambda: heads.classifier(1, pool="class", **{**hidden, "act": "relu"}),
         "answer": lambda: heads.classifier(heads.SPAN),  # whatever else there are labels for
     }
-    return {
-        **fields,
-        "norm": bert_like.POST_NORM,
-        "position": {**fields["position"], "offset": 2},
-        "embedding": bert_like.typed(c),
-        "encoder": c.size("num_hidden_layers"),
-        "head": bert_like.head(c, hidden, own),
-    }
+    head = bert_like.head(c, hidden, own)
+    return bert_like.bert(c, position=position, encoder=c.size("num_hidden_layers"), head=head)
 
 
 TYPES = {

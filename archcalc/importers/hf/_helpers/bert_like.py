@@ -33,12 +33,15 @@ def with_pooler(head: Fields) -> Fields:
     return {**head, "beside": pooled()}
 
 
-def bert(c: Config, *, embedding: Fields | None = None, **changes: Value) -> Fields:
-    """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top."""
-    return {**encoder(c), "norm": POST_NORM, "embedding": embedding or typed(c), **blocks(c), **changes}
+def bert(c: Config, *, embedding: Fields | None = None, encoder: Value = None, **changes: Value) -> Fields:
+    """BERT itself: post-norm blocks behind an embedding of tokens and token types; `changes` go on top.
+
+    `encoder` is the stack of classes that are never a decoder."""
+    stack = {"encoder": encoder} if encoder else blocks(c)
+    return {**sizes(c), "norm": POST_NORM, "embedding": embedding or typed(c), **stack, **changes}
 
 
-def encoder(c: Config) -> Fields:
+def sizes(c: Config) -> Fields:
     """Sizes, a non-gated FFN, and learned positions."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     return {
