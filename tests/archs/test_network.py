@@ -134,7 +134,7 @@ def test_all_layers_that_cannot_be_read_are_named_at_once() -> None:
 @pytest.mark.parametrize("kernel,dilation", [(3, 1), (4, 1), (3, 2), (2, 3), (1, 1)])
 def test_same_padding_is_pytorchs(kernel: int, dilation: int) -> None:
     torch = pytest.importorskip("torch")
-    from archcalc.archs.network.sizes import same_padding
+    from archcalc.archs.network.values import same_padding
     from archcalc.reference.maps import same_zeros
 
     x, weight = torch.rand(1, 1, 11), torch.rand(1, 1, kernel)

@@ -53,9 +53,9 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
 
 def _check_probe(head: Head, stack: ResolvedStack) -> None:
     """Attention pooling (probe) excludes other pooling fields."""
-    from archcalc.archs.transformer import probe
+    from archcalc.archs.transformer import output
 
-    probe.parts_of(stack)
+    output.parts_of(stack)
     if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
         raise InputError("pool: probe replaces every other way of pooling", hint, fields=_POOL)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from archcalc.core.errors import InputError
 from archcalc.importers import beside, files, folders, weight_names, weights_check
-from archcalc.importers.hub import cache, settings, weights
+from archcalc.importers.hub import cache, settings
 from archcalc.importers.hub.address import Repository, repository
-from archcalc.importers.hub.remote import Remote
+from archcalc.importers.hub.remote import NotAll, Remote, headers_of
 from archcalc.importers.hub.web import Unreachable
 from archcalc.spec.yaml_reader import Document
 
@@ -68,7 +68,7 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
         if error.field not in folders.UNREAD or not weight_names.chosen(remote.names):
             raise
         try:
-            tensors = weights.tensors(remote)
+            tensors = headers_of(remote)
         except InputError:
             raise error from None
         if tensors is None:
@@ -77,8 +77,8 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
     if found.data.get("family") == "weights":
         return found
     try:
-        tensors = weights.tensors(remote)
-    except weights.NotAll as error:
+        tensors = headers_of(remote)
+    except NotAll as error:
         return folders.by_config_alone(found, error.fact)
     if tensors is None:
         return folders.by_config_alone(found, weight_names.unread(remote.names))
@@ -86,7 +86,7 @@ def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
 
 
 def _of_weights(remote: Remote) -> Document:
-    tensors = weights.tensors(remote)
+    tensors = headers_of(remote)
     if tensors is not None:
         return files.of_tensors(tensors, remote.repository.shown)
     hint = "archcalc reads config.json and safetensors headers"

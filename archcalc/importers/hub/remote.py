@@ -1,20 +1,29 @@
-"""A Hub repository at one commit: its file list, whole small files, and the first bytes of large ones."""
+"""A Hub repository at one commit: its file list, whole small files, and the first bytes of large ones.
+
+The safetensors headers are read by range requests; weights are never downloaded.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import NamedTuple
 
 from archcalc.core.errors import InputError
-from archcalc.importers import beside
-from archcalc.importers.files import WEIGHTS
+from archcalc.importers import beside, files, folders, safetensors, weight_names
 from archcalc.importers.hub import settings
 from archcalc.importers.hub.address import Repository
 from archcalc.importers.hub.cache import COMMIT
 from archcalc.importers.hub.web import Answer, Question
 
 MOST_LISTED = 20_000_000  # bytes of JSON: some hundred thousand files
+FIRST = 100_000  # bytes: the whole header of most files
+AT_ONCE = 8
+MOST_SHARDS = 2000
+_DAMAGED = "the file in the repository is damaged; its owner can fix it"
 _RANGE = re.compile(r"bytes 0-\d{1,18}/(\d{1,18})", re.ASCII)
 
 
@@ -32,7 +41,7 @@ class Remote:
         self.repository, self.token, self.commit = repository, settings.token(), ""
         raw = self._body(Question(repository.listing, most=MOST_LISTED, token=self.token).answer())
         self.is_listed = raw is not None  # an endpoint may lack the list: then the usual names are tried
-        self.names = {*beside.NAMES, *WEIGHTS} if raw is None else self._listed(raw)
+        self.names = {*beside.NAMES, *files.WEIGHTS} if raw is None else self._listed(raw)
 
     def whole(self, name: str, most: int) -> bytes | None:
         """None for a file that is not there."""
@@ -121,3 +130,70 @@ def _refused(found: Answer) -> tuple[str, str]:
     if found.status >= 500:
         return "the Hub has a fault", "try again later"
     return "the Hub sent an answer that archcalc does not understand", "check HF_ENDPOINT and proxies"
+
+
+class NotAll(InputError):
+    """Raised when an index lists shards that the repository does not have."""
+
+
+def headers_of(remote: Remote) -> safetensors.Tensors | None:
+    """Every tensor that the headers list; None where there are none."""
+    chosen = weight_names.chosen(remote.names)
+    if chosen is None:
+        return None
+    if not weight_names.is_index(chosen):
+        held = _headers(remote, weight_names.parts(chosen, remote.names))
+        return safetensors.together(list(held), held.__getitem__) if held else None
+    raw = remote.whole(chosen, files.MAX_INDEX)
+    return headers_of(remote) if raw is None else _sharded(remote, chosen, raw)  # without a list, names are tried
+
+
+def _sharded(remote: Remote, name: str, raw: bytes) -> safetensors.Tensors:
+    index = files.index_of(raw)
+    shards = safetensors.shards(index)
+    if len(shards) > MOST_SHARDS:
+        raise InputError(f"the index names {len(shards):,} shards", f"at most {MOST_SHARDS:,} are read")
+    missing = [shard for shard in shards if shard not in remote.names] if remote.is_listed else []
+    held = {} if missing else _headers(remote, shards)
+    missing = missing or [shard for shard in shards if shard not in held]
+    if missing:
+        raise NotAll(folders.not_all(index, name, len(missing)), _DAMAGED)
+    return safetensors.joined(index, held.__getitem__)
+
+
+def _headers(remote: Remote, names: Sequence[str]) -> dict[str, safetensors.Tensors]:
+    """Of those that are there."""
+    found = {}
+    for name, question in _asked(remote, names):
+        try:
+            start = remote.start(question)
+            if start is not None:
+                found[name] = _read(remote, name, start)
+        except InputError as error:
+            error.file = error.file or name
+            raise
+    return found
+
+
+def _asked(remote: Remote, names: Sequence[str]) -> Iterator[tuple[str, Question]]:
+    """A few requests run at a time."""
+    waiting: deque[tuple[str, Question]] = deque()
+    for name in names:
+        waiting.append((name, remote.ask(name, FIRST)))
+        if len(waiting) == AT_ONCE:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _read(remote: Remote, name: str, start: Start) -> safetensors.Tensors:
+    """Requests a header that is longer than the first request once more, as a whole."""
+    raw, length = start.raw, 8 + int.from_bytes(start.raw[:8], "little")
+    if FIRST <= len(raw) < length <= 8 + safetensors.LONGEST:
+        again = remote.start(remote.ask(name, length))
+        raw = raw if again is None else again.raw
+    size = 8 + safetensors.LONGEST if start.size is None else start.size
+    try:
+        return safetensors.tensors(safetensors.header(BytesIO(raw), size), start.size)
+    except InputError as error:
+        error.hint = _DAMAGED
+        raise

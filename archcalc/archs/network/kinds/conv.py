@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.layer import SIDES, Place, Shape, Trace, parts
-from archcalc.archs.network.sizes import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
+from archcalc.archs.network.values import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
 from archcalc.core.count import product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes

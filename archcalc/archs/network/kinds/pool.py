@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
 from archcalc.archs.network.layer import Place, Shape, Trace, parts
-from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
+from archcalc.archs.network.values import FromZero, Sizes, for_each_side
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Bins, Window

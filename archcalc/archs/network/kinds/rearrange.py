@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc.archs.network.kinds.conv import need_map, padded
 from archcalc.archs.network.layer import Place, Shape, Trace, parts
-from archcalc.archs.network.sizes import ALONE, Pair, as_paddings, paddings
+from archcalc.archs.network.values import ALONE, Pair, as_paddings, paddings
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node, field
 

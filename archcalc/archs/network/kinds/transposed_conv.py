@@ -9,7 +9,7 @@ from archcalc.archs.network.kinds.activation import Act
 from archcalc.archs.network.kinds.conv import Filters, Met, filters_of, places_of
 from archcalc.archs.network.kinds.norm import NormFields, norm_behind
 from archcalc.archs.network.layer import Place, Shape
-from archcalc.archs.network.sizes import FromZero, Groups, Sizes
+from archcalc.archs.network.values import FromZero, Groups, Sizes
 from archcalc.core.count import product
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.roles import Role
