@@ -92,7 +92,7 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
             return found
         why = "a part of it alone"
     from archcalc.importers import trace as tracing
-    from archcalc.importers.hf._helpers.partial import untraced
+    from archcalc.importers.hf._helpers.texts import untraced
 
     found = tracing.document(said, shown, why)  # the whole model, but for what transformers does not build either
     found.data |= untraced(said)

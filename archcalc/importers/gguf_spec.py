@@ -103,7 +103,8 @@ def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
     kept = _cache(facts)
     found = of_tensors(facts.header.tensors, shown, f"the tensors of the file: {why}", _told(facts, kept))
     if kept:
-        found.data |= {"cache": kept, "precision": "fp16", **_longest(facts)}
+        length = _whole(facts.raw("context_length"))  # that the model was made for, where the header tells it
+        found.data |= {"cache": kept, "precision": "fp16", **({"length": length} if length else {})}
     return found
 
 
@@ -117,12 +118,6 @@ def _cache(facts: Facts) -> list[Fields]:
         return []
     kept = Counter(tuple({**_positions(facts, n), **_state(facts, n)}.items()) for n in range(len(facts.layers)))
     return [{"layers": layers, **dict(fields)} for fields, layers in kept.items() if fields]
-
-
-def _longest(facts: Facts) -> Fields:
-    """The context that the model was made for, where the header tells it."""
-    length = _whole(facts.raw("context_length"))
-    return {"length": length} if length else {}
 
 
 def _told(facts: Facts, kept: list[Fields]) -> str:

@@ -177,7 +177,10 @@ def _run_decoder(
     A step cannot begin before the last one ended, so its layers run together, not one after the other over a sequence.
     """
     batch, seq = x.dims[:2]
-    memory = _memory(m, encoded, attention)
+    read = encoded.outputs
+    states = read.seen_as(*read.dims[:2], Dim("key", width_of(read.axes[-1])))
+    score = Score(attention.score, attention.width, bias=attention.bias, normed=attention.normed)
+    memory = score.over(m, states)
     if work.decodes and memory.keys is not memory.states:
         m["keys"].calls = Count(0)  # kept from the first token on
     layers = stack.each_layer
@@ -202,12 +205,6 @@ def _run_decoder(
         if fed:
             m.record("append", out)
     return Outcome(outputs, out, ended)
-
-
-def _memory(m: Module, encoded: Outcome, attention: ResolvedAttention) -> Memory:
-    batch, seq = encoded.outputs.dims[:2]
-    states = encoded.outputs.seen_as(batch, seq, Dim("key", width_of(encoded.outputs.axes[-1])))
-    return Score(attention.score, attention.width, bias=attention.bias, normed=attention.normed).over(m, states)
 
 
 def _step(

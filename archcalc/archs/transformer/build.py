@@ -112,8 +112,10 @@ def _embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[s
     for position in stack.positions:
         if position.on_embedding:
             x = position.add_to(m, x, stack.patches)
-    if stack.patches:
-        x = _behind_positions(m, x, seq, stack.patches)
+    if stack.patches and stack.patches.mask:
+        learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: no patch is hidden here
+    if stack.patches and stack.patches.registers:  # which have no positions
+        x = put_in_front(m["registers"], x, stack.patches.registers, seq)
     projected = stack.tables.project if stack.tables.projects else ""
     if projected == "sum":
         x = _projected(m, x, stack)
@@ -173,10 +175,3 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, patches:
         m["tokens"].words.title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
         return put_in_front(m["tokens"], x, patches.tokens, placed)
     return x.seen_as(batch, placed, d_model)
-
-
-def _behind_positions(m: Module, x: Tensor, seq: Dim, patches: Patches) -> Tensor:
-    """Registers have no positions."""
-    if patches.mask:
-        learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: no patch is hidden here
-    return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x

@@ -11,10 +11,9 @@ from archcalc.importers.hf._helpers import (
     bart_like,
     heads,
     inert,
-    longformer_like,
     when,
 )
-from archcalc.importers.hf._helpers.layer_types import spelled_out, stack
+from archcalc.importers.hf._helpers.layer_types import longformer_windows, spelled_out, stack
 from archcalc.importers.hf._helpers.moe import sparse_where
 
 USUAL = "seq2seq"
@@ -74,7 +73,7 @@ def fsmt(c: Config) -> Fields:
 
 def led(c: Config) -> Fields:
     """LED: BART with Longformer attention in its encoder; encoder and decoder position tables differ in length."""
-    attention, variants, blocks = longformer_like.windows(c, c.size("encoder_layers"))
+    attention, variants, blocks = longformer_windows(c, c.size("encoder_layers"))
     narrow = {"attention": attention, **when(variants, variants=variants)}
     table: heads.Table = {
         "base": heads.none,

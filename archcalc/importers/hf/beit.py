@@ -8,21 +8,18 @@ _POSITIONS: Fields = {
     "use_shared_relative_position_bias": {"kind": "relative", "per": "stack"},
 }
 USUAL = "image"
+_IN_BOTH = {
+    inert.STARTING: "layer_scale_init_value",
+    inert.TRAINING: "semantic_loss_ignore_index",
+    inert.SEGMENTING: "use_auxiliary_head",
+}
 INERT = {
     "beit": {
-        inert.STARTING: "layer_scale_init_value",
-        inert.TRAINING: "semantic_loss_ignore_index",
+        **_IN_BOTH,
         inert.NOT_HERE: "reshape_hidden_states add_fpn vocab_size use_mean_pooling",
         inert.FEATURES: "_out_features _out_indices out_features",
-        inert.SEGMENTING: "use_auxiliary_head",
     },
-    "_data2vec_vision": {
-        inert.STARTING: "layer_scale_init_value",
-        inert.TRAINING: "semantic_loss_ignore_index",
-        inert.NOT_HERE: "use_mean_pooling",
-        inert.FEATURES: "out_features out_indices",
-        inert.SEGMENTING: "use_auxiliary_head",
-    },
+    "_data2vec_vision": {**_IN_BOTH, inert.NOT_HERE: "use_mean_pooling", inert.FEATURES: "out_features out_indices"},
 }
 
 

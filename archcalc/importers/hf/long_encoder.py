@@ -10,11 +10,11 @@ from archcalc.importers.hf._helpers import (
     biased,
     heads,
     inert,
-    longformer_like,
     rope,
     rope_of,
     when,
 )
+from archcalc.importers.hf._helpers.layer_types import longformer_windows
 
 USUAL = "masked"
 INERT = {
@@ -100,7 +100,7 @@ def gte(c: Config, *, gate: Fields, bias: bool = True, twice: bool = True, pools
 
 def longformer(c: Config) -> Fields:
     """Longformer: RoBERTa with sliding-window attention, and second q, k, v projections for global attention."""
-    attention, variants, blocks = longformer_like.windows(c, c.size("num_hidden_layers"))
+    attention, variants, blocks = longformer_windows(c, c.size("num_hidden_layers"))
     position, head = bert_like.positions_behind_padding(c), bert_like.head(c, {"hidden": c.size("hidden_size")})
     return bert_like.bert(c, attention=attention, position=position, variants=variants, encoder=blocks, head=head)
 

@@ -70,7 +70,10 @@ def mobilenet_v2(c: Config) -> Fields:
         "inverted": {"parameters": parameters, "layers": inside},
         "inverted_residual": {"parameters": parameters, "layers": [{"residual": inside}]},
     }
-    layers = [*_stem(c), *_v2_calls(c), _conv(c, _last(c)), *_end(c)]
+    last = _v2_scaled(c, LAST)
+    if c.flag("finegrained_output") and conv_like.number(c, "depth_multiplier") < 1:
+        last = LAST  # a narrow model keeps a wide end
+    layers = [*_stem(c), *_v2_calls(c), _conv(c, last), *_end(c)]
     return conv_like.network(c, layers, blocks=blocks, conv=conv_like.NORMED)
 
 
@@ -107,10 +110,3 @@ def _v2_scaled(c: Config, channels: int) -> int:
 
 def _divisible(c: Config, channels: int) -> int:
     return conv_like.divisible(channels, c.size("depth_divisible_by"), c.count("min_depth"))
-
-
-def _last(c: Config) -> int:
-    """A narrow model keeps a wide end."""
-    if c.flag("finegrained_output") and conv_like.number(c, "depth_multiplier") < 1:
-        return LAST
-    return _v2_scaled(c, LAST)

@@ -10,10 +10,9 @@ from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
-from archcalc.importers.hf._helpers.partial import scope, untied
 from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
-from archcalc.importers.hf._helpers.texts import Text, text_of
+from archcalc.importers.hf._helpers.texts import Text, scope, text_of, untied
 from archcalc.importers.hf._helpers.words import precision
 from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import Document, read

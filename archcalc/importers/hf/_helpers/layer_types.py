@@ -168,3 +168,18 @@ def _word(said: Fields, taken: Fields) -> str:
     name = "_".join(word for word, is_so in named.items() if is_so) or "other"
     later = (f"{name}_{number}" for number in range(2, len(taken) + 3))
     return next(word for word in (name, *later) if word not in taken)
+
+
+def longformer_windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
+    """Longformer's attention, its variants and the stack: a sliding window for all blocks, or one for each, and second
+    projections for tokens with global attention."""
+    c.notes.append("sliding-window attention is counted as full attention under a mask; the class computes parts of it")
+    c.notes.append("no token has global attention: the projections for such tokens are counted, but not used")
+    each = c.get("attention_window")
+    if not isinstance(each, list):
+        each = [c.size("attention_window")] * blocks
+    if len(each) != blocks or not all(isinstance(one, int) and one > 0 for one in each):
+        raise c.wrong("attention_window", f"a window, or one for each of {blocks} blocks")
+    differ = [when(one != each[0], window=one) for one in each]
+    made = attentions(differ, ["ffn"] * blocks)
+    return {"window": each[0], "global_qkv": True}, made["variants"], made["decoder"]
