@@ -18,8 +18,7 @@ from typing import Any, BinaryIO
 
 from archcalc.core.errors import InputError
 from archcalc.importers.gguf_folder import SPLIT
-from archcalc.importers.header import each_once
-from archcalc.spec.stored_tensors import Stored
+from archcalc.spec.stored_tensors import Stored, each_once
 from archcalc.storage.ggml_types import types
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}

@@ -16,8 +16,7 @@ from typing import Any, BinaryIO
 
 from archcalc.core.errors import InputError
 from archcalc.importers import weight_names
-from archcalc.importers.header import each_once
-from archcalc.spec.stored_tensors import BITS, Stored
+from archcalc.spec.stored_tensors import BITS, Stored, each_once
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
 AXES = 64  # more than any library gives a tensor

@@ -1,11 +1,16 @@
-"""A tensor in a weights file: its number format, and its notation in a spec."""
+"""A tensor in a weights file: its number format, and its notation in a spec. No name may stand in a header twice."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Any
+
+from archcalc.core.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -61,3 +66,12 @@ def read(text: str) -> Stored | None:
     shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
     held = int(match[3]) if match[3] else bytes_of(shape, BITS[match[1]])
     return Stored(match[1], shape, held, int(match[4]) if match[4] else None)
+
+
+def each_once(pairs: list[tuple[str, Any]], broken: Callable[[str], InputError]) -> dict[str, Any]:
+    """The pairs by name. A name that stands twice would hide one of the two."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise broken(f"{twice} stands in its header twice")
+    return found
