@@ -1,13 +1,20 @@
 """BERT, and encoders that differ from it in their embeddings or heads."""
 
+from functools import partial
+
 from archcalc.importers.hf._helpers import Config, Fields, Value, activation, bert_like, heads, inert, when
 
-USUAL = "masked"
+_PREDICT_WORDS = (
+    *("bert", "albert", "distilbert", "electra", "layoutlm", "_megatron_bert"),
+    *("rembert", "roberta", "roc_bert", "tapas"),
+)
+USUAL = {**dict.fromkeys(_PREDICT_WORDS, "masked"), "dpr": "base", "splinter": "base"}
 INERT = {
     "bert": {inert.NOT_HERE: "task_type_vocab_size", inert.SUMMARY: "summary_proj_to_labels"},
     "albert": {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"},
     "electra": {inert.SUMMARY: "summary_type summary_use_proj summary_proj_to_labels"},
     "_megatron_bert": {inert.SUMMARY: "summary_proj_to_labels"},
+    "roberta": {inert.SUMMARY: "summary_proj_to_labels"},
 }
 
 
@@ -29,6 +36,51 @@ def albert(c: Config) -> Fields:
     own: heads.Table = {"pretraining": lambda: bert_like.language_and_pair(c, heads.labels(c))}
     embedding, head = bert_like.typed(c, width=width, **projected), bert_like.head(c, bert_like.POOLER, own)
     return bert_like.bert(c, embedding=embedding, encoder={"blocks": layers * each, **distinct}, head=head)
+
+
+def _bert_generation(c: Config) -> Fields:
+    """BertGeneration: BERT without token types; its head is the tied token embedding plus a bias."""
+    head = heads.of_decoder(c, bias=True)
+    if c.task == "causal" and head["kind"] == "lm":
+        head = {"kind": "lm", "bias": "twice"}  # untied, the class has a second one
+    return bert_like.bert(c, embedding={"norm": True}, head=head)
+
+
+def distilbert(c: Config) -> Fields:
+    """DistilBERT: BERT without token types and pooler."""
+    d_model, number = c.size("dim"), c.size("n_heads")
+    kind: Fields = c.choose("sinusoidal_pos_embds", {"kind": "sinusoidal", "stored": True}, {"kind": "learned"})
+    c.skip("tie_word_embeddings")
+    dense = {"hidden": d_model, "act": "relu"}
+    table: heads.Table = {
+        "base": heads.none,
+        "masked": lambda: bert_like.language(c, twice=False),
+        **bert_like.classifiers(c, dense, choice=dense),
+    }
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": d_model // number,
+        "ffn": {"width": c.size("hidden_dim"), "act": activation(c, "activation")},
+        "norm": bert_like.POST_NORM,
+        "position": {**kind, "length": c.size("max_position_embeddings")},
+        "embedding": {"norm": True},
+        "encoder": c.size("n_layers"),
+        "head": heads.for_task(c, table),
+    }
+
+
+def dpr(c: Config) -> Fields:
+    """DPR: a BERT encoder with an optional projection, or a reader that extracts answer spans."""
+    width = c.count("projection_dim")
+    if c.task == "reader" and width:
+        raise heads.refuse(c)
+    table: heads.Table = {
+        "base": lambda: heads.classifier(width, pool="class") if width else "none",
+        "reader": lambda: heads.classifier(heads.SPAN, beside=heads.classifier(1, pool="class")),
+    }
+    return bert_like.bert(c, head=heads.for_task(c, table))
 
 
 def electra(c: Config) -> Fields:
@@ -87,6 +139,13 @@ def _language(c: Config, width: int) -> Fields:
     return {"kind": "lm", "bias": True, "transform": wide}
 
 
+def roberta(c: Config, *, norm: Fields | None = bert_like.POST_NORM, embedding_norm: bool = True) -> Fields:
+    """RoBERTa and its like: BERT whose position ids start after the padding index; some of them are pre-norm."""
+    embedding = {**when(embedding_norm, norm=True), "types": c.count("type_vocab_size")}
+    head, position = bert_like.head(c, {"hidden": c.size("hidden_size")}), bert_like.positions_behind_padding(c)
+    return bert_like.bert(c, norm=norm, position=position, embedding=embedding, head=head)
+
+
 def roc_bert(c: Config) -> Fields:
     """RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
     joined, spare = _tables(c)
@@ -109,6 +168,12 @@ def _tables(c: Config) -> tuple[Fields, Fields]:
     return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
 
 
+def splinter(c: Config) -> Fields:
+    """Splinter's bare encoder: BERT without a pooler."""
+    heads.only(c, "base")
+    return bert_like.bert(c, head="none")
+
+
 def tapas(c: Config) -> Fields:
     """TAPAS: BERT with additional embeddings for a token's row, column and rank in a table."""
     said = c.get("type_vocab_sizes")
@@ -117,4 +182,11 @@ def tapas(c: Config) -> Fields:
     return bert_like.bert(c, embedding={"norm": True, "types": said}, head=bert_like.head(c, bert_like.POOLER))
 
 
-TYPES = {"ernie": bert, "megatron-bert": _megatron_bert}
+TYPES = {
+    **dict.fromkeys(("xlm-roberta", "camembert", "data2vec-text", "ibert"), roberta),
+    "bert-generation": _bert_generation,
+    "ernie": bert,
+    "megatron-bert": _megatron_bert,
+    "roberta-prelayernorm": partial(roberta, norm=None),
+    "xlm-roberta-xl": partial(roberta, norm=None, embedding_norm=False),
+}

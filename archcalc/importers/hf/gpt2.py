@@ -74,7 +74,7 @@ def _alibi_decoder(c: Config, *, act: str, **more: Value) -> Fields:
         "heads": number,
         "head_dim": divided(c, d_model, number),
         "ffn": {"width": 4 * d_model, "act": act},
-        "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")),
+        "decoder": c.size("num_hidden_layers"),
         "head": heads.of_decoder(c),
         **more,
     }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Container
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.layer_types import stack
 from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.words import activation, rope
 
@@ -23,7 +22,7 @@ def decoder(c: Config, **changes: Any) -> Fields:
         "norm": lambda: "rms",
         "bias": lambda: False,
         "position": lambda: rope(c, head_dim(c)),
-        "decoder": lambda: stack(["attention ffn"] * c.size("num_hidden_layers")),
+        "decoder": lambda: c.size("num_hidden_layers"),
         "head": lambda: heads.of_decoder(c),
     }
     return {**{field: make() for field, make in usual.items() if field not in changes}, **changes}
