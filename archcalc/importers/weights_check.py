@@ -158,9 +158,6 @@ def _difference(more: int) -> str:
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
 
 
-Tensors = dict[str, Stored]
-
-
 def _surplus(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> dict[str, Tensors]:
     """Tensors that are not part of the counted model, found by names and shapes: by what they are; nothing where the
     files hold the model alone."""
