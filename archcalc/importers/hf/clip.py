@@ -31,7 +31,7 @@ def _text_tower(c: Config, head: Value, stack: str = "encoder") -> Fields:
 
 
 def _image_tower(c: Config, embedding: Fields) -> Fields:
-    """A vision encoder with learned positions."""
+    """SigLIP's vision encoder: learned positions and a final norm."""
     return {**_tower(c), "embedding": embedding, "position": "learned", "encoder": c.size("num_hidden_layers")}
 
 
@@ -59,8 +59,14 @@ def clip_vision_model(c: Config) -> Fields:
         "base": lambda: {"kind": "none", **normed},
         "projection": lambda: heads.classifier(c.size("projection_dim"), bias=False, **normed),
     }
-    tower = _image_tower(c, vit_like.patches(c, bias=False, norm=True))
-    return {**tower, "norm": {"final": False}, "head": heads.for_task(c, table)}
+    return {
+        **_tower(c),
+        "embedding": vit_like.patches(c, bias=False, norm=True),
+        "position": "learned",
+        "encoder": c.size("num_hidden_layers"),
+        "norm": {"final": False},
+        "head": heads.for_task(c, table),
+    }
 
 
 def siglip_text_model(c: Config) -> Fields:
