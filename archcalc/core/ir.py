@@ -265,7 +265,15 @@ class Module:
         shape = to if to is not None else inputs[0].axes
         stops = of.stops if of else False
         output = Tensor(shape, made_in, stops=stops, of=of, of_values=traits.of_values)
-        _check_dims((*inputs, output))
+        known: dict[str, Dim] = {}
+        for dim in chain.from_iterable(tensor.dims for tensor in (*inputs, output)):
+            other = known.setdefault(dim.name, dim)
+            if other is dim:
+                continue
+            if other.size != dim.size:
+                raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
+            if other.split != dim.split or other.positions is not dim.positions:
+                raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
         beside = _beside(traits, inputs, output) if traits.beside else {}
         said = (over, select, name, note, beside, seen, title, is_aside, windows, sees)
         return self.add(Op(kind, inputs, output, *said))
@@ -302,18 +310,6 @@ def _beside(traits: Kind, inputs: tuple[Tensor, ...], output: Tensor) -> dict[st
     is_wide = bool(inputs) and inputs[0].role == "stat"
     roles = {"act": "stat"} if is_wide else {}
     return {name: Tensor(shapes[like], roles.get(role, role)) for name, role, like in traits.beside}
-
-
-def _check_dims(tensors: tuple[Tensor, ...]) -> None:
-    known: dict[str, Dim] = {}
-    for dim in chain.from_iterable(tensor.dims for tensor in tensors):
-        other = known.setdefault(dim.name, dim)
-        if other is dim:
-            continue
-        if other.size != dim.size:
-            raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
-        if other.split != dim.split or other.positions is not dim.positions:
-            raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
 
 
 def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:

@@ -76,7 +76,7 @@ def fitted(
 
 def _judged(placed: Placed) -> Row:
     """What is needed on a device, and whether it fits; without what is solved for."""
-    request, device = placed.request, placed.group.first
+    request, device, host = placed.request, placed.group.first, placed.request.options.host
     deployment, here, length = request.deployment, room(request, device), request.varying.asked
     parts: list[Part] = []
     pool = None  # of the whole device: it is filled, whatever the error band. An encoder keeps nothing for later tokens
@@ -95,7 +95,8 @@ def _judged(placed: Placed) -> Row:
         devices=placed.group.count,
         parts=tuple(parts),
         pool=pool,
-        host_capacity=request.options.host,
+        host_capacity=host,
+        host_missing=0 if host is None else max(request.report.host_bytes - host, 0),
     )
 
 

@@ -15,7 +15,6 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
-from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.peak import cached, peak
 from archcalc.archs import family_module
@@ -122,5 +121,4 @@ def _stage(deployment: Deployment, first: int, last: int) -> Deployment:
 
 def _cache(deployment: Deployment, sizes: Sizes) -> int:
     """The KV cache and recurrent states alone."""
-    found: list[Cached] = cached(deployment, deployment.workload(sizes), deployment.run)
-    return sum(entry.bytes for entry in deployment.offloading.on_gpu(found))
+    return sum(entry.bytes for entry in cached(deployment, deployment.workload(sizes)))

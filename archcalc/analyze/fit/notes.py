@@ -34,25 +34,23 @@ def band_note(band: Band | None) -> Assumption:
 
 
 def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
-    """On what is solved for: batch, context, number of GPUs."""
+    """On what is solved for: batch, context, number of GPUs. Of these, how the column divides the model, and what its
+    tensor parallelism replicates, if --tp was not given."""
+    options = request.options
     if request.varying.names:
         yield LARGEST
     if rows[0].room.missing:
         yield LARGEST_PART
-    if request.options.trains:
+    if options.trains:
         yield SCALED
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     if capped:
         where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
         longest = request.varying.longest
         yield Assumption(Topic.CONTEXT, f"context: no more than the model's {longest:,} positions{where}", longest)
-    if not request.split:
-        yield from _on_gpus(request, rows)
-
-
-def _on_gpus(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
-    """How the column `GPUs` divides the model, and what its tensor parallelism replicates, if --tp was not given."""
-    options, splits = request.options, splits_layers(request)
+    if request.split:
+        return
+    splits = splits_layers(request)
     how, why = "tensor parallelism", "the model cannot be split that far, or such devices are not joined"
     if options.trains:
         how, why = "ZeRO-3", "every GPU gathers whole layers and computes a batch of its own"

@@ -20,15 +20,6 @@ def title(rows: Sequence[Row]) -> str:
     return PART if any(row.room.missing for row in rows) else WHOLE
 
 
-def headline(row: Row) -> str:
-    """The first remedy, where it is a single change: `; --weights q8_0 makes it fit, with 14.2 GiB of host RAM`."""
-    if not row.remedy or row.remedy.changes > 1:
-        return ""
-    host = f", with {binary_bytes(row.remedy.host)} of host RAM" if row.remedy.host else ""
-    what = "the counted part" if row.room.missing else "it"
-    return f"; {row.remedy.change.option} makes {what} fit{host}"
-
-
 def ways(row: Row, remedies: Sequence[Remedy]) -> Iterator[str]:
     """Combinations of changes, each in one piece, as a user types it."""
     combined = [one for one in remedies if one.changes > 1]

@@ -96,8 +96,12 @@ class FitReport(Report):
         host = f" and {binary_bytes(first.memory.host_bytes)} of host RAM" if first.memory.host else ""
         needs = f"needs {binary_bytes(first.required_bytes)}{' in all' if first.parts else where}{host}"
         if len(self.rows) == 1:
-            helps = remedy_words.headline(first)
-            return f"{HEADS[first.verdict]} {first.gpu}: {needs}, {first.told(briefly=True)}{helps}"
+            said = f"{HEADS[first.verdict]} {first.gpu}: {needs}, {first.told(briefly=True)}"
+            if first.remedy and first.remedy.changes == 1:  # `; --weights q8_0 makes it fit, with 14.2 GiB of host RAM`
+                what = "the counted part" if first.room.missing else "it"
+                said += f"; {first.remedy.change.option} makes {what} fit"
+                said += f", with {binary_bytes(first.remedy.host)} of host RAM" if first.remedy.host else ""
+            return said
         found = Counter(row.verdict for row in self.rows)
         unsure = (Verdict.TIGHT, Verdict.CANNOT_SAY)
         also = "".join(f", {HEADS[one]} {found[one]}" for one in unsure if found[one])
@@ -110,7 +114,7 @@ class FitReport(Report):
         found = [first.pool.line()] if first.pool and not others else []
         if self.marginals:
             found.append(self.marginals.line())
-        if self.is_solved and not others and first.fits_host and not first.is_enough:
+        if self.is_solved and not others and not first.host_missing and not first.is_enough:
             found += remedy_words.ways(first, self.remedies)
         return found
 

@@ -54,10 +54,7 @@ class Row:
     parts: tuple[Part, ...] = ()
     pool: KvPool | None = None  # of an engine that fills the device
     host_capacity: int | None = None  # of host memory; None: not asked about
-
-    @property
-    def fits_host(self) -> bool:
-        return self.host_capacity is None or self.memory.host_bytes <= self.host_capacity
+    host_missing: int = 0  # bytes that are needed there beyond it
 
     @property
     def capacity_bytes(self) -> int:
@@ -72,7 +69,7 @@ class Row:
         """Of split layers, that of the fullest device."""
         order = list(Verdict)
         found = [one.verdict for one in self.parts] or [self.room.verdict(self.required_bytes)]
-        return max(found, key=order.index) if self.fits_host else Verdict.NOT
+        return Verdict.NOT if self.host_missing else max(found, key=order.index)
 
     @property
     def is_enough(self) -> bool:
@@ -97,8 +94,8 @@ class Row:
     def told(self, *, briefly: bool = False) -> str:
         """What is left, or missing: of the host, where that lacks memory; of all devices together, or of the one that
         decides, where together they have enough."""
-        if self.host_capacity is not None and not self.fits_host:
-            return f"{binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
+        if self.host_missing:
+            return f"{binary_bytes(self.host_missing)} of host RAM are missing"
         fullest = next((one for one in self.parts if one.verdict is self.verdict), None)
         if fullest is None or self.room.verdict(self.required_bytes) is self.verdict:
             return self.room.why(self.required_bytes, briefly=briefly)

@@ -5,21 +5,25 @@ A rule has the notes on one subject, and says which answers have that subject. A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from archcalc.analyze.memory import vllm_cache
 from archcalc.analyze.memory.claims import Claims
-from archcalc.analyze.memory.decode_cache import grows, is_tail, positions_read, window_of
+from archcalc.analyze.memory.decode_cache import grows, positions_read, window_of
+from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.overhead import assumption as of_overhead
-from archcalc.analyze.memory.peak import Peak
+from archcalc.analyze.memory.peak import Peak, peak
 from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
 from archcalc.analyze.memory.simulated import Simulated
 from archcalc.core.assumptions import Assumption, Topic, all_on, without
+from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, walk
 from archcalc.core.notes import notes_of
+from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES
 from archcalc.run.accuracy import not_compared
 from archcalc.run.choice import Choice
@@ -30,7 +34,7 @@ from archcalc.run.resolved import Run
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
-NOTABLE = 0.03  # by which earlier code is off, where nothing was measured that a band could be told of
+NOTABLE = 3  # percent by which earlier code is off, where nothing was measured that a band could be told of
 LAYERS = {  # what the rows of layers are, since they need not add up to the total
     "train": "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak; outputs: "
     "numbers that a forward pass makes, activation functions in place",
@@ -61,7 +65,6 @@ class Answered:
     choices: tuple[Choice, ...]
     claims: Claims
     undivided: tuple[Undivided, ...]
-    earlier: Mapping[str, int]  # bytes by the training code as it stood at the end of earlier years
     table: str  # what the rows of layers are, where they are shown
 
 
@@ -113,7 +116,7 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
         rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
         text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
         yield Assumption(Topic.KV_CACHE, text, run.shared_prefix)
-    if any(map(is_tail, kept)) and run.state_format:
+    if run.state_format and any(dim.positions is Positions.TAIL for one in kept for dim in one.dims):
         stored = run.state_format.name
         text = vllm_cache.STATES.format(stored, run.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
@@ -136,17 +139,22 @@ def _of_allocator(it: Answered) -> Iterator[Assumption]:
 def _of_claims(it: Answered) -> Iterator[Assumption]:
     """What the answer was compared with, a sentence for each. A training code without a month is today's: by how much
     its earlier versions move the answer, where that is more than the band."""
-    with_code, measured, recipe, code = it.claims.with_code, it.claims.measured, it.run.recipe, it.run.code.name
+    with_code, measured, recipe, code = it.claims.with_code, it.claims.measured, it.run.recipe, it.run.code
     if with_code:
         under = "without autocast, its step " if recipe and recipe.autocast else "the step "
         yield Assumption(Topic.ESTIMATE, f"{under}{with_code.sentence()}", with_code.class_name)
     yield measured.assumption() if measured else not_compared(it.run)
-    notable = measured.fraction if measured else NOTABLE
-    moved = {month: size / it.found.bytes - 1 for month, size in it.earlier.items()}
-    shown = [f"{share:+.0%} in {month}" for month, share in moved.items() if abs(share) > notable]
+    notable = (measured.percent if measured else NOTABLE) / 100
+    deployment, shown = it.found.deployment, list[str]()
+    for month in [] if code.version else code.ends_of_years:
+        with suppress(InputError):  # it had no such model or options by then
+            asked = replace(deployment.options, code=f"{code.name}@{month}")
+            earlier = peak(deploy(deployment.network, asked, deployment.stage), it.found.sizes)
+            share = earlier.bytes / it.found.bytes - 1
+            shown += [f"{share:+.0%} in {month}"] if abs(share) > notable else []
     if shown:
-        text = f"{code} without a month is today's; its earlier code took {', '.join(shown)}"
-        yield Assumption(Topic.CODE, text, code, f"--code {code}@MONTH")
+        text = f"{code.name} without a month is today's; its earlier code took {', '.join(shown)}"
+        yield Assumption(Topic.CODE, text, code.name, f"--code {code.name}@MONTH")
 
 
 def _of_stage(it: Answered) -> list[Assumption]:

@@ -51,7 +51,8 @@ class CacheFormats:
         round keys and values as they are told, and keep recurrent states apart."""
         if grows(tensor):
             return self.values if self.values and tensor.of_values else self.keys
-        return self.tails if self.tails and is_tail(tensor) else self.states
+        is_tail = any(dim.positions is Positions.TAIL for dim in tensor.dims)
+        return self.tails if self.tails and is_tail else self.states
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         """Of one sequence on one GPU; of keys and values for one position."""
@@ -125,11 +126,6 @@ def window_of(tensor: Tensor, length: int) -> int | None:
     """The number of cached positions, if a window or chunk limits it at this length."""
     reaches = (dim.reach.positions for dim in tensor.dims if dim.reach)
     return next((reach for reach in reaches if reach <= length), None)
-
-
-def is_tail(tensor: Tensor) -> bool:
-    """The last positions that a causal convolution has seen."""
-    return any(dim.positions is Positions.TAIL for dim in tensor.dims)
 
 
 def grows(tensor: Tensor) -> bool:

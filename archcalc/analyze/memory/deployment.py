@@ -11,13 +11,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.report import PARTS
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, keeping_of, parameter_memory
 from archcalc.analyze.option_checks import check_decodes, check_generates, check_plan, check_sense
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, Region, walk
 from archcalc.network import Network
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
@@ -45,6 +44,7 @@ class Deployment:
     offloading: Offloading = field(compare=False, repr=False)
     parameters: ParameterMemory = field(compare=False, repr=False)  # on the GPU: weights, gradients, optimizer states
     start: dict[str, int] = field(compare=False, repr=False)  # bytes by part before a step begins
+    layers: int = field(compare=False, repr=False)  # blocks that a forward pass runs through
     # bytes that a serving engine needs beside its cache, by what a step reads; known as far as asked for
     beside_cache: dict[Hashable, int] = field(default_factory=dict, compare=False, repr=False)
 
@@ -89,9 +89,10 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     parameters = offloading.apart.on_gpu if run.offload else every
     start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
     start["overhead"] = overhead(run)
+    layers = sum(int(copies) for module, copies in walk(tree) if module.region == Region.BLOCK)
     if not run.trains:
-        start["overhead"] += run.engine.graphs(layers_of(tree))
-    return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)
+        start["overhead"] += run.engine.graphs(layers)
+    return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start, layers)
 
 
 deployed = lru_cache(maxsize=DEPLOYMENTS)(deploy)  # the same, remembered by value

@@ -9,20 +9,19 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
-from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
+from archcalc.analyze.memory.engine_step import experts_workspace, sampling
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulated import Simulated
-from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
+from archcalc.analyze.memory.vllm_cache import BATCH, BATCHES, in_groups
 from archcalc.core.divisors import divisors
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
+from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, Tensor, walk
 from archcalc.core.positions import GROWING, Positions
 from archcalc.core.precision import BYTES, Policy
-from archcalc.core.tree import computed_earlier
+from archcalc.core.tree import computed_earlier, enclosing
 from archcalc.simulate.build import schedule
 from archcalc.simulate.passes.gradients import forward_only
-from archcalc.simulate.passes.logits import mark_logits
 from archcalc.simulate.passes.weight_copies import copy_for_products
 from archcalc.simulate.schedule import Pass
 from archcalc.simulate.simulation import simulate
@@ -59,7 +58,8 @@ def cache_after(root: Module, work: Workload, run: Run) -> list[Cached]:
     if run.kv_rule != "vllm":
         return cached(root, work, formats)
     formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
-    return in_groups(root, work, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
+    in_flight = 1 if run.mode == "decode" else BATCHES * (run.prefill or BATCH)
+    return in_groups(root, work, formats, in_flight)
 
 
 def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
@@ -89,22 +89,28 @@ def simulated(
     """Prefill or decode of `work`, for a piece of which `root` was traced, with the whole cache in place. `staged` has
     the bytes of weights that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
-    policy, prompt = Policy(run.activations), prompt_of(work, run)
+    policy, prompt, rules = Policy(run.activations), prompt_of(work, run), run.engine.rules
     size = partial(_bytes, run=run, policy=policy, earlier=computed_earlier(root), decodes=bool(cache))
     positions = positions_read(work) if work.lengths else 0
     tokens = prompt.batch * (1 if prompt.decodes else max(prompt.lengths.values(), default=1))
-    seen: list[Pass] = [partial(see_past, run=run, positions=positions)]
-    masked = 0
-    if run.attention in run.engine.rules.attention:  # an engine's own kernel
-        seen.append(partial(store_scores, run=run, positions=positions))
-        masked = masks(root, run, positions)
-    copied = partial(copy_for_products, size=staged)
+    passes: list[Pass] = [forward_only, partial(see_past, run=run, positions=positions)]
+    blocks = (module for module, _ in walk(root) if module.region == Region.BLOCK)
+    stream = (item.output for block in blocks for item in block.body if isinstance(item, Op))
+    residual = max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in stream), default=0)
+    held = rules.held * residual  # by functions, while a layer runs
+    kernel = rules.attention.get(run.attention)  # an engine's own
+    if kernel and kernel.scores:
+        passes.append(partial(store_scores, run=run, positions=positions, precision=kernel.scores))
+    if kernel and kernel.mask:
+        held += masks(root, run, positions, kernel.mask)
     if tokens > 1 and run.format.dequantised_copies:
-        copied = partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param))
-    step = schedule(root, policy, never, size, [forward_only, mark_logits, *seen, copied])
-    changes = [*simulate(step), *sampling(root, run, masked)]
-    beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
-    return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
+        passes.append(partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param)))
+    elif run.offload:
+        passes.append(partial(copy_for_products, size=staged))
+    step = schedule(root, policy, never, size, passes)
+    changes = [*simulate(step), *sampling(root, run, residual, held)]
+    beside = start["activations"] + held + (experts_workspace(root, run) if rules.fuses_experts else 0)
+    return Simulated({**start, "activations": beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 
 def _dequantised(param: Param, run: Run) -> int:
@@ -117,7 +123,11 @@ def _bytes(
     tensor: Tensor, module: Module, *, run: Run, policy: Policy, earlier: frozenset[Tensor], decodes: bool
 ) -> int:
     """A cache is counted apart, with what earlier steps left in it; a decoder's head sees the last position alone."""
-    if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
+    rules = run.engine.rules
+    # what computes inside of a kernel stores nothing; what experts compute in is counted once for all layers
+    kernels = {Region.EXPERTS: rules.fuses_experts, Region.INDEXER: rules.fuses_indexer}
+    is_fused = any(fuses and enclosing(module, region) for region, fuses in kernels.items())
+    if tensor.role == "cache" or tensor.storage in earlier or is_fused:
         return 0
     here = run.plan.size(tensor)
     if decodes and module.group == ModuleGroup.HEAD:

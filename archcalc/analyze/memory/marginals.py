@@ -21,14 +21,6 @@ class Limit(NamedTuple):
     limit: str
     largest: int  # that is within it
 
-    def words(self) -> str:
-        if self.limit == "positions":
-            return f"the model's longest context, {self.largest:,}"
-        if self.limit == "requests":
-            return f"the engine's {self.largest:,} requests at once"
-        at = "a context of" if self.size == "context" else self.size
-        return f"memory, at {at} {self.largest + 1:,}"
-
 
 @dataclass(frozen=True)
 class Marginals:
@@ -48,7 +40,16 @@ class Marginals:
         grown["one more layer on the GPU"] = self.layer
         more = {name: f"+{binary_bytes(size)}" if size else "nothing more" for name, size in grown.items()}
         said = [f"{name}: {more[name]}" for name, size in grown.items() if size is not None]
-        binds = [f"binds next: {'; '.join(one.words() for one in self.limits)}"] if self.limits else []
+        ends: list[str] = []
+        for size, limit, largest in self.limits:
+            at = {"context": "a context of"}.get(size, size)
+            words = {
+                "positions": f"the model's longest context, {largest:,}",
+                "requests": f"the engine's {largest:,} requests at once",
+                "memory": f"memory, at {at} {largest + 1:,}",
+            }
+            ends.append(words[limit])
+        binds = [f"binds next: {'; '.join(ends)}"] if ends else []
         return " · ".join((*said, *binds))
 
     def record(self) -> dict[str, Any]:

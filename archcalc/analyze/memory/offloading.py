@@ -7,7 +7,7 @@ offloading.apart.on_gpu, offloading.host(work, root, step, cache)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -49,12 +49,6 @@ class Offloading:
     @cached_property
     def apart(self) -> Apart:
         return apart(self.parameters, self.keeping, self.residence, self.run.accumulate)
-
-    def on_gpu(self, cache: list[Cached]) -> list[Cached]:
-        """The caches of layers that are on the GPU."""
-        if self.run.offload.gpu_layers is None:
-            return cache
-        return [replace(one, bytes=one.bytes - self.residence.cache_in_host(one)) for one in cache]
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""

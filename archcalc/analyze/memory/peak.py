@@ -20,7 +20,6 @@ from archcalc.analyze.memory.decode_cache import Cached, appended
 from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
-from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.inference import cache_after, prompt_of
 from archcalc.analyze.memory.inference import simulated as simulated_inference
@@ -33,7 +32,6 @@ from archcalc.analyze.memory.training import step_schedule, unrolled
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
-from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
 from archcalc.simulate.levels import Levels
 from archcalc.simulate.reserved import DeviceMemory, reserved
@@ -120,8 +118,9 @@ class Peak:
         deployment, offload = self.deployment, self.deployment.run.offload
         if not offload:
             return None
-        whole = replace(deployment.run, plan=Plan())
-        cache = cached(deployment, self.work, whole) if offload.gpu_layers is not None else []
+        cache: list[Cached] = []
+        if offload.gpu_layers is not None:  # of all layers, undivided
+            cache = cache_after(deployment.tree, self.work, replace(deployment.run, plan=Plan()))
         prompt = prompt_of(self.work, deployment.run)
         return deployment.offloading.host(traced(deployment.network, deployment.run, prompt), prompt, self.step, cache)
 
@@ -144,9 +143,9 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
         step = simulated_training(root, work, run, deployment.keeping, deployment.start)
     else:
         prompt = prompt_of(work, run)
-        root, cache = traced(network, run, prompt), cached(deployment, work, run)
+        root, cache = traced(network, run, prompt), cached(deployment, work)
         staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
-        step = simulated_inference(root, work, run, offloading.on_gpu(cache), deployment.start, staged)
+        step = simulated_inference(root, work, run, cache, deployment.start, staged)
         step = offloading.computed(prompt, step) if run.offload else step
         root = traced(network, run, work)
     beside = residents(deployment, work)
@@ -154,22 +153,24 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
     return Played(root, step, tuple(beside), Levels(dict(step.start)).play(step.changes))
 
 
-def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
-    """The KV cache and recurrent states of a decoder after that many tokens, of all its layers, by a run's formats and
-    plan."""
+def cached(deployment: Deployment, work: Workload) -> list[Cached]:
+    """The KV cache and recurrent states of a decoder after that many tokens, of the layers that are on the GPU."""
+    run = deployment.run
     if run.trains or not any(True for _ in appended(deployment.tree)):
         return []
     found = cache_after(deployment.tree, work, run)
     check_cache([one.tensor for one in found], deployment.options)
-    return found
+    if run.offload.gpu_layers is None:
+        return found
+    residence = deployment.offloading.residence
+    return [replace(one, bytes=one.bytes - residence.cache_in_host(one)) for one in found]
 
 
 def cache_bytes(deployment: Deployment, sizes: Sizes) -> int:
     """Keys, values and recurrent states of all sequences on the GPU, and those of a draft model."""
     work = deployment.workload(sizes)
     beside = residents(deployment, work) if deployment.options.draft else []
-    kept = deployment.offloading.on_gpu(cached(deployment, work, deployment.run))
-    return sum(one.bytes for one in kept) + sum(one.held.get("draft_cache", 0) for one in beside)
+    return sum(one.bytes for one in cached(deployment, work)) + sum(one.held.get("draft_cache", 0) for one in beside)
 
 
 def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
@@ -179,7 +180,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     key = sizes_of(prompt_of(deployment.workload(one), deployment.run))
     if key not in known:
         run = deployment.run
-        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
+        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, deployment.layers)
     return known[key]
 
 
@@ -188,7 +189,7 @@ def check(deployment: Deployment, sizes: Sizes) -> None:
     work = deployment.workload(sizes)
     run = deployment.run
     traced(deployment.network, run, work if run.trains else prompt_of(work, run))
-    _ = cached(deployment, work, run), residents(deployment, work)
+    _ = cached(deployment, work), residents(deployment, work)
 
 
 def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from archcalc.analyze.memory.assumptions import RULES, Answered
 from archcalc.analyze.memory.claims import claims_of
-from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.outputs import outputs
-from archcalc.analyze.memory.peak import Peak, peak, played
+from archcalc.analyze.memory.peak import peak, played
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.tables import kind_of
 from archcalc.analyze.option_checks import check_sizes
-from archcalc.core.errors import InputError
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
 from archcalc.run.shown import shown_choices, size_choices
@@ -43,12 +41,13 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     layers = rows(root, parameters, step.schedule, step.cache, given_out, width)
     table = kind_of(layers, trains=run.trains) if depth and not timeline else ""
     shown = (*layers, *(one.row for one in residents if one.held))
-    answered = Answered(found, run, root, step, residents, choices, claims, whole, _earlier(found), table)
+    answered = Answered(found, run, root, step, residents, choices, claims, whole, table)
     counts = Counter[bool]()
     for one in parameters.held:
         counts[deployment.keeping.trainable(one.param)] += one.copies * int(one.param.elements)
     device = Later(partial(getattr, found, "device")) if found.has_device else None
-    outside = max(found.required - found.bytes, 0) if run.engine.fills_device else 0
+    highest = levels.peak
+    outside = max(found.required - highest.bytes, 0) if run.engine.fills_device else 0
     return MemoryReport(
         model=network.name,
         assumptions=tuple(note for rule in RULES if rule.when(answered) for note in rule.notes(answered)),
@@ -58,8 +57,8 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         lengths=work.lengths,
         context=work.context,
         plan=run.plan,
-        peak=levels.peak,
-        parts=levels.peak.parts,
+        peak=highest,
+        parts=highest.parts,
         instants=tuple(levels.instants),
         states=parameters.states,
         undivided=whole,
@@ -83,13 +82,3 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         stages=Later(partial(stages, step.start, step.changes)),
         growth=Later(partial(growth, found)) if network.spec.is_computed else None,
     )
-
-
-def _earlier(found: Peak) -> dict[str, int]:
-    """Bytes by the training code as it stood at the end of earlier years, where it has such a model and options."""
-    deployment, code, sizes = found.deployment, found.deployment.run.code, {}
-    for month in [] if code.version else code.ends_of_years:
-        with suppress(InputError):
-            asked = replace(deployment.options, code=f"{code.name}@{month}")
-            sizes[month] = peak(deploy(deployment.network, asked, deployment.stage), found.sizes).bytes
-    return sizes

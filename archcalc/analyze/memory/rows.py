@@ -104,8 +104,7 @@ def _rows(root: Module, tally: Tally) -> Iterator[Row]:
             places += [(INPUT, INPUT, 1, 1, INPUT)] if tally.outputs[INPUT] else []
         for path, title, times, number, kind in places:
             parts, outputs = {part: found[path] for part, found in tally.parts.items()}, tally.outputs[path]
-            given_out = outputs, outputs * tally.width
-            row = Row(path or "model", title, times, number, parts, kind, *given_out, tally.parameters[path])
-            if row.bytes or row.outputs or row.parameters:
-                yield row
+            given_out = outputs, outputs * tally.width, tally.parameters[path]
+            if any((*parts.values(), *given_out)):
+                yield Row(path or "model", title, times, number, parts, kind, *given_out)
         waiting.extend((child, repeat) for child in reversed(module.children))

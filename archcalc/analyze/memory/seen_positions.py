@@ -37,25 +37,22 @@ def see_past(schedule: Schedule, run: Run, positions: int) -> Schedule:
     return schedule
 
 
-def store_scores(schedule: Schedule, run: Run, positions: int) -> Schedule:
+def store_scores(schedule: Schedule, run: Run, positions: int, precision: str) -> Schedule:
     """One score for each head, token of the step that memory is reserved for, and cached position, while attention
     computes."""
-    rule, tokens = run.engine.rules.attention.get(run.attention), min(run.engine.tokens or positions, positions)
+    tokens = min(run.engine.tokens or positions, positions)
     for step in schedule.steps():
-        if rule and rule.scores and step.op.traits.attention_kernel:
+        if step.op.traits.attention_kernel:
             seen, heads = _seen(run, step.module, positions), run.plan.part(step.op.inputs[0].dims[1])
-            step.scratch.append(heads * tokens * seen * BYTES[rule.scores])
+            step.scratch.append(heads * tokens * seen * BYTES[precision])
     return schedule
 
 
-def masks(root: Module, run: Run, positions: int) -> int:
+def masks(root: Module, run: Run, positions: int, precision: str) -> int:
     """One for all layers without a window, and one for those with it."""
-    rule = run.engine.rules.attention.get(run.attention)
-    if not (rule and rule.mask):
-        return 0
     attending = (module for module, _ in walk(root) if any(op.traits.attention_kernel for op in module.ops))
     seen = {_seen(run, module, positions) for module in attending}
-    return min(run.engine.tokens or positions, positions) * sum(seen) * BYTES[rule.mask]
+    return min(run.engine.tokens or positions, positions) * sum(seen) * BYTES[precision]
 
 
 def _seen(run: Run, within: Module | None, positions: int) -> int:

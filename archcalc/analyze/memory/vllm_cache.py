@@ -32,13 +32,9 @@ STATES = "recurrent state in {}, convolution states of kernel − 1 positions in
 REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 
-def in_flight(batch: int | None, *, decodes: bool) -> int:
-    """Tokens of a sequence that are scheduled and not yet computed, at most."""
-    return 1 if decodes else BATCHES * (batch or BATCH)
-
-
 def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: int) -> list[Cached]:
-    """Everything in the cache for sequences of that length, tensor by tensor, then the padding."""
+    """Everything in the cache for sequences of that length, tensor by tensor, then the padding. `in_flight` tokens of a
+    sequence are scheduled and not yet computed, at most."""
     owned = _owned(root, work, formats)
     numbers, examples = Counter[Layer](), dict[Layer, _Part]()
     for layer, (first, *_) in owned:
@@ -48,19 +44,28 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         return []
     layout, sizes, padding = grouped(numbers), dict[Layer, int](), list[Cached]()
     for one in layout.placed:
-        blocks = work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix)
+        blocks = work.batch * one.blocks(in_flight)
+        if formats.prefix:
+            blocks -= _spared(one, work.batch, formats.prefix)
         size = sizes[one.layer] = blocks * one.page
         like, empty = examples[one.layer], one.places - one.layers  # places in a group that no layer takes
         if empty:
             own = like.tensor, like.module, empty * size, grows(like.tensor)
             padding.append(Cached(*own, layout, is_padding=True))
-    shares = (share for layer, parts in owned for share in _shares(parts, sizes[layer], layout))
-    return [*shares, *padding]
+    found: list[Cached] = []
+    for layer, parts in owned:  # its bytes in all its runs are dealt out to its tensors by their widths
+        size, whole, before, taken = parts[0].times * sizes[layer], sum(part.bytes for part in parts), 0, 0
+        for part in parts:
+            before += part.bytes
+            share = size * before // whole - taken
+            taken += share
+            found.append(Cached(part.tensor, part.module, share, grows(part.tensor), layout))
+    return [*found, *padding]
 
 
 def _spared(placed: Placed, sequences: int, prefix: int) -> int:
     """Whole blocks of a prefix are shared by all sequences; a recurrent state is one sequence's."""
-    if not prefix or placed.layer.kind is Kind.STATE:
+    if placed.layer.kind is Kind.STATE:
         return 0
     if placed.layer.kind is not Kind.FULL:
         fact = f"how vLLM shares a prefix in {placed.layer.kind.value} layers is not known here"
@@ -117,17 +122,6 @@ def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: C
     return _Part(tensor, module, times, kind, shape, size, length, reach)
 
 
-def _shares(parts: list[_Part], each: int, layout: Layout) -> Iterator[Cached]:
-    """The bytes of a layer in all its runs, dealt out to its tensors by their widths."""
-    size, whole = parts[0].times * each, sum(part.bytes for part in parts)
-    before = taken = 0
-    for part in parts:
-        before += part.bytes
-        share = size * before // whole - taken
-        taken += share
-        yield Cached(part.tensor, part.module, share, grows(part.tensor), layout)
-
-
 def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
     text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}"
@@ -139,11 +133,11 @@ def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
     # a long prompt is read in batches; activations are those of such batches only where a user says how long
     longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
-    at_a_time = in_flight(run.prefill, decodes=False)
-    batches = f"{BATCHES} batches of {at_a_time // BATCHES:,} tokens that are being computed"
+    batch = run.prefill or BATCH
+    batches = f"{BATCHES} batches of {batch:,} tokens that are being computed"
     for kind, layer in {layer.kind: layer for layer in longer if run.mode != "decode"}.items():
         text = f"beside its {REACHES[kind]}, a {kind.value} layer keeps up to {batches}"
         if not run.prefill:
             at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
             text += f" (vllm serve's default on an H100{at_once})"
-        yield Assumption(Topic.KV_CACHE, text, at_a_time, "--prefill")
+        yield Assumption(Topic.KV_CACHE, text, BATCHES * batch, "--prefill")

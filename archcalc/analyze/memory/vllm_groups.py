@@ -60,10 +60,10 @@ class Placed:
         before a window; and a window may start within a block."""
         layer, positions = self.layer, self.layer.positions
         if layer.kind is Kind.WINDOW:
-            return _steps(min(layer.reach - 1 + in_flight, positions), self.tokens) + 1
+            return -(-min(layer.reach - 1 + in_flight, positions) // self.tokens) + 1
         if layer.kind is Kind.CHUNK:
-            return _steps(min(layer.reach + in_flight, positions), self.tokens)
-        return self.states or _steps(positions, self.tokens)
+            return -(-min(layer.reach + in_flight, positions) // self.tokens)
+        return self.states or -(-positions // self.tokens)
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,20 @@ class Layout:
 
 def grouped(numbers: Mapping[Layer, int]) -> Layout:
     """The layout of so many layers of each kind."""
-    if len({(layer.kind, layer.reach) for layer in numbers}) == 1:
-        alike = [_placed(layer, number, number, BLOCK, states=1) for layer, number in numbers.items()]
-        return Layout(tuple(alike), 1, sum(numbers.values()))  # of any width: a block is as wide as all of them
-    tokens, fewest, most = _tokens(numbers), min(numbers.values()), max(numbers.values())
+    are_alike = len({(layer.kind, layer.reach) for layer in numbers}) == 1
+    tokens, states = (BLOCK, 1) if are_alike else (_tokens(numbers), STATES)
+    fewest, most = min(numbers.values()), max(numbers.values())
     # the most layers of a kind if that is less than half as many again as the fewest, as fewer places stay empty
     size = most if 2 * most < 3 * fewest else fewest
-    placed = [_placed(layer, number, size * _steps(number, size), tokens, STATES) for layer, number in numbers.items()]
+    placed: list[Placed] = []
+    for layer, number in numbers.items():
+        places = number if are_alike else size * -(-number // size)
+        if layer.kind is Kind.STATE:
+            placed.append(Placed(layer, number, places, 0, layer.bytes, states))
+        else:
+            placed.append(Placed(layer, number, places, tokens, layer.bytes * tokens))
+    if are_alike:
+        return Layout(tuple(placed), 1, sum(numbers.values()))  # of any width: a block is as wide as all of them
     page = max(one.page for one in placed)
     # narrower layers get more tokens into a block where that comes out even, and padding where it does not
     more = [page // one.page if page % one.page == 0 else 1 for one in placed]
@@ -116,15 +123,4 @@ def _tokens(numbers: Mapping[Layer, int]) -> int:
     # of latent attention all heads share one vector, where other attention caches one for each head
     shapes = [layer.shapes for layer in attention if layer.kind is Kind.FULL]
     step = LATENT_BLOCK if any(all(len(shape) == 1 for shape in each) for each in shapes) else BLOCK
-    return step * _steps(state, step * widths.pop())
-
-
-def _placed(layer: Layer, layers: int, places: int, tokens: int, states: int) -> Placed:
-    if layer.kind is Kind.STATE:
-        return Placed(layer, layers, places, 0, layer.bytes, states)
-    return Placed(layer, layers, places, tokens, layer.bytes * tokens)
-
-
-def _steps(number: int, step: int) -> int:
-    """How many of these it takes."""
-    return -(-number // step)
+    return step * -(-state // (step * widths.pop()))
