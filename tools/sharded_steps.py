@@ -22,7 +22,7 @@ from torch.distributed.tensor import DTensor
 from torch.distributed.tensor._sharding_prop import ShardingPropagator
 
 from archcalc.reference.lifetimes import Lifetimes, Storage
-from archcalc.verify.hf.theirs import block_names
+from archcalc.verify.hf.rows import block_names
 from archcalc.verify.hf.traced import Recorder, Trace, recorded
 from archcalc.verify.hf.training import Setting, Training
 

@@ -104,8 +104,26 @@ class GpuReport(GpusReport):
         return f"{binary_bytes(self.device.capacity)} of memory"
 
     def table(self) -> Table:
+        """Label and figure, as lines; what is unknown has no line."""
+        each, memory, link = self.device, self.device.memory, self.device.link
+        facts = {
+            "name": Quantity(self.model, "text"),
+            "maker": Quantity(each.maker, "text"),
+            "kind": Quantity(each.kind, "text"),
+            "generation": Quantity(each.generation, "text"),
+            "year": Quantity(each.year, "text"),
+            "rated": Quantity(memory.nameplate, "text"),
+            "nameplate memory": Quantity(memory.bytes, "memory"),
+            "reported memory": Quantity(memory.reported, "memory"),
+            "usable memory": Quantity(memory.working_set and each.capacity, "memory"),
+            "bandwidth": Quantity(each.bandwidth, "bandwidth"),
+            **{f"dense {dtype}": Quantity(peak, "speed") for dtype, peak in each.peak.model_dump().items()},
+            "link": Quantity(link and link.kind, "text"),
+            "link bandwidth": Quantity(link and link.bytes_per_second, "bandwidth"),
+            "board power": Quantity(each.power and f"{each.power} W", "text"),
+        }
         columns = (Column[Any]("", "what", "name"), Column[Any]("", "figure", "text"))
-        return Table(columns, tuple(_facts(self.model, self.device)))
+        return Table(columns, tuple(Line((label, fact)) for label, fact in facts.items() if fact.value))
 
 
 def _room(value: Any, option: str) -> Rated:
@@ -147,28 +165,6 @@ def _choice(word: str, known: Any, option: str) -> str:
     if word not in known:
         raise InputError(f"no {option.removeprefix('--')} is called {word}", did_you_mean(word, known), field=option)
     return word
-
-
-def _facts(name: str, each: Device) -> list[Line]:
-    """Label and figure, as lines; what is unknown has no line."""
-    memory, link = each.memory, each.link
-    facts = {
-        "name": Quantity(name, "text"),
-        "maker": Quantity(each.maker, "text"),
-        "kind": Quantity(each.kind, "text"),
-        "generation": Quantity(each.generation, "text"),
-        "year": Quantity(each.year, "text"),
-        "rated": Quantity(memory.nameplate, "text"),
-        "nameplate memory": Quantity(memory.bytes, "memory"),
-        "reported memory": Quantity(memory.reported, "memory"),
-        "usable memory": Quantity(memory.working_set and each.capacity, "memory"),
-        "bandwidth": Quantity(each.bandwidth, "bandwidth"),
-        **{f"dense {dtype}": Quantity(peak, "speed") for dtype, peak in each.peak.model_dump().items()},
-        "link": Quantity(link and link.kind, "text"),
-        "link bandwidth": Quantity(link and link.bytes_per_second, "bandwidth"),
-        "board power": Quantity(each.power and f"{each.power} W", "text"),
-    }
-    return [Line((label, fact)) for label, fact in facts.items() if fact.value]
 
 
 def _texts(each: Device) -> list[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.need import fits, required, room
 from archcalc.analyze.fit.notes import CAPACITY
-from archcalc.analyze.fit.request import Placed, Request, placed_on, with_options
+from archcalc.analyze.fit.request import Placed, placed_on, with_options
 from archcalc.analyze.fit.solve import longest_in
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic
@@ -24,7 +25,7 @@ from archcalc.loading import from_file
 from archcalc.model import Model
 from archcalc.report.base import Report
 from archcalc.report.table import Column
-from archcalc.run.device import Device, DeviceGroup, group
+from archcalc.run.device import DeviceGroup, group
 from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
 from archcalc.spec import paths
@@ -141,16 +142,10 @@ def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     request, device = placed.request, placed.group.first
     elements = sum(one.copies * int(one.param.elements) for one in request.deployment.parameters.held)
     now = request.deployment.run.format.name.lower()
-    if fits(request, device):
-        return _run(name, request, now, elements, device)
-    for rung in formats:
-        narrower = with_options(request, request.options.changed(weights=rung))
-        if fits(narrower, device):
-            return _run(name, narrower, rung, elements, device)
+    narrower = (with_options(request, request.options.changed(weights=rung)) for rung in formats)
+    for rung, tried in zip((now, *formats), chain([request], narrower), strict=True):
+        if fits(tried, device):
+            here, needed = room(tried, device), required(tried)
+            longest, _ = longest_in(tried, here.safe)
+            return Runs(name, elements, rung, needed, here.capacity - needed, longest, here.missing)
     return Runs(name, elements, "", 0, 0, 0)
-
-
-def _run(name: str, request: Request, format: str, elements: int, device: Device) -> Runs:
-    here, needed = room(request, device), required(request)
-    longest, _ = longest_in(request, here.safe)
-    return Runs(name, elements, format, needed, here.capacity - needed, longest, here.missing)

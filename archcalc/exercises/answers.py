@@ -107,9 +107,16 @@ def _quoted_line(line: str) -> str:
 
 def given_out(document: Document) -> GivenOut:
     """The sheet of a file; a mistake in it is told with its line and field."""
+    data = document.data
     with document.locating():
-        _check_fields(document.data)
-        return GivenOut(document, _sheet(document, _questions(document.data)))
+        for field in data:
+            if field not in FIELDS:
+                raise InputError("no such field", did_you_mean(field, FIELDS), fields=[(field,)])
+        if data.get("worksheet") != VERSION:
+            hint = "give the ANSWERS.yaml that `archcalc worksheet MODEL -o FOLDER` wrote"
+            fact = "this is no file of answers" if "worksheet" not in data else f"expected {VERSION}"
+            raise InputError(fact, hint, fields=[("worksheet",)])
+        return GivenOut(document, _sheet(document, _questions(data)))
 
 
 def read(document: Document, given: GivenOut | None = None) -> Filled:
@@ -120,25 +127,15 @@ def read(document: Document, given: GivenOut | None = None) -> Filled:
             hint = "give the ANSWERS.yaml that `archcalc worksheet MODEL -o FOLDER` wrote"
             raise InputError("expected the blanks", hint, fields=[("answers",), ()])
     cells, strays = _read_answers(document.data["answers"], by.sheet)
-    student, changed = document.data.get("student"), ""
+    student, mark, changed = document.data.get("student"), document.data.get(FIELD), ""
     name = "" if student is None else visible(str(student))
     found = changes(by.document.data, document.data)
     if found:
         more = [f"and {len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
         changed = f"this file asks about something else: {'; '.join(found[:MOST_NAMED] + more)}"
-    elif not by.is_trusted and is_changed(document.data):  # by the fingerprint alone
+    elif not by.is_trusted and mark is not None and str(mark) != fingerprint(document.data):  # older files have none
         changed = "the model or the questions were changed after the file was written"
     return Filled(by.sheet, name, cells, strays, changed)
-
-
-def _check_fields(data: dict[str, Any]) -> None:
-    for field in data:
-        if field not in FIELDS:
-            raise InputError("no such field", did_you_mean(field, FIELDS), fields=[(field,)])
-    if data.get("worksheet") != VERSION:
-        hint = "give the ANSWERS.yaml that `archcalc worksheet MODEL -o FOLDER` wrote"
-        fact = "this is no file of answers" if "worksheet" not in data else f"expected {VERSION}"
-        raise InputError(fact, hint, fields=[("worksheet",)])
 
 
 def _questions(data: dict[str, Any]) -> tuple[str, ...]:
@@ -182,16 +179,11 @@ def _read_answers(said: dict[str, Any], sheet: Sheet) -> tuple[dict[Place, Cell]
             if place in known:
                 cells[place] = read_cell(value, known[place], sizes)
             elif value is not None:
-                strays.append(_stray(place, known))
+                written = visible(".".join(place).rstrip("."))
+                names = [other for asked, other in known if asked == place[0]]
+                guess = did_you_mean(place[1], names) if place[1] and names else "keep the names that the file had"
+                strays.append(f"{written} is no blank of this sheet: {guess}")
     return cells, tuple(strays)
-
-
-def _stray(place: Place, known: dict[Place, Blank]) -> str:
-    question, name = place
-    written = visible(f"{question}.{name}".rstrip("."))
-    names = [other for asked, other in known if asked == question]
-    guess = did_you_mean(name, names) if name and names else "keep the names that the file had"
-    return f"{written} is no blank of this sheet: {guess}"
 
 
 def fingerprint(data: Mapping[str, Any]) -> str:
@@ -199,12 +191,6 @@ def fingerprint(data: Mapping[str, Any]) -> str:
     asked = {field: data.get(field) for field in ASKED}
     canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(canonical.encode()).hexdigest()[:DIGITS]
-
-
-def is_changed(data: Mapping[str, Any]) -> bool:
-    """Files of older versions have none, which says nothing."""
-    said = data.get(FIELD)
-    return said is not None and str(said) != fingerprint(data)
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

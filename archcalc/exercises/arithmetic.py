@@ -97,15 +97,11 @@ def _literal(text: str, named: Named) -> Number:
         return Number(value)
     digits, unit = match["number"], _factor(match["unit"] or "")
     is_plain = unit == 1 and digits.isdecimal()
-    return Number(value, _last_digit(digits, is_plain) * unit, is_plain, _other_reading(text, unit))
-
-
-def _last_digit(digits: str, is_plain: bool) -> Fraction:
-    """What one more in the last digit that was written comes to; zeros at the end of a plain number say nothing."""
-    if is_plain and digits.endswith(ROUND):
-        return Fraction(10 ** (len(digits) - len(digits.rstrip("0"))))
     mantissa, _, exponent = digits.lower().partition("e")
-    return Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    power = int(exponent or 0) - len(mantissa.partition(".")[2])
+    if is_plain and digits.endswith(ROUND):  # zeros at the end of a plain number say nothing
+        power = len(digits) - len(digits.rstrip("0"))
+    return Number(value, Fraction(10) ** power * unit, is_plain, _other_reading(text, unit))
 
 
 def _other_reading(text: str, unit: int) -> Fraction | None:

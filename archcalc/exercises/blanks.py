@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from archcalc.analyze.shapes import Row
 from archcalc.core.ir import walk
-from archcalc.exercises.bytes import memory_steps
+from archcalc.exercises.counts import flops_steps, memory_steps, parameter_steps, sums_of_parts
 from archcalc.exercises.labels import Label, listed, titles_of, told_apart, within
-from archcalc.exercises.parameters import parameter_steps, sums_of_parts
 from archcalc.exercises.steps import Step, in_order
-from archcalc.exercises.work import flops_steps
 from archcalc.model import Model
 
 QUESTIONS = ("params", "shapes", "flops", "memory")

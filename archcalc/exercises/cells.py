@@ -112,13 +112,19 @@ def _axes(text: str) -> list[str]:
 
 
 def _axis(word: str, place: int, blank: Blank, sizes: Sizes) -> int:
+    """A number, or a word: it stands for the axis that belongs there, else for another size of the model."""
     assert isinstance(blank.answer, tuple)
-    if re.fullmatch(r"[^\W\d]\w*", word):
-        return size_of(word, place, blank.axes, blank.answer, sizes)
-    found = arithmetic.evaluated(ungrouped(unified(word)), sizes_by_word(sizes))
-    if found.denominator != 1 or found <= 0:
-        raise ValueError(f"an axis has a whole number of places, not {word[:_LONGEST_WORDS]}")
-    return int(found)
+    if not re.fullmatch(r"[^\W\d]\w*", word):
+        found = arithmetic.evaluated(ungrouped(unified(word)), sizes_by_word(sizes))
+        if found.denominator != 1 or found <= 0:
+            raise ValueError(f"an axis has a whole number of places, not {word[:_LONGEST_WORDS]}")
+        return int(found)
+    if place < len(blank.axes) and stands_for(word, blank.axes[place]):
+        return blank.answer[place]
+    for dim, size in sizes.items():
+        if stands_for(word, dim):
+            return size
+    raise ValueError(f"'{word[:20]}' is no size of this sheet")
 
 
 def words_for(axis: str) -> set[str]:
@@ -150,13 +156,3 @@ def meanings(text: str, sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
     known = {word: found for word, found in choices.items() if found}
     if prod(map(len, known.values())) <= MOST_MEANINGS:
         yield from (dict(zip(known, chosen, strict=True)) for chosen in product(*known.values()))
-
-
-def size_of(word: str, place: int, axes: tuple[str, ...], right: Shape, sizes: Mapping[str, int]) -> int:
-    """What a word stands for in one place of a shape: the axis that belongs there, else another size of the model."""
-    if place < len(axes) and stands_for(word, axes[place]):
-        return right[place]
-    found = next((size for dim, size in sizes.items() if stands_for(word, dim)), None)
-    if found is None:
-        raise ValueError(f"'{word[:20]}' is no size of this sheet")
-    return found

@@ -21,7 +21,6 @@ from archcalc.exercises.mistakes.in_a_step import (
     total,
 )
 from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
-from archcalc.exercises.mistakes.in_the_unit import factors
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.exercises.steps import Key, Step, evaluated, in_order
 from archcalc.exercises.variation import data_of, rebuilt
@@ -30,6 +29,37 @@ MOST_SINGLE = 400  # mistakes of which pairs are tried: with more, some pair wou
 MOST_PAIRS = 2  # pairs that may explain an answer: where more do, none can be meant
 Known = Mapping[Key, int]
 NOTHING: Known = {}
+
+
+# Right figures in another unit: bits for bytes, MiB for bytes, multiply-adds for FLOPs, per sample or per token.
+_MEMORY = (
+    ("bits for bytes", Fraction(8), "this is in bits: a byte has eight"),
+    ("kB for bytes", Fraction(1, 10**3), "this is in kB, not in bytes"),
+    ("MB for bytes", Fraction(1, 10**6), "this is in MB (10⁶ bytes), not in bytes"),
+    ("GB for bytes", Fraction(1, 10**9), "this is in GB (10⁹ bytes), not in bytes"),
+    ("KiB for bytes", Fraction(1, 2**10), "this is in KiB, not in bytes"),
+    ("MiB for bytes", Fraction(1, 2**20), "this is in MiB (2²⁰ bytes), not in bytes"),
+    ("GiB for bytes", Fraction(1, 2**30), "this is in GiB (2³⁰ bytes), not in bytes"),
+    ("MB for MiB", Fraction(10**6, 2**20), "MB (10⁶ bytes) and MiB (2²⁰ bytes) are mixed up"),
+    ("MiB for MB", Fraction(2**20, 10**6), "MB (10⁶ bytes) and MiB (2²⁰ bytes) are mixed up"),
+)
+_FLOPS = (
+    ("multiply-adds for FLOPs", Fraction(1, 2), "a multiplication with its addition is two FLOPs"),
+    ("training for forward", Fraction(3), "forward and backward together: the forward pass alone is asked"),
+)
+_PARAMETERS = (
+    ("bytes for parameters", Fraction(4), "4 bytes for each parameter: their number is asked, not their bytes"),
+    ("bytes for parameters", Fraction(2), "2 bytes for each parameter: their number is asked, not their bytes"),
+)
+ONE_SAMPLE = "one sample for the batch"
+UNITS = {"params": _PARAMETERS, "memory": _MEMORY, "flops": _FLOPS}
+
+
+def factors(question: str, batch: int) -> Iterator[tuple[str, Fraction, str]]:
+    """What a right answer is multiplied by in each of them."""
+    yield from UNITS.get(question, ())
+    if question == "flops" and batch > 1:
+        yield ONE_SAMPLE, Fraction(1, batch), f"the batch of {batch:,} is missing"
 
 
 class Explained(NamedTuple):
@@ -56,21 +86,17 @@ def at_most_two(found: Iterable[Explained]) -> Explained | None:
 Changes = dict[tuple[int, Explained], Explained]  # how far a mistake leads astray, and the mistake
 
 
-def _sums(apart: Fraction, each: Changes) -> Iterable[Explained]:
-    """Two of one kind that add up."""
+def _pairs(
+    given: Fraction, right: int, each: Changes, units: Iterable[tuple[str, Fraction, str]]
+) -> Iterator[Explained]:
+    """Two of one kind that add up, or one and another unit."""
     by_change: dict[int | Fraction, list[Explained]] = {}
     for (change, _), one in each.items():
         by_change.setdefault(change, []).append(one)
     for (change, _), one in each.items():
-        yield from (both(one, other) for other in by_change.get(apart - change, ()) if one < other)
-
-
-def _in_units(
-    given: Fraction, right: int, each: Changes, units: Iterable[tuple[str, Fraction, str]]
-) -> Iterable[Explained]:
+        yield from (both(one, other) for other in by_change.get(given - right - change, ()) if one < other)
     for name, factor, sentence in units:
-        wanted = given / factor - right
-        yield from (both(one, Explained(name, sentence)) for (change, _), one in each.items() if change == wanted)
+        yield from (both(one, Explained(name, sentence)) for one in by_change.get(given / factor - right, ()))
 
 
 def both(one: Explained, other: Explained) -> Explained:
@@ -103,7 +129,17 @@ class Explanations:
 
     @cached_property
     def _misread(self) -> list[Misread]:
-        return list(_misread(self.sheet))
+        sheet, data, found = self.sheet, data_of(self.sheet.model), list[Misread]()
+        for misreading in misreadings().mistakes:
+            explained = Explained(misreading.name, misreading.sentence)
+            models = (rebuilt(sheet.model, changed) for changed in misreading.changed(data))
+            found += [Misread(explained, figures(model, sheet.questions)) for model in models if model]
+        for one in MISREMEMBERED:
+            with counted_by(one.rule):
+                model = rebuilt(sheet.model, data)
+                answers = figures(model, sheet.questions) if model else {}
+            found.append(Misread(Explained(one.name, one.sentence), answers))
+        return found
 
     def of_number(self, blank: Blank, given: Fraction, known: Known) -> Explained | None:
         """`known` are other wrong answers of the same student, from which this one may go on."""
@@ -137,7 +173,7 @@ class Explanations:
         for single in kinds:
             each = {(value - right, one): one for value, one in single if isinstance(value, int) and value != right}
             if len(each) <= MOST_SINGLE:
-                found += [*_sums(given - right, each), *_in_units(given, right, each, units)]
+                found += _pairs(given, right, each, units)
         together = (both for value, both in _one_upon_another(step, common) if value == given)
         return at_most_two(found) or at_most_two(together)
 
@@ -163,20 +199,6 @@ class Explanations:
         for name, factor, sentence in factors(blank.question, self.sheet.model.workload().batch):
             value = blank.answer * factor
             yield (given if is_rounded(given, value) else value), Explained(name, sentence)
-
-
-def _misread(sheet: Sheet) -> Iterator[Misread]:
-    data = data_of(sheet.model)
-    for misreading in misreadings().mistakes:
-        for changed in misreading.changed(data):
-            if model := rebuilt(sheet.model, changed):
-                found = figures(model, sheet.questions)
-                yield Misread(Explained(misreading.name, misreading.sentence), found)
-    for one in MISREMEMBERED:
-        with counted_by(one.rule):
-            model = rebuilt(sheet.model, data)
-            found = figures(model, sheet.questions) if model else {}
-        yield Misread(Explained(one.name, one.sentence), found)
 
 
 def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps:

@@ -199,18 +199,15 @@ class Marker:
 
 def check_folder(folder: Path, marker: Marker, opened: Reader) -> ClassReport:
     """Every file of a folder, marked."""
-    files = answer_files(folder)
-    handed_in = tuple(_handed_in(path, folder, marker, opened) for path in files)
+    handed_in: list[HandedIn] = []
+    for path in answer_files(folder):
+        # By the file's name; by its folder's where every student's file has the usual name.
+        bare = path.relative_to(folder).with_suffix("")
+        name = visible((bare.parent if bare.name == USUAL_NAME and bare.parent.name else bare).as_posix())
+        try:
+            handed_in.append(HandedIn(name, marker.report(opened(str(path)))))
+        except InputError as error:  # in one line: the file's name stands beside it
+            place = f"line {error.line}" if error.line else ""
+            handed_in.append(HandedIn(name, trouble=": ".join(filter(None, (place, error.field, error.fact)))))
     notes = (*marker.notes(), legend(one.report.marks for one in handed_in))
-    return ClassReport(model=str(folder), assumptions=notes, files=handed_in)
-
-
-def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> HandedIn:
-    # By the file's name; by its folder's where every student's file has the usual name.
-    bare = path.relative_to(folder).with_suffix("")
-    name = visible((bare.parent if bare.name == USUAL_NAME and bare.parent.name else bare).as_posix())
-    try:
-        return HandedIn(name, marker.report(opened(str(path))))
-    except InputError as error:  # in one line: the file's name stands beside it
-        place = f"line {error.line}" if error.line else ""
-        return HandedIn(name, trouble=": ".join(filter(None, (place, error.field, error.fact))))
+    return ClassReport(model=str(folder), assumptions=notes, files=tuple(handed_in))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 from archcalc.exercises.answers import Filled
@@ -12,7 +14,6 @@ from archcalc.exercises.arithmetic import Number, is_rounded
 from archcalc.exercises.blanks import Blank, Shape
 from archcalc.exercises.cells import OPEN, Cell
 from archcalc.exercises.explaining import Explained, Explanations
-from archcalc.exercises.mistakes.in_a_shape import wrong_shape
 from archcalc.exercises.steps import Key, derived
 
 ROUNDED = "right to the digits given; the exact number is asked"
@@ -120,3 +121,50 @@ def _distance(blank: Blank, given: Fraction) -> str:
     if given > 0 and blank.answer and (blank.answer / given).denominator == 1:
         return f"{int(blank.answer / given):,} times too small"
     return f"{_plain(abs(given - blank.answer))} too {'many' if given > blank.answer else 'few'}"
+
+
+# Mistakes in a shape: an axis forgotten, too many, of another size, or in another place.
+BATCH, AXIS, ORDER = "forgotten batch", "forgotten axis", "axes in another order"
+MORE, MERGED, SIZE = "one axis too many", "axes merged or split", "another size on an axis"
+WrongShape = tuple[str, str]  # the name of a mistake, and a sentence about this shape
+NAMES = (BATCH, AXIS, ORDER, MORE, MERGED, SIZE)
+
+
+def wrong_shape(blank: Blank, given: Shape, sizes: dict[str, int]) -> WrongShape:
+    """What is wrong with it, as far as the axes tell; `sizes` are those of the model by name."""
+    right = blank.answer
+    assert isinstance(right, tuple)
+    axes = [f"{name} ({size:,})" for name, size in zip(blank.axes, right, strict=True)]
+    missing = _missing(right, given)
+    if missing is not None:
+        name = BATCH if blank.axes[missing] == "batch" else AXIS
+        return (name, f"the axis {axes[missing]} is missing")
+    if Counter(right) == Counter(given):
+        return (ORDER, f"the axes are {' × '.join(axes)}, in this order")
+    if len(right) == len(given):
+        return _wrong_sizes(blank, given, axes, sizes)
+    if _missing(given, right) is not None:
+        return (MORE, f"there is one axis too many: {' × '.join(axes)}")
+    if prod(right) == prod(given):
+        return (MERGED, f"as many numbers, but along other axes: {' × '.join(axes)}")
+    return ("", f"expected {len(right)} axes: {' × '.join(blank.axes)}")
+
+
+def _missing(longer: Shape, shorter: Shape) -> int | None:
+    """The axis without which the longer shape is the shorter one."""
+    if len(longer) != len(shorter) + 1:
+        return None
+    return next((place for place in range(len(longer)) if longer[:place] + longer[place + 1 :] == shorter), None)
+
+
+def _wrong_sizes(blank: Blank, given: Shape, axes: list[str], sizes: dict[str, int]) -> WrongShape:
+    assert isinstance(blank.answer, tuple)
+    wrong = [place for place, size in enumerate(blank.answer) if given[place] != size]
+    if len(wrong) > 1:
+        which = ", ".join(blank.axes[place] for place in wrong)
+        return ("", f"{len(wrong)} axes are of another size: {which}")
+    place = wrong[0]
+    other = next((name for name, size in sizes.items() if size == given[place]), "")
+    taken = f", not {other} ({given[place]:,})" if other else ""
+    name = SIZE if other else ""
+    return (name, f"axis {place + 1} is {axes[place] if other else blank.axes[place]}{taken}")

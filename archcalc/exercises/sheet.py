@@ -12,8 +12,8 @@ from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.core.ir import Module, walk
 from archcalc.core.tree import ops_in
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
+from archcalc.exercises.counts import parameter_steps
 from archcalc.exercises.labels import Label, titles_of, within
-from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.steps import in_order
 from archcalc.exercises.variation import data_of, varied, with_sizes
 from archcalc.model import Model

@@ -3,8 +3,8 @@
     block = 1 × attention + 2 × norm + 1 × ffn          attention = heads + out, or q + k + v + out
 
 What a student gets who goes wrong in one step follows by evaluating the steps above with that wrong value, and so does
-what follows correctly from an earlier wrong answer. Two steps with the same terms are the same figure (`key`), so it is
-asked once.
+what follows correctly from an earlier wrong answer. A working is a tree, which `replaced` and `without_one` change as
+a slip does. Two steps with the same terms are the same figure (`key`), so it is asked once.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from archcalc.core.count import Count, total
+from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, written
 from archcalc.core.ir import Module, walk
 from archcalc.core.roles import CROSS, Role
-from archcalc.exercises.expressions import unnamed
 
 Key = Hashable
 MOST_WAYS = 16  # values that are tried for one figure; a student takes one way
@@ -149,3 +150,64 @@ def in_order(step: Step, seen: set[str] | None = None) -> Iterator[Step]:
         for _, child in way.children:
             yield from in_order(child, seen)
     yield step
+
+
+def unnamed(expression: Expression) -> tuple[object, ...]:
+    """The working in numbers alone, to compare it with another."""
+    if isinstance(expression, Leaf):
+        return (expression.value,)
+    symbol = expression.symbol if isinstance(expression, Infix) else type(expression).__name__
+    return (symbol, *map(unnamed, _inner(expression)))
+
+
+def _inner(expression: Expression) -> tuple[Expression, ...]:
+    if isinstance(expression, Product):
+        return expression.factors
+    if isinstance(expression, Sum):
+        return expression.terms
+    assert isinstance(expression, Infix)
+    return expression.left, expression.right
+
+
+def _with(expression: Expression, place: int, changed: Expression) -> Expression:
+    """The same with another expression in one place."""
+    inner = tuple(changed if number == place else one for number, one in enumerate(_inner(expression)))
+    if isinstance(expression, Infix):
+        return Infix(inner[0], expression.symbol, inner[1])
+    return Product(inner) if isinstance(expression, Product) else Sum(inner)
+
+
+class Slip(NamedTuple):
+    """By how much a step is off when one thing in it goes wrong, and a sentence that says what."""
+
+    change: int
+    sentence: str
+
+
+def named(leaf: Leaf) -> str:
+    """`head_dim (192)`, or a bare number."""
+    return f"{leaf.name} ({leaf.value:,})" if leaf.name else f"{leaf.value:,}"
+
+
+def replaced(expression: Expression, leaf: Leaf, other: Leaf) -> Expression:
+    """One size written for another wherever it stands."""
+    if isinstance(expression, Leaf):
+        return other if expression == leaf else expression
+    for place, inner in enumerate(_inner(expression)):
+        expression = _with(expression, place, replaced(inner, leaf, other))
+    return expression
+
+
+def without_one(expression: Expression) -> Iterator[tuple[Expression, str]]:
+    """The working without one of its factors or terms, and what that is."""
+    if isinstance(expression, Leaf):
+        return
+    inner = _inner(expression)
+    for place, one in enumerate(inner):
+        if isinstance(expression, Product | Sum):
+            kind, neutral = ("factor", Leaf(1)) if isinstance(expression, Product) else ("term", Leaf(0))
+            rest = (*inner[:place], *inner[place + 1 :])
+            shorter = type(expression)(rest) if len(rest) > 1 else (*rest, neutral)[0]
+            yield shorter, f"the {kind} {named(one) if isinstance(one, Leaf) else written(one, NUMBERS)}"
+        for changed, what in without_one(one):
+            yield _with(expression, place, changed), what

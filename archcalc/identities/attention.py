@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from math import exp, prod, sqrt
 
@@ -11,7 +10,7 @@ from torch import Tensor, softmax
 from torch.nn.functional import pad
 
 from archcalc.identities.finding import Bound, Findings, Value, corrected, measured_at, right, sampling, wrong
-from archcalc.identities.measure import Normal, gap, gaussian
+from archcalc.identities.measure import gap, gaussian
 
 N = 8  # inputs
 NEAR = Bound(0.01, "y_n ≈ x_n is taken to mean: to a hundredth")
@@ -81,20 +80,15 @@ def score_variance() -> Findings:
     )
 
 
-def self_attention(normal: Normal, d: int) -> Callable[[Tensor], Tensor]:
-    """One head with random weights W_Q, W_K, W_V."""
-    w_q, w_k, w_v = normal(d, d), normal(d, d), normal(d, d)
-
-    def head(x: Tensor) -> Tensor:
-        return softmax((x @ w_q) @ (x @ w_k).T / sqrt(d), dim=1) @ (x @ w_v)
-
-    return head
-
-
 def permutation() -> Findings:
     """Self-attention is permutation-equivariant: reordering the inputs reorders the outputs."""
     normal = gaussian(seed=5)
-    f = self_attention(normal, d=4)
+    w_q, w_k, w_v = normal(4, 4), normal(4, 4), normal(4, 4)
+
+    def f(x: Tensor) -> Tensor:
+        """One head with random weights."""
+        return softmax((x @ w_q) @ (x @ w_k).T / sqrt(4), dim=1) @ (x @ w_v)
+
     x, e = normal(N, 4), normal(N, 4)  # inputs, and an encoding for each position
     order = [3, 0, 7, 1, 6, 2, 5, 4]
     return measured_at(

@@ -10,14 +10,12 @@ from archcalc.reference import Config
 from archcalc.reference.attention import Attention
 from archcalc.reference.conv import Convolution, GatedConv
 from archcalc.reference.delta import DeltaNet, KimiDelta
-from archcalc.reference.kernel import KernelAttention
+from archcalc.reference.kernel import KernelAttention, Lightning
 from archcalc.reference.layers import Dropout, FeedForward, Weight, add, make_norm, run
-from archcalc.reference.lightning import Lightning
-from archcalc.reference.mamba import Mamba, Mamba2
+from archcalc.reference.mamba import Mamba, Mamba2, RecurrentUnit
 from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture, RoutedAttention
 from archcalc.reference.relative import DisentangledAttention, SegmentAttention, ShawAttention
-from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.scan import Cache
 from archcalc.reference.unsaid import ATTENTIONS
 

@@ -1,7 +1,7 @@
-"""Mamba and Mamba-2 (SSD) in plain PyTorch: selective state-space layers.
+"""Mamba, Mamba-2 (SSD) and Griffin's recurrent block in plain PyTorch: layers whose states decay by what they read.
 
 Step size, B and C are computed from each token; Mamba-2 has one decay per head, so that chunks are computed by matrix
-products.
+products. Griffin's is a gated linear recurrence (RG-LRU) after a short convolution.
 """
 
 from typing import Any
@@ -12,8 +12,19 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.conv import CausalConv
-from archcalc.reference.layers import Weight, run
-from archcalc.reference.scan import Found, behind_state, by_length, chunked, decays_between, joined, passed_within, scan
+from archcalc.reference.layers import ACTIVATIONS, Weight, run
+from archcalc.reference.scan import (
+    Found,
+    behind_state,
+    by_length,
+    chunked,
+    decays_between,
+    joined,
+    keep,
+    known,
+    passed_within,
+    scan,
+)
 
 
 class Mamba(nn.Module):
@@ -132,3 +143,47 @@ def in_chunks(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor
     scores = c @ b.mT * decays_between(passed)
     found = across + scores @ values
     return joined(found, length), states[:, :, -1]
+
+
+FORGETS = 8.0  # how fast it can
+
+
+class ByHead(nn.Module):
+    """A square matrix and a bias for each block of channels."""
+
+    def __init__(self, heads: int, block: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(heads, block, block).normal_(std=block**-0.5))
+        self.bias = nn.Parameter(torch.zeros(heads, block))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, seq, channels) to (batch, seq, heads, block)."""
+        heads, block = self.bias.shape
+        rows = x.reshape(-1, heads, block).transpose(0, 1)
+        return (rows @ self.weight).transpose(0, 1).contiguous().view(*x.shape[:2], heads, block) + self.bias
+
+
+class RecurrentUnit(nn.Module):
+    """The states stand beside a branch that opens or shuts them."""
+
+    def __init__(self, layer: Config, d_model: int) -> None:
+        super().__init__()
+        self.path = ""
+        width, self.act = layer["width"], ACTIVATIONS[layer["act"]]
+        self.gate = nn.Linear(d_model, width)
+        self.add_module("in", nn.Linear(d_model, width))
+        self.conv = CausalConv(width, layer["conv"], True)
+        self.input_gate = ByHead(layer["heads"], width // layer["heads"])
+        self.recurrent_gate = ByHead(layer["heads"], width // layer["heads"])
+        self.rate = nn.Parameter(torch.zeros(width))
+        self.out = nn.Linear(width, d_model)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        gate = self.act(self.gate(x))
+        u = self.conv(run(self, "in", x), cache, self.path)
+        takes_in, forgets = (torch.sigmoid(one(u)).flatten(2) for one in (self.input_gate, self.recurrent_gate))
+        decay = torch.exp(-FORGETS * F.softplus(self.rate) * forgets)
+        taken_in = u * takes_in * torch.sqrt(1 - decay.square())
+        states = scan(decay, taken_in, known(cache, f"{self.path}.state"))
+        keep(cache, f"{self.path}.state", states[:, -1])
+        return self.out(states * gate)

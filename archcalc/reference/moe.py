@@ -91,16 +91,11 @@ def in_turn(rows: Tensor, chosen: Tensor, experts: int, answer: Callable[[Tensor
     expert, answered, and sorted back."""
     order = chosen.flatten().argsort(stable=True)
     routed = rows[order // (chosen.numel() // len(rows))].view(*chosen.shape, -1)
-    answers = answer(routed, tokens_by_expert(chosen, experts))
-    return answers.flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
-
-
-def tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
-    """How many tokens each expert is given; on the meta device, where nobody knows, all alike."""
-    number = chosen.numel()
+    whole, rest = divmod(chosen.numel(), experts)
+    sizes = [whole + (expert < rest) for expert in range(experts)]  # on the meta device, where nobody knows, all alike
     if chosen.device.type != "meta":
-        return list(chosen.flatten().bincount(minlength=experts).tolist())
-    return [number // experts + (expert < number % experts) for expert in range(experts)]
+        sizes = chosen.flatten().bincount(minlength=experts).tolist()
+    return answer(routed, sizes).flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
 
 
 class ExpertLinear(nn.Module):

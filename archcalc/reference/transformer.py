@@ -124,7 +124,15 @@ class Transformers(Family):
         sizes = list(zip(self.stacks, lengths.values(), strict=True))
         memory = {part["memory"] for part in parts_of(self.config) if part.get("memory")}
         read = [torch.rand(batch, sizes[-1][1], width, device=device) for width in memory]
-        return [*read, *(_random_input(stack, batch, length, device) for stack, length in sizes)]
+        for stack, length in sizes:
+            audio, patches = stack["audio"], stack["patches"]
+            if audio:
+                read.append(torch.rand(batch, length * math.prod(audio["strides"]), audio["mels"], device=device))
+            elif patches:
+                read.append(torch.rand(batch, patches["channels"], *patches["image"], device=device))
+            else:
+                read.append(torch.randint(stack["vocab"], (batch, length), device=device))
+        return read
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
         """Of every head, and of tokens further ahead, added up."""
@@ -224,12 +232,3 @@ def _ignores_padding(model: nn.Module, given: list[Tensor], outputs: tuple[Tenso
 def _together(output: Any, places: list[int]) -> Tensor:
     """Answers for each position, side by side."""
     return torch.cat([_each(output)[place] for place in places], dim=-1)
-
-
-def _random_input(stack: Config, batch: int, length: int, device: torch.device) -> Tensor:
-    if stack["audio"]:
-        frames = length * math.prod(stack["audio"]["strides"])
-        return torch.rand(batch, frames, stack["audio"]["mels"], device=device)
-    if not stack["patches"]:
-        return torch.randint(stack["vocab"], (batch, length), device=device)
-    return torch.rand(batch, stack["patches"]["channels"], *stack["patches"]["image"], device=device)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,14 @@ from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.decode_cache import CacheFormats, cached
 from archcalc.core.assumptions import Assumption, Topic, all_on
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
 from archcalc.core.ir import walk
 from archcalc.model import Model
+from archcalc.spec.node import Node
 from archcalc.spec.workload import Workload
 from archcalc.verify import names
-from archcalc.verify.plain import plain
 from archcalc.verify.report import Row, VerifyReport
 from archcalc.verify.small import shortened, twin, within
 
@@ -302,3 +303,36 @@ def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
     if set(asked) - {"seq", "src_seq", "tgt_seq"}:
         raise InputError(f"no quick look at {model.name}", "name its lengths")
     return model.workload(batch=2, **asked)
+
+
+def plain(value: Any) -> Any:
+    """All that the reference is given: dicts, lists, numbers and strings.
+
+    A class with a `spec_kind` gives it as `type`, a derived size nothing."""
+    if isinstance(value, Derived):
+        return None
+    if is_dataclass(value) and not isinstance(value, type):
+        declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
+        return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Node):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return sorted(value) if isinstance(value, frozenset | set) else value
+
+
+def left_out(model: Model) -> tuple[Assumption, ...]:
+    """What a partly imported model lacks of the whole that transformers builds, in both numbers; else nothing."""
+    if not model.document.whole or model.edited:
+        return ()
+    from archcalc.importers import trace
+
+    try:
+        traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
+    except InputError as reason:
+        return (Assumption(Topic.SCOPE, f"the number of parameters not counted is unknown: {reason.fact}"),)
+    whole, counted = int(Model.from_document(traced, "whole").params().total), int(model.params().total)
+    text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
+    return (Assumption(Topic.SCOPE, text, whole - counted),)

@@ -9,12 +9,10 @@ import pytest
 from support.filled_sheets import handed_in, mark_of, sheet_of
 
 from archcalc.core.expression import Leaf
-from archcalc.exercises.explaining import Explanations
-from archcalc.exercises.marking import Standing
-from archcalc.exercises.mistakes.in_a_shape import NAMES
+from archcalc.exercises.explaining import ONE_SAMPLE, UNITS, Explanations
+from archcalc.exercises.marking import NAMES, Standing
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, another_size
 from archcalc.exercises.mistakes.in_the_model import MISREMEMBERED, misreadings
-from archcalc.exercises.mistakes.in_the_unit import ONE_SAMPLE, UNITS
 
 Q, OUT, BLOCK = "encoder.blocks.attention.q", "encoder.blocks.attention.out", "encoder.blocks"
 GATES = 2 * 128 * (100 + 128 + 2) + 2 * 128 * (256 + 128 + 2)  # one gate of both layers, in both directions

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from archcalc.identities.linear_autoencoder import (
+from archcalc.identities.autoencoders import (
     closed_form,
     data,
     from_pseudo_inverse,
     loss,
+    merges,
+    model,
     optimised,
     slope,
 )
 from archcalc.identities.measure import gap, gaussian, weights
-from archcalc.identities.recursive_autoencoder import merges, model
 
 from .conftest import numbers
 

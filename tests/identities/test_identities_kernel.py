@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.identities.kernel import features
-from archcalc.identities.kernel_cost import crossover, kernel_flops, softmax_flops
+from archcalc.identities.kernel import crossover, features, kernel_flops, softmax_flops
 from archcalc.identities.measure import gaussian
 
 from .conftest import numbers

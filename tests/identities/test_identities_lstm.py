@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from archcalc.identities import run
-from archcalc.identities.gru import one_bias, pair
-from archcalc.identities.lstm import INPUT, STATE, forward_and_backward, outer
+from archcalc.identities.gated_cells import INPUT, STATE, forward_and_backward, one_bias, outer, pair
 from archcalc.identities.measure import gap, weights
 
 if TYPE_CHECKING:

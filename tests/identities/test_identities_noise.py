@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from archcalc.identities.measure import gap
-from archcalc.identities.noisy_keys import (
+from archcalc.identities.keys import (
+    A_DIMS,
     SAMPLES,
     A,
     B,
+    D,
     factors,
     integrated,
     moments,
@@ -19,7 +20,7 @@ from archcalc.identities.noisy_keys import (
     pointed_at,
     weight_on_a,
 )
-from archcalc.identities.two_keys import A_DIMS, D
+from archcalc.identities.measure import gap
 
 from .conftest import numbers
 

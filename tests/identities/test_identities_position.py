@@ -10,9 +10,7 @@ import torch
 
 from archcalc.identities.alibi import geometric, slopes
 from archcalc.identities.measure import gap, gaussian
-from archcalc.identities.position import D, encoding, frequencies, shift
-from archcalc.identities.rope import rise, rotated
-from archcalc.identities.wavelengths import wavelengths
+from archcalc.identities.position import D, encoding, frequencies, rise, rotated, shift, wavelengths
 
 from .conftest import numbers
 

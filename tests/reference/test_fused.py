@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from archcalc.reference.attention import Attention
-from archcalc.reference.constants import Constants
 from archcalc.reference.fused import FusedAttention, Scores
+from archcalc.reference.stack import Constants
 
 SEES = {"causal": True, "window": None, "chunk": None, "memory": 0}
 PLAIN: dict[str, Any] = {"softcap": False, "sinks": False, "positions": [], "feature": "softmax", "sight": SEES}

@@ -226,7 +226,7 @@ ENCODER: Spec = {**SMALL, "ffn": 6, "encoder": 1}
 BROKEN: dict[str, tuple[Spec, str, Callable[[Any], Any], str]] = {
     "sees what comes later": (
         DECODER,
-        "archcalc.reference.constants.hidden_from_sight",
+        "archcalc.reference.stack.hidden_from_sight",
         lambda was: lambda sight, *given: torch.zeros_like(was(sight, *given)),
         "a later token changes no earlier output",
     ),

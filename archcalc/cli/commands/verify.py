@@ -55,8 +55,7 @@ def verify(
 
     A Hugging Face config is compared with its class in transformers as well.
     """
-    from archcalc.verify.check import need_torch, workload_of
-    from archcalc.verify.whole import left_out
+    from archcalc.verify.check import left_out, need_torch, workload_of
 
     if all:
         need_torch()

@@ -8,10 +8,10 @@ from archcalc.analyze.params import ParamsReport
 from archcalc.core.ir import Module, ModuleGroup, Param, walk
 from archcalc.core.roles import Role
 from archcalc.exercises.arithmetic import number
+from archcalc.exercises.counts import parameter_steps
 from archcalc.exercises.expect.answer import Asked, Candidate, Tier, asked, expected
 from archcalc.exercises.explaining import slips_of
 from archcalc.exercises.mistakes.in_the_model import Misreading, misreadings
-from archcalc.exercises.parameters import parameter_steps
 from archcalc.exercises.variation import data_of, rebuilt
 from archcalc.model import Model
 from archcalc.report.expected import Expected
@@ -102,18 +102,10 @@ def _rows(report: ParamsReport) -> Iterator[Candidate]:
 
 def conventions(model: Model) -> list[Misreading]:
     """Layers for further tokens are counted in only where a spec says that it leaves something out."""
-    known = misreadings()
-    if model.scope.left_out:
-        return [*known.conventions, *known.left_out, *_padded(model)]
-    return [*known.conventions, *_padded(model)]
-
-
-def _padded(model: Model) -> list[Misreading]:
-    """Tables whose rows were rounded up, as for tensor cores: GPT-2 with 50,304 tokens."""
-    vocab = getattr(model.spec, "vocab", None)
-    if not isinstance(vocab, int):
-        return []
-    sizes = {-(-vocab // multiple) * multiple for multiple in ROWS} - {vocab}
-    return [
-        Misreading(name=f"with the vocabulary padded to {size:,}", field="vocab", value=size) for size in sorted(sizes)
-    ]
+    known, vocab = misreadings(), getattr(model.spec, "vocab", None)
+    found = [*known.conventions, *(known.left_out if model.scope.left_out else ())]
+    if isinstance(vocab, int):  # tables whose rows were rounded up, as for tensor cores: GPT-2 with 50,304 tokens
+        sizes = sorted({-(-vocab // multiple) * multiple for multiple in ROWS} - {vocab})
+        names = {size: f"with the vocabulary padded to {size:,}" for size in sizes}
+        found += [Misreading(name=name, field="vocab", value=size) for size, name in names.items()]
+    return found

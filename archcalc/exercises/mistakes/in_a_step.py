@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from archcalc.core.expression import Leaf, evaluated, leaves
-from archcalc.exercises.expressions import Slip, named, replaced, without_one
 from archcalc.exercises.labels import listed
-from archcalc.exercises.steps import Key, LayerKind, Step, Term, Way
+from archcalc.exercises.steps import Key, LayerKind, Slip, Step, Term, Way, named, replaced, without_one
 
 ValueOf = Callable[[Step], int]
 Slips = Callable[[Way, ValueOf], Iterator[Slip]]

@@ -94,7 +94,7 @@ def asked_ways(said: dict[str, Any]) -> tuple[Asked, ...]:
 def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, progress: Progress) -> VerifyReport:
     """One group of rows for each way of training. A way that the class or the model does not have is left out, and
     refused where no other one was asked for."""
-    config = _cut(_config(model))
+    config = _config(model)
     small = Model.from_document(imported.document(config, "config.json"), model.name, ())
     if not any(module.region == Region.CORE for module, _ in walk(small.build())):
         ways = tuple(dict.fromkeys(replace(each, attention="") for each in ways))
@@ -123,18 +123,15 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
 
 
 def _config(model: Model) -> dict[str, Any]:
+    """The config that the model was read from, with a few of its layers."""
     needed("transformers")
-    if not model.config:
+    config = model.config
+    if not config:
         fact = "there is no config.json of this model, and so no class of transformers to compare with"
         raise InputError(fact, "give a config.json, or hf:owner/name", field=model.name)
     if model.edited:
         fact = "transformers builds the model of config.json, which --set changed"
         raise InputError(fact, "leave --set out, or change a copy of the config.json", field="--set")
-    return dict(model.config)
-
-
-def _cut(config: dict[str, Any]) -> dict[str, Any]:
-    """The same config with a few layers."""
     cut = {key: min(LAYERS, value) for key, value in config.items() if key in DEPTHS and isinstance(value, int)}
     lists = {key: config[key][:LAYERS] for key in LISTS if isinstance(config.get(key), list)}
     return {**config, **cut, **lists}

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
+
+from torch import nn
 
 from archcalc.core.assumptions import Topic, all_on
+from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 from archcalc.verify.check import Progress, verify
-from archcalc.verify.hf import theirs
-from archcalc.verify.hf.built import Built, main_input, needed
+from archcalc.verify.hf.built import Built, main_input, needed, weights_of
 from archcalc.verify.hf.forward import Forward, forward
-from archcalc.verify.hf.matching import (
-    answer_differs,
-    first_difference,
-    flops_differ,
-    layers_differ,
-    outputs_differ,
-    tensors_differ,
-)
-from archcalc.verify.hf.ours import Block, as_one, blocks_of
+from archcalc.verify.hf.ours import Block, Layer, Shape, as_one, blocks_of
 from archcalc.verify.hf.scores import scores_rows
+from archcalc.verify.hf.tensors import DELTA, joined_by_number, joined_name, pieces, plain, taken_apart
 from archcalc.verify.report import Row, VerifyReport
 
 ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
@@ -76,7 +72,7 @@ def compared(model: Model, work: Workload) -> Compared:
     work = _as_the_class_wants(built, replace(work, mode="forward"))
     ours = blocks_of(model.build(work))
     one_table = any(name.endswith(".position.weight") for name in ours[-1].tensors)  # of positions, for all blocks
-    there = theirs.blocks_of(built, one_table=one_table)
+    there = their_blocks(built, one_table=one_table)
     whole = len(ours) != len(there) or not model.resolved.lengths  # the blocks of a network are those of its spec
     if whole:
         ours, there = as_one(ours), as_one(there)
@@ -87,7 +83,7 @@ def compared(model: Model, work: Workload) -> Compared:
     except Exception as reason:  # a class raises whatever it likes
         left_out = {f"forward pass of {group}": f"it cannot be run: {_why(reason)}"}
         return Compared(against, parameters, (NOTES[0], *head), left_out)
-    theirs.note_forward(there, built, seen, one_table=one_table)
+    note_forward(there, built, seen, one_table=one_table)
     notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
     if ran is not work:
         sizes = {"batch": ran.batch, **ran.lengths}
@@ -161,3 +157,156 @@ def _said_of_unused(seen: Forward) -> Iterator[str]:
         reasons[reason] += flops
     for reason, flops in reasons.items():
         yield f"excluded from transformers' FLOPs: {flops:,} for {reason}"
+
+
+# The first difference between a block in archcalc and in transformers, with both names.
+Item = tuple[str, Hashable, Shape]  # a name, what must be equal, and what is shown
+Same = Callable[[Block, Block], str]
+
+
+def first_difference(ours: list[Block], theirs: list[Block], same: Same) -> str:
+    """Blocks are matched in order; the last entry is everything outside of blocks."""
+    if len(ours) != len(theirs):
+        return f"{len(ours) - 1:,} blocks against {len(theirs) - 1:,}"
+    return next((said for pair in zip(ours, theirs, strict=True) if (said := same(*pair))), "")
+
+
+def tensors_differ(ours: Block, theirs: Block) -> str:
+    """Compares shapes, with a matrix equal to its transpose."""
+    sides = ([(name, plain(shape), shape) for name, shape in side.tensors.items()] for side in (ours, theirs))
+    return _told(*_unmatched(*sides))
+
+
+def layers_differ(ours: Block, theirs: Block, batch: int) -> str:
+    """Compares weight shapes and output sizes. A layer in archcalc may be a bare tensor in transformers."""
+    counted, called = (
+        [(layer.name, (plain(layer.weight), layer.size(batch)), layer.output) for layer in side.layers]
+        for side in (ours, theirs)
+    )
+    extra, missing = _unmatched(counted, called)
+    bare, _ = _unmatched(
+        [(name, plain(shape), shape) for name, shape in theirs.tensors.items()],
+        [(layer.name, plain(layer.weight), ()) for layer in theirs.layers],
+    )
+    weights = {layer.name: layer.weight for layer in ours.layers}
+    alone, _ = _unmatched([(name, plain(weights[name]), shape) for name, _, shape in extra], bare)
+    return _told(alone, missing)
+
+
+def outputs_differ(ours: Block, theirs: Block) -> str:
+    """Compares shapes, in either order of batch and sequence."""
+    same = plain(ours.output) == plain(theirs.output)
+    return "" if same else _told([(ours.name, "", ours.output)], [(theirs.name, "", theirs.output)])
+
+
+def flops_differ(ours: Block, theirs: Block) -> str:
+    """To the last one."""
+    if ours.flops == theirs.flops:
+        return ""
+    return f"{ours.name or 'outside of blocks'} {ours.flops:,} against {theirs.name or 'there'} {theirs.flops:,}"
+
+
+def answer_differs(ours: Shape, theirs: Iterable[Shape]) -> str:
+    """One of the tensors that the class gives out, or the same numbers seen along other axes."""
+    if any(math.prod(ours) == math.prod(shape) for shape in theirs):
+        return ""
+    return f"{written(ours)} against {' and '.join(map(written, theirs))}"
+
+
+def _unmatched(ours: Iterable[Item], theirs: Iterable[Item]) -> tuple[list[Item], list[Item]]:
+    """The items of each side without a match on the other."""
+    waiting: dict[Hashable, list[Item]] = {}
+    for item in theirs:
+        waiting.setdefault(item[1], []).append(item)
+    alone = [item for item in ours if not (waiting.get(item[1]) and waiting[item[1]].pop(0))]
+    return alone, [item for items in waiting.values() for item in items]
+
+
+def _told(ours: list[Item], theirs: list[Item]) -> str:
+    if not (ours or theirs):
+        return ""
+    one, other = (f"{side[0][0]} {written(side[0][2])}" if side else "nothing" for side in (ours, theirs))
+    return f"{one} against {other}"
+
+
+def written(shape: Shape) -> str:
+    """`2 × 10 × 64`."""
+    return " × ".join(f"{size:,}" for size in shape) or "a number"
+
+
+# transformers' side, block by block, under the same headings as archcalc's.
+RELATIVE = "relative_attention_bias"  # a table that stands in the first block, and serves all
+
+
+def block_names(module: Any) -> list[str]:
+    """Blocks are the layers that support gradient checkpointing, or else the items of module lists."""
+    layer = needed("transformers.modeling_layers").GradientCheckpointingLayer
+    found = [name for name, inner in module.named_modules() if isinstance(inner, layer)]
+    if found:
+        return [name for name in found if not any(name.startswith(f"{other}.") for other in found)]
+    lists = [name for name, inner in module.named_modules() if type(inner) is nn.ModuleList]
+    innermost = [name for name in lists if not any(other.startswith(f"{name}.") for other in lists)]
+    return [name for name, _ in module.named_modules() if name.rpartition(".")[0] in innermost]
+
+
+def their_blocks(built: Built, *, one_table: bool) -> list[Block]:
+    """Every parameter under its block, the last one for those outside; `one_table` of relative positions for all."""
+    blocks = [Block(name) for name in [*block_names(built.module), ""]]
+    for name, shape in pieces(built.module).items():
+        _around(name, blocks, one_table).tensors[name] = shape
+    return blocks
+
+
+def note_forward(blocks: list[Block], built: Built, seen: Forward, *, one_table: bool) -> None:
+    """Results of a forward pass: output shapes of blocks and layers, and FLOPs of blocks."""
+    for block in blocks:
+        block.output, block.flops = seen.outputs.get(block.name, ()), _flops(block.name, seen)
+    blocks[-1].flops -= sum(block.flops for block in blocks[:-1])
+    named = {name: tuple(p.shape) for name, p in built.module.named_parameters(remove_duplicate=False)}
+    kept = weights_of(built.module)
+    for name, module in built.module.named_modules():
+        _around(name, blocks, one_table).layers += _layers(name, module, seen, named, kept)
+
+
+def _flops(name: str, seen: Forward) -> int:
+    """Without what nothing reads."""
+    unused = sum(flops for (inner, _), flops in seen.unused.items() if not name or f"{inner}.".startswith(f"{name}."))
+    return seen.flops.get(name, 0) - unused
+
+
+def _around(name: str, blocks: list[Block], one_table: bool) -> Block:
+    if one_table and RELATIVE in name:
+        return blocks[-1]
+    return next(block for block in blocks if not block.name or f"{name}.".startswith(f"{block.name}."))
+
+
+def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape], kept: list[Weights]) -> list[Layer]:
+    """A module with a weight of its own that was called; one that fuses several as so many."""
+    key = f"{name}.weight"
+    is_expert = type(module).__name__.endswith("Experts") or ".experts." in name
+    if name not in seen.outputs or joined_by_number(key, kept) or is_expert:
+        return []
+    output = seen.outputs[name]
+    if isinstance(module, nn.Conv1d | nn.Conv2d):  # channels last
+        output = (output[0], *output[2:], output[1])
+    numbered = [inner for inner in named if joined_by_number(inner, kept) == name]
+    if numbered:
+        return [Layer(name, (len(numbered), *named[numbered[0]]), output)]
+    if 0 in named.get(key, (0,)):
+        return []
+    if DELTA.fullmatch(key):
+        return _delta(key, output, named)
+    parts = taken_apart(key, named[key], named, kept)
+    if len(parts) == 1:
+        return [Layer(name, named[key], output, type(module).__name__.endswith("Embedding"))]
+    cut = [next(size for size, full in zip(part, named[key], strict=True) if size != full) for part in parts]
+    each = enumerate(zip(parts, cut, strict=True))  # the axis along which it was cut is the one that comes out
+    return [Layer(f"{name}[{index}]", part, (*output[:-1], width)) for index, (part, width) in each]
+
+
+def _delta(key: str, output: Shape, named: dict[str, Shape]) -> list[Layer]:
+    """Merges the input projections of Gated DeltaNet under the name of the first."""
+    matches = {other: joined_name(match) for other in named if (match := DELTA.fullmatch(other))}
+    same = [other for other in matches if matches[other] == matches[key]]
+    width = sum(named[other][0] for other in same)
+    return [Layer(matches[key], (width, named[key][1]), (*output[:-1], width))] if key == same[0] else []

@@ -93,20 +93,17 @@ def equal_pieces(shape: Shape, number: int) -> list[Shape]:
 def _queries_keys_values(module: str, kind: str, shape: Shape, named: Shapes) -> list[Shape]:
     """Queries have the input width of the output projection; keys and values share the rest."""
     out = next(named[f"{module}.{name}.weight"] for name in _OUT if f"{module}.{name}.weight" in named)
-    conv1d = kind == "weight" and module.endswith(("attn", "attention")) and f"{module}.c_attn.weight" in named
-    axis = 1 if conv1d and not _is_linear(module, named) else 0
+    axis, weight = 0, named.get(f"{module}.c_attn.weight")
+    if kind == "weight" and module.endswith(("attn", "attention")) and weight:
+        # A c_attn is a Linear (out, in), or a Conv1D (in, out), which is as wide as its bias at the end.
+        bias = named.get(f"{module}.c_attn.bias", (0,))
+        axis = int(weight[0] != bias[0] or weight[1] == bias[0])
     queries = out[0] if axis else out[1]
     fused = shape[axis] if kind == "weight" else shape[0]
     both = fused == 2 * queries and "cross" in module
     widths = [queries, queries] if both else [queries, (fused - queries) // 2, (fused - queries) // 2]
     rest = () if kind == "bias" else (shape[1 - axis],)
     return [(width, *rest) for width in widths]
-
-
-def _is_linear(module: str, named: Shapes) -> bool:
-    """A c_attn is a Linear (out, in), or a Conv1D (in, out), which is as wide as its bias at the end."""
-    weight, bias = named[f"{module}.c_attn.weight"], named.get(f"{module}.c_attn.bias", (0,))
-    return weight[0] == bias[0] and weight[1] != bias[0]
 
 
 def _halves(name: str, shape: Shape, named: Shapes) -> list[Shape]:
