@@ -85,7 +85,7 @@ def from_preset(name: str) -> Model:
     found = None if _ADDRESS.match(name) else preset_called(name, presets)
     if found is None:
         from archcalc.core.errors import did_you_mean
-        from archcalc.spec.suggestions import likely
+        from archcalc.spec.preset_names import likely
 
         raise InputError(f"no preset is called {name}", did_you_mean(name, likely(name, presets) or presets))
     called, notes = found
@@ -138,7 +138,7 @@ def _file(name: str) -> tuple[Path, tuple[str, ...]]:
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
     if found := preset_called(name, presets):
         return paths.plain(presets[found[0]]), found[1]
-    from archcalc.spec.suggestions import hint
+    from archcalc.spec.preset_names import hint
 
     raise InputError(f"no preset and no file is called {name}", hint(name, presets))
 

@@ -13,8 +13,8 @@ from support.work import TooMuchWork, lines_run
 import archcalc
 from archcalc.core.errors import InputError, Path, dotted
 from archcalc.exercises.sheet import worksheet
+from archcalc.spec.overrides import at, put
 from archcalc.spec.paths import data_root
-from archcalc.spec.set_paths import at, put
 from archcalc.spec.yaml_reader import read
 
 ABSURD = 10**15

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, notes, tables
-from archcalc.analyze.orientation import orientation_note, orientations
 from archcalc.analyze.receptive_field import NOT_STATED as NO_FIELD
 from archcalc.analyze.receptive_field import ReceptiveFields, receptive_fields
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Module, Op, Tensor, walk
+from archcalc.core.ir import Axes, Axis, Module, Op, Param, Tensor, walk
 from archcalc.core.notes import notes_of
-from archcalc.core.tree import given_out, signals_of, taken_in
+from archcalc.core.roles import Role
+from archcalc.core.tree import given_out, ops_in, signals_of, taken_in
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys
 from archcalc.spec.scope import WHOLE, Scope
@@ -22,6 +23,10 @@ from archcalc.spec.workload import Workload
 
 Names = tuple[str, ...]
 NOT_STATED = "not stated"
+CONVOLUTION = "out × in per group × kernel"
+IN_FIRST = "in × out"
+AS_STORED = "matrices as PyTorch stores them, out × in: y = x·Wᵀ + b. Written on paper as y = x·W + b, W is in × out"
+AS_WRITTEN = "; those marked in × out are stored as written on paper, as Keras does"
 
 
 @dataclass(frozen=True)
@@ -280,4 +285,39 @@ def _row(path: str, repeat: Count, tensor: Tensor, note: str, title: str) -> Row
 
 
 def _names(axes: Axes) -> Names:
-    return tuple("·".join(dim.name for dim in axis) for axis in axes)
+    return tuple(map(_name, axes))
+
+
+def orientations(root: Module) -> dict[Tensor, str]:
+    """Which axis is which, of every parameter that a product or a look-up reads: `out × in`, `rows × width`."""
+    used = ((op, tensor) for op in ops_in(root) for tensor in op.inputs if isinstance(tensor, Param))
+    found = {param: _words(op, param) for op, param in reversed(list(used)) if len(param.axes) > 1}
+    return {param: words for param, words in found.items() if words}
+
+
+def orientation_note(found: Iterable[str]) -> Assumption:
+    """One sentence for all of them."""
+    return Assumption(Topic.TABLE, AS_STORED + (AS_WRITTEN if IN_FIRST in found else ""))
+
+
+def _words(op: Op, param: Param) -> str:
+    if param.weight_role is Role.CONVOLUTION:
+        return CONVOLUTION
+    if op.traits.contraction:
+        return " × ".join(_axis(op, param, axis) for axis in param.axes)
+    if op.select and len(param.axes) == 2:
+        return "rows × width"
+    return ""
+
+
+def _axis(op: Op, param: Param, axis: Axis) -> str:
+    """What is summed away comes in, what only the weight has goes out; anything else has its own name."""
+    summed = [each for each in param.axes if {*each} <= {*op.over}]
+    if axis in summed:
+        return "in" if axis == summed[0] else _name(axis)
+    others = {dim for tensor in op.inputs if tensor is not param for dim in tensor.dims}
+    return _name(axis) if {*axis} & {*others, *op.select} else "out"
+
+
+def _name(axis: Axis) -> str:
+    return "·".join(dim.name for dim in axis)

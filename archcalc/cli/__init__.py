@@ -19,10 +19,9 @@ FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 def main() -> None:
     """Run, and turn a user's mistake, also one that typer finds in the arguments, into one message and exit code 2."""
     from archcalc.cli import commands
-    from archcalc.cli.app import app
+    from archcalc.cli.app import UsageError, app, mistake, no_command
     from archcalc.cli.printing import Enough, complain, prepared
     from archcalc.cli.progress import shown
-    from archcalc.cli.usage import UsageError, mistake, no_command
 
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     arguments, known = sys.argv[1:] or ["--help"], commands.names()

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
-from archcalc.report.bars import GLYPHS
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
-from archcalc.report.units import UNITS, words
+from archcalc.report.units import GLYPHS, UNITS, words
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture

@@ -7,16 +7,18 @@ Reports hold values; a column or a figure names the unit of its value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from archcalc.report.bars import stacked
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
 SIMPLE = 12  # the largest denominator that is read at a glance
 
 Format = Callable[[Any], str]
+GLYPHS = "█▓▒░▪▫"  # the parts of a bar, in their order
+FREE, LIMIT = "·", "│"
+WIDTH = 12
 
 
 class Quantity(NamedTuple):
@@ -86,6 +88,21 @@ def _change(value: int) -> str:
 
 def _both_bytes(value: int) -> str:
     return f"{decimal_bytes(value)} · {binary_bytes(value)}"
+
+
+def stacked(parts: Sequence[int], limit: int, width: int = WIDTH) -> str:
+    """A bar of several parts against a limit, in characters that differ without colour: `████▓▓▒·······│` fits, with
+    room to spare; `██████████│▓▓▒▒` does not."""
+    needed, room = sum(parts), width - 1
+    scale = max(needed, limit, 1)
+    used = max(round(needed * room / scale), 1 if needed else 0)
+    cells = [part * used // (needed or 1) for part in parts]
+    losses = sorted(range(len(parts)), key=lambda index: -(parts[index] * used % (needed or 1)))
+    for index in losses[: used - sum(cells)]:  # what rounding leaves goes to those that lost most by it
+        cells[index] += 1
+    bar = "".join(glyph * number for glyph, number in zip(GLYPHS, cells, strict=False)).ljust(room, FREE)
+    place = min(round(limit * room / scale), room - (needed > limit))
+    return bar[:place] + LIMIT + bar[place:]
 
 
 UNITS = Units(

@@ -54,9 +54,8 @@ def server(rules: Rules) -> uvicorn.Server:
     """It runs until it is told that it `should_exit`."""
     import uvicorn
 
-    from archcalc.ui.connections import MOST, Connection
     from archcalc.ui.lanes import Lanes
-    from archcalc.ui.server import application
+    from archcalc.ui.server import MOST, Connection, application
 
     lanes = Lanes()
 

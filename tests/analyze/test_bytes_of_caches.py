@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.flops.movement import Movement
-from archcalc.analyze.flops.number_formats import NumberFormats
+from archcalc.analyze.flops.movement import Movement, NumberFormats
 from archcalc.analyze.flops.report import Traffic
 from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.states import keeping_of

@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc import InputError
-from archcalc.analyze.plot.values import values
+from archcalc.analyze.plot.axes import values
 from archcalc.run.device import device
 
 LLAMA = archcalc.load("llama-3-8b")

@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 import yaml
 
+from archcalc.cli.commands.init import starters
 from archcalc.json_schema import schema
 from archcalc.spec import paths
-from archcalc.spec.starters import starters
 from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pytest
 import archcalc
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.render import render
-from archcalc.render.chart.canvas import Canvas
 from archcalc.render.chart.curves import curves
-from archcalc.render.chart.text_curves import in_text
+from archcalc.render.chart.text_curves import Canvas, in_text
 from archcalc.render.inks import DASHES, SERIES
 from archcalc.render.style import UNSTYLED
 from archcalc.report.picture import Curves, Line, Panel

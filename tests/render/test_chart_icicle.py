@@ -9,8 +9,7 @@ from support.drawn import element, marked, words
 
 import archcalc
 from archcalc.analyze.params import ParamsReport
-from archcalc.render.chart.icicle import HEIGHT, icicle, places
-from archcalc.render.chart.icicle_cells import MOST, cells
+from archcalc.render.chart.icicle import HEIGHT, MOST, cells, icicle, places
 
 HOSTILE = '"><script>alert(1)</script>'
 

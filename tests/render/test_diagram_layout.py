@@ -10,8 +10,8 @@ import pytest
 from support.drawn_nets import chain, residual_net, three_towers, u_net
 
 from archcalc import load
-from archcalc.analyze.diagram.flow import graph
 from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.analyze.diagram.report import graph
 from archcalc.analyze.diagram.sketch import sketch
 from archcalc.analyze.diagram.tidy import closed
 from archcalc.core.ir import Module

@@ -6,8 +6,7 @@ import pytest
 
 from archcalc.core.count import Count, product, total
 from archcalc.core.expression import written
-from archcalc.render.latex.formula import AS_NUMBERS, Maths, equation_lines, latex
-from archcalc.render.latex.symbols import Symbols
+from archcalc.render.latex.formula import AS_NUMBERS, Maths, Symbols, equation_lines, latex
 from archcalc.render.latex.text import sentence, text
 
 D_MODEL, HEAD_DIM = Count.named("d_model", 1024), Count.named("head_dim", 192)

@@ -12,7 +12,7 @@ from archcalc import fit, load
 from archcalc.catalog.gpus import gpus
 from archcalc.render import formats, render
 from archcalc.render.page import MARKS
-from archcalc.report import bars, units
+from archcalc.report import units
 from archcalc.report.base import Figure, Report
 from archcalc.report.table import Column, Flag
 from archcalc.report.units import Quantity, unit, words
@@ -123,7 +123,7 @@ def test_a_part_of_a_bar_goes_by_its_name(run: Run) -> None:
     figures = fit(load("gpt2"), gpus=["t4"]).figures()
     assert [figure.label for figure in figures] == ["weights", "activations", "cache", "overhead", "outside its share"]
     printed = run("fit", "gpt2", "--gpu", "t4").out
-    assert all(f"{bars.GLYPHS[figure.segment or 0]} {figure.label} " in printed for figure in figures)
+    assert all(f"{units.GLYPHS[figure.segment or 0]} {figure.label} " in printed for figure in figures)
 
 
 def test_facts_of_a_device_are_quantities(run: Run) -> None:

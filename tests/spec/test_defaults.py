@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
+from archcalc.cli.commands.init import starter_of, starters
 from archcalc.core.assumptions import Topic
 from archcalc.spec.paths import presets
-from archcalc.spec.starters import starter_of, starters
 from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:

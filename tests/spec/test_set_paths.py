@@ -10,9 +10,8 @@ import pytest
 import archcalc
 from archcalc.archs import families
 from archcalc.core.errors import InputError
-from archcalc.spec.overrides import changed
+from archcalc.spec.overrides import as_data, at, changed, full_path
 from archcalc.spec.paths import presets
-from archcalc.spec.set_paths import as_data, at, full_path
 from archcalc.spec.yaml_writer import flow
 
 if TYPE_CHECKING:

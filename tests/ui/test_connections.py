@@ -12,10 +12,11 @@ from contextlib import closing
 
 import pytest
 
-from archcalc.ui import ask, connections, running
+from archcalc.ui import ask, running
+from archcalc.ui import server as serving
 from archcalc.ui.lanes import Lane
-from archcalc.ui.questions import Desk, question_of
 from archcalc.ui.rules import LARGEST_QUESTION, MOST_HELD, MOST_VALUES, TOKEN_HEADER, Refused, Rules
+from archcalc.ui.server import Desk, question_of
 from archcalc.ui.worker import MOST_MEMORY
 
 TOKEN = "a-token"
@@ -26,7 +27,7 @@ SHARES = [0.0, 0.02, 0.5, 0.99]  # of a request
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The server as the command runs it, but with little patience."""
-    monkeypatch.setattr(connections, "SECONDS", 0.5)
+    monkeypatch.setattr(serving, "SECONDS", 0.5)
     with running.bound(0) as listening:
         number: int = listening.getsockname()[1]
         server = running.server(Rules(number, TOKEN))
@@ -91,10 +92,10 @@ def test_whoever_reads_no_answer_is_let_go(port: int) -> None:
 
 def test_connections_that_say_nothing_keep_nobody_out(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than the server keeps: those that wait longest make way, and none is left open."""
-    monkeypatch.setattr(connections, "SECONDS", 600.0)
-    idle = [opened(port, half(port, SHARES[number % 4])) for number in range(3 * connections.MOST)]
+    monkeypatch.setattr(serving, "SECONDS", 600.0)
+    idle = [opened(port, half(port, SHARES[number % 4])) for number in range(3 * serving.MOST)]
     assert b'"ok": true' in heard(opened(port, request(port, QUICK)))
-    assert [heard(made) for made in idle[: connections.MOST]] == [b""] * connections.MOST
+    assert [heard(made) for made in idle[: serving.MOST]] == [b""] * serving.MOST
     for made in idle:
         made.close()
 
@@ -107,7 +108,7 @@ def test_a_question_that_says_it_is_too_long_is_refused_unread(port: int, length
 
 def test_a_long_question_is_refused_in_words(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a whole and in parts: the sender reads the refusal after the last of its bytes."""
-    monkeypatch.setattr(connections, "SECONDS", 600.0)
+    monkeypatch.setattr(serving, "SECONDS", 600.0)
     body = bytes(84_000_000)
     assert status(heard(opened(port, request(port, body)))) == b"413"
     part = b"%x\r\n" % len(body) + body + b"\r\n0\r\n\r\n"

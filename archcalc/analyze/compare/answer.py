@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
-from archcalc.analyze.compare.metrics import METRICS, Measured, asked_of
 from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.ir import Module
 from archcalc.network import Network
 from archcalc.report.base import Figure, Report
 from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys
-from archcalc.run.options import Options
+from archcalc.run.commands import COMPARED
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import flag_of, other_names
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
 
@@ -242,3 +244,69 @@ def _imported(models: Sequence[tuple[str, Network]]) -> list[str]:
     shared = [note for note in told[0] if all(note in others for others in told)]
     lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]
     return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
+
+
+class Measured(NamedTuple):
+    """A model's value for every module of its tree by path, the whole as `model`, and what it was measured at."""
+
+    root: Module
+    values: dict[str, int]
+    sizes: dict[str, int]
+    note: str = ""
+    beside: int = 0  # what the whole has that is none of its parts'
+
+
+class Metric(NamedTuple):
+    """What can be compared, as its own command answers it: its name in a sentence, and how a model is measured."""
+
+    noun: str
+    unit: str
+    measured: Callable[[Network, Options], Measured]
+
+
+def _params(model: Network, asked: Options) -> Measured:
+    from archcalc.analyze.adapted import counted, trained_tree
+
+    report, (root, trained) = counted(model, asked), trained_tree(model, asked)
+    values = {row.path: int(row.total) for row in report.rows if row.kind == "module"}
+    return Measured(root, values, {}, report.title() if trained.words else "")
+
+
+def _flops(model: Network, asked: Options) -> Measured:
+    from archcalc.analyze.flops.answer import flops, traced
+
+    report = flops(model, asked)
+    values = {**{row.path: row.amounts.total for row in report.rows}, "model": report.total}
+    return Measured(traced(model, asked), values, {"batch": report.batch, **report.lengths}, report.title())
+
+
+def _memory(model: Network, asked: Options) -> Measured:
+    """What a device must have."""
+    from archcalc.analyze.memory.answer import memory
+    from archcalc.analyze.memory.deployment import deploy
+
+    report, root = memory(model, asked), deploy(model, asked).tree
+    named = f"{report.title()} · weights {report.weights}"
+    values = {**{row.path: row.bytes for row in report.rows if row.bytes}, "model": report.required_bytes}
+    beside = report.required_bytes - report.rows[0].bytes if report.rows else 0
+    return Measured(root, values, {"batch": report.batch, **report.lengths}, named, beside)
+
+
+METRICS = {
+    "params": Metric("parameters", "count", _params),
+    "flops": Metric("FLOPs", "flops", _flops),
+    "memory": Metric("bytes", "bytes", _memory),
+}
+
+
+def asked_of(metric: str, given: Mapping[str, Any]) -> Options:
+    """The options of the metric's command; those of another metric are refused by name."""
+    said, known = {name: value for name, value in given.items() if value is not None}, dict(options_of("compare"))
+    others = other_names(known.items())
+    for written in said:
+        name = others.get(written, written)
+        takes = [each.name for each in COMPARED if name in dict(options_of(each))]
+        if takes and metric not in takes:
+            hint = f"add --metric {' or '.join(takes)}, or leave it out"
+            raise InputError(f"has no effect on {METRICS[metric].noun}", hint, field=flag_of(name))
+    return Options.of(metric, said, besides=("metric", "depth", "notes"))

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from archcalc.analyze.flops.cost import Work, work
-from archcalc.analyze.flops.kinds import KINDS_OF_WORK, SCORES, STATES, kind_of
-from archcalc.analyze.flops.movement import Movement
-from archcalc.analyze.flops.number_formats import NumberFormats
+from archcalc.analyze.flops.cost import Piece, Work, work
+from archcalc.analyze.flops.movement import Movement, NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.states import keeping_of
@@ -23,8 +21,9 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, Region, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
 from archcalc.core.notes import notes_of
+from archcalc.core.roles import FEED_FORWARD, Role
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
@@ -55,6 +54,21 @@ CHOSEN = Assumption(
     "weights read and FLOP/B: of the experts that are expected to be chosen, if every token chooses independently and "
     "all experts are equally likely",
 )
+CONVOLUTIONS, CELLS, PROJECTIONS, SCORES = "convolutions", "recurrent cells", "projections", "attention scores"
+STATES, FEED_FORWARDS, LINEARS, CLASSIFIER = "states", "feed-forward", "linear layers", "classifier"
+ADAPTERS = "LoRA adapters"
+KINDS_OF_WORK = (
+    *(CONVOLUTIONS, CELLS, PROJECTIONS, SCORES, STATES, FEED_FORWARDS, LINEARS, ADAPTERS),
+    *("embedding", "head", CLASSIFIER, "elementwise"),
+)
+BY_ROLE = {
+    Role.CONVOLUTION: CONVOLUTIONS,
+    Role.RECURRENT: CELLS,
+    Role.CELL: CELLS,
+    Role.SCORES: SCORES,
+    Role.ADAPTER: ADAPTERS,
+    **dict.fromkeys((*FEED_FORWARD, Role.SHARED_SCALE, Role.LATENT_IN, Role.LATENT_OUT), FEED_FORWARDS),
+}
 
 
 def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
@@ -247,3 +261,20 @@ def _holding(module: Module, share: Work) -> list[Module]:
 def _own(share: Work, holding: list[Module]) -> Work:
     below = {id(piece) for child in holding for piece in share.of(child).pieces}
     return Work(tuple(piece for piece in share.pieces if id(piece) not in below))
+
+
+def kind_of(piece: Piece) -> str:
+    """What a matrix product is for, by the role of its weight and the part of the model it is in."""
+    if not piece.matrix:
+        return "elementwise"
+    roles = {tensor.storage.weight_role for tensor in piece.op.inputs if isinstance(tensor.storage, Param)}
+    group = piece.module.group
+    if group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
+        return CLASSIFIER if Role.CLASSIFIER in roles else str(group)
+    if not roles:  # states along a sequence (Mamba's, a delta net's, sums of kernel attention) are one kernel's
+        module = piece.module
+        while module.is_section and module.region != Region.KERNEL and module.parent:
+            module = module.parent
+        return STATES if module.region == Region.KERNEL else SCORES
+    rest = LINEARS if group is None else PROJECTIONS  # what stands in no block is a layer of its own
+    return next((BY_ROLE[role] for role in roles if role in BY_ROLE), rest)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.kernel.measures import measured
-from archcalc.analyze.kernel.report import Held, KernelReport, Row
+from archcalc.analyze.kernel.report import Held, KernelReport, Row, measured
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.assumptions import Assumption, Topic, without

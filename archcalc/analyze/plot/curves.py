@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from archcalc.analyze.plot.axes import Axis
+from archcalc.analyze.plot.axes import Axis, Value
 from archcalc.analyze.plot.measures import Measure, Number
 from archcalc.analyze.plot.subject import Subject
-from archcalc.analyze.plot.values import Value
 from archcalc.core.errors import InputError
 
 Answers = dict[str, Number]

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.cli.new_file import check_output, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN
+from archcalc.render import as_json, images
+from archcalc.render.diagram import mermaid, svg
 
+USUAL = "mermaid"
+
+
+PRINTED: dict[str, Callable[[DiagramReport], str]] = {
+    USUAL: mermaid.render,
+    "svg": svg.render,
+    "markdown": mermaid.in_markdown,
+    "json": lambda report: as_json.render(report, width=80) + "\n",
+}
+WRITTEN: dict[str, Callable[[DiagramReport], str | bytes]] = {
+    ".svg": svg.render,
+    ".mmd": mermaid.render,
+    ".md": mermaid.in_markdown,
+    ".png": lambda report: images.png(svg.render(report)),
+    ".pdf": lambda report: images.pdf(svg.render(report)),
+    ".json": PRINTED["json"],
+}
 _SUFFIXES = " ".join(WRITTEN)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,10 +14,26 @@ from archcalc.cli.options import Force, Format, Set, completed_gpu, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
 from archcalc.core.errors import InputError
-from archcalc.render import formats
-from archcalc.render.chart.files import WRITTEN
+from archcalc.render import formats, images, render
 from archcalc.run.commands import PLOT
 
+if TYPE_CHECKING:
+    from archcalc.analyze.plot.report import PlotReport
+
+
+def _as(format: str) -> Callable[[PlotReport], str]:
+    return lambda report: render(report, format) + "\n"
+
+
+WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
+    ".svg": _as("svg"),
+    ".html": _as("html"),
+    ".png": lambda report: images.png(render(report, "svg")),
+    ".pdf": lambda report: images.pdf(render(report, "svg")),
+    ".csv": _as("csv"),
+    ".json": _as("json"),
+    ".md": _as("markdown"),
+}
 _SUFFIXES = " ".join(WRITTEN)
 X = Annotated[
     str,
@@ -86,7 +103,7 @@ def plot(
     if format not in formats() and f".{format}" in WRITTEN:
         raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")
     from archcalc.analyze.plot.answer import plotted
-    from archcalc.analyze.plot.scales import Scales
+    from archcalc.analyze.plot.axes import Scales
 
     scales = Scales.of(log, linear)
     report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)

@@ -7,12 +7,21 @@ from typing import Any
 
 from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Label, Line, Point, Wire
-from archcalc.render.diagram.entries import bottom, edge, entry, entry_from_a_track, half, into, is_box, step_aside
 from archcalc.render.diagram.level import Level
-from archcalc.render.diagram.order import arrange
-from archcalc.render.diagram.rows import Slot, in_rows
+from archcalc.render.diagram.rows import Slot, arrange, in_rows
 from archcalc.render.diagram.sizes import SMALL, stacked
-from archcalc.render.diagram.tracks import TRACK, Tracks
+from archcalc.render.diagram.tracks import (
+    TRACK,
+    Tracks,
+    bottom,
+    edge,
+    entry,
+    entry_from_a_track,
+    half,
+    into,
+    is_box,
+    step_aside,
+)
 from archcalc.render.text_width import width
 
 BESIDE_LINE = 6.0  # from a line to its label
