@@ -19,10 +19,10 @@ from archcalc.report.base import Report
 from archcalc.report.table import Column, Line, Table, keys, records_of
 from archcalc.spec.examples import example_of
 from archcalc.spec.fields import Place, extra, places
+from archcalc.spec.mistakes import value_words
 from archcalc.spec.node import Node
 from archcalc.spec.option_checks import checked
 from archcalc.spec.other_names import Meant, named_elsewhere, table
-from archcalc.spec.value_words import value_words
 
 IN_FULL = 3  # meanings that are shown in full; more are listed
 LINE = 80  # characters, with the label

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import Grid, page
-from archcalc.render.words import entries
+from archcalc.render.page import Grid, entries, page
 from archcalc.report.base import Report
 from archcalc.report.table import Matrix
 

@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from archcalc.render import cells
-from archcalc.render.page import MARKS, Amount, Grid, page
+from archcalc.render.page import MARKS, Amount, Grid, aligned, page
 from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
-from archcalc.render.words import aligned
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
 

@@ -109,3 +109,15 @@ def _grid(table: Table) -> Grid:
         name, *others = (visible(words(value, column.unit)) for value, column in values)
         texts.append([f"{before}{name}{behind}", *others])
     return Grid(columns, lines, texts, table.picture)
+
+
+def entries(matrix: Matrix) -> list[list[str]]:
+    """Its numbers with four decimals, and 0 where nothing stands."""
+    return [[f"{entry:.4f}".replace("-", "−") if entry else "0" for entry in row] for row in matrix.rows]
+
+
+def aligned(matrix: Matrix) -> list[str]:
+    """A row to a line, between bars."""
+    texts = entries(matrix)
+    wide = max(len(text) for row in texts for text in row)
+    return ["  ".join(["│", *(text.rjust(wide) for text in row), "│"]) for row in texts]

@@ -12,8 +12,7 @@ from typing import Any
 from archcalc.core.errors import InputError
 from archcalc.render import as_json
 from archcalc.render.html.charts import ZOOMED, drawn
-from archcalc.render.page import Grid, page
-from archcalc.render.words import aligned
+from archcalc.render.page import Grid, aligned, page
 from archcalc.report.base import Report
 from archcalc.report.table import Matrix
 from archcalc.ui.reading import Answer, Question

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.flops.movement import Movement, NumberFormats
+from archcalc.analyze.flops.movement import Movement, NumberFormats, Share
 from archcalc.analyze.flops.report import Traffic
-from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.states import keeping_of
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.core.mesh import Plan

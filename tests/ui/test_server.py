@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.testclient import TestClient
 
-from archcalc.ui import lanes, pages, questions, server
+from archcalc.ui import lanes, pages, server
 from archcalc.ui.lanes import Busy, Lane, Lanes, TooLong, lane_of
 from archcalc.ui.rules import HEADERS, TOKEN_HEADER, Rules
 
@@ -103,7 +103,7 @@ def test_what_is_no_question_is_refused(client: TestClient, question: bytes) -> 
 
 
 def test_a_long_question_is_refused_while_it_is_read(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "LARGEST_QUESTION", 1000)
+    monkeypatch.setattr(server, "LARGEST_QUESTION", 1000)
     assert ask(client, b"x" * 1001).status_code == 413
     headers = {"content-type": "application/json", TOKEN_HEADER: TOKEN}
     in_parts = client.post("/ask", content=iter([b"x" * 100] * 11), headers=headers)

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from archcalc.analyze.flops.cost import Piece, Work, work
-from archcalc.analyze.flops.movement import Movement, NumberFormats
+from archcalc.analyze.flops.movement import Movement, NumberFormats, Share
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
-from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.states import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params_rows import tally

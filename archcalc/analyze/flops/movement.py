@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from archcalc.analyze.flops.cost import Piece
 from archcalc.analyze.flops.report import Traffic
-from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.decode_cache import grows
 from archcalc.analyze.memory.states import Keeping
-from archcalc.core.ir import Op, Param, Region, Tensor, walk
+from archcalc.core.ir import Axes, Dim, Module, Op, Param, Region, Tensor, walk
 from archcalc.core.kernels import Launch, launches
-from archcalc.core.positions import GROWING
+from archcalc.core.mesh import Plan
+from archcalc.core.positions import GROWING, Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
 from archcalc.run.lora import is_adapter
@@ -216,3 +216,44 @@ class NumberFormats:
         found = [(param, int(copies)) for module, copies in walk(self.share.root) for param in module.params.values()]
         size, weights = self.keeping.plan.size, self.keeping.weights
         return {param: Fraction(weights(Place(param, copies), size(param)), copies) for param, copies in found}
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one of a plan's GPUs computes of a traced model: every op with its part of each dim.
+
+    What a plan cannot split is computed by every GPU, and counts fully on each of them. With context parallelism a GPU
+    computes its part of the queries over the keys and values of the whole sequence, as ring attention does.
+    """
+
+    root: Module
+    plan: Plan
+
+    def op(self, op: Op) -> Op:
+        """The op with its sizes on one GPU; its inputs keep their order."""
+        if self.plan.gpus == self.plan.dp:
+            return op
+        whole: tuple[str, ...] = ()
+        if op.traits.attention_kernel:  # reads keys and values of all GPUs that share a sequence
+            whole = (op.inputs[1].dims[2].name,)
+        return Op(
+            op.kind,
+            tuple(self._local(tensor, whole) for tensor in op.inputs),
+            self._local(op.output, whole),
+            over=tuple(self._dim(dim, self.plan.part(dim), whole) for dim in op.over),
+            select=tuple(self._dim(dim, self.plan.part(dim), whole) for dim in op.select),
+        )
+
+    def elements(self, tensor: Tensor) -> int:
+        """Of a whole tensor, those on one GPU."""
+        return int(self._local(tensor).size)
+
+    def _local(self, tensor: Tensor, whole: Iterable[str] = ()) -> Tensor:
+        sizes = iter(self.plan.sizes(tensor))
+        axes: Axes = tuple(tuple(self._dim(dim, next(sizes), whole) for dim in axis) for axis in tensor.axes)
+        return Tensor(axes, tensor.role)
+
+    def _dim(self, dim: Dim, size: int, whole: Iterable[str]) -> Dim:
+        if dim.positions is Positions.SEQUENCE and dim.name not in whole:
+            size = -(-size // self.plan.cp)
+        return Dim.of(dim.name, size, copies=dim.copies, positions=dim.positions)

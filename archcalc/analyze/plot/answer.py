@@ -14,10 +14,9 @@ from typing import Any, Unpack
 
 from archcalc.analyze.plot.axes import Axis, Scales, Written, axis, is_log
 from archcalc.analyze.plot.curves import Family, families
-from archcalc.analyze.plot.measures import MEMORY, USUAL, Measure, measures
 from archcalc.analyze.plot.panels import panels
 from archcalc.analyze.plot.report import PlotReport
-from archcalc.analyze.plot.subject import Subject
+from archcalc.analyze.plot.subject import MEMORY, USUAL, Measure, Subject, measures
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.words import enumeration

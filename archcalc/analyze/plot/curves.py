@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from archcalc.analyze.plot.axes import Axis, Value
-from archcalc.analyze.plot.measures import Measure, Number
-from archcalc.analyze.plot.subject import Subject
+from archcalc.analyze.plot.subject import Measure, Subject
 from archcalc.core.errors import InputError
+from archcalc.report.picture import Number
 
 Answers = dict[str, Number]
 MOST = 8  # curves that can be told apart

@@ -14,10 +14,10 @@ from math import ceil, floor
 
 from archcalc.analyze.fit.solve import Curve
 from archcalc.analyze.plot.curves import MOST, Family
-from archcalc.analyze.plot.measures import MEMORY, Measure, Number
+from archcalc.analyze.plot.subject import MEMORY, Measure
 from archcalc.core.errors import InputError
 from archcalc.core.words import enumeration
-from archcalc.report.picture import Limit, Line, Meeting, Panel
+from archcalc.report.picture import Limit, Line, Meeting, Number, Panel
 
 WIDE = 50  # times: an axis that starts at 0 shows nothing of what is so much lower than the highest
 Height = Callable[[int], Number | None]  # a curve; None where it has a gap

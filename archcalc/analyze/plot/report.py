@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.plot.axes import Axis
 from archcalc.analyze.plot.curves import Family
-from archcalc.analyze.plot.measures import Measure, Number
 from archcalc.analyze.plot.panels import Met
+from archcalc.analyze.plot.subject import Measure
 from archcalc.report.base import Report
-from archcalc.report.picture import Curves, Panel
+from archcalc.report.picture import Curves, Number, Panel
 from archcalc.report.table import Column, Line, Table
 from archcalc.report.units import unit
 from archcalc.spec.units import binary_bytes, flops, rounded

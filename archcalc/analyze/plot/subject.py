@@ -1,8 +1,9 @@
-"""One question of a chart: a model with some options, answered at many sizes."""
+"""What a chart shows: figures of `archcalc params`, `flops` and `memory`, each by the name that `--y` takes; and one
+question of it, a model with some options that is answered at many sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,61 @@ from archcalc.analyze.adapted import counted
 from archcalc.analyze.flops.answer import amounts, flops
 from archcalc.analyze.memory.deployment import Deployment, deployed
 from archcalc.analyze.memory.peak import peak
+from archcalc.analyze.memory.report import PARTS
 from archcalc.analyze.memory.reporting import report
 from archcalc.analyze.option_checks import check_sizes
-from archcalc.analyze.plot.measures import Measure, Number
+from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
+from archcalc.report.picture import Kind, Number
 from archcalc.run.commands import COMMANDS
 from archcalc.run.options import Options, options_of
+from archcalc.spec.option_checks import names
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.report.base import Report
+
+MEMORY = "memory"  # the measure that a device's memory is compared with
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`parts` are the figures of its command that it sums up."""
+
+    name: str
+    title: str
+    command: str
+    unit: Kind
+    parts: tuple[str, ...]
+
+    @property
+    def is_part_of_memory(self) -> bool:
+        """Bytes of one kind, as opposed to all that a device has to hold."""
+        return self.unit == "bytes" and self.name != MEMORY
+
+
+OWN = (
+    Measure(MEMORY, "memory", "memory", "bytes", ("required",)),
+    Measure("cache", "cache", "memory", "bytes", ("kv_cache", "state")),
+    Measure("params", "parameters", "params", "count", ("params",)),
+    Measure("active", "active parameters", "params", "count", ("active",)),
+    Measure("flops", "FLOPs", "flops", "flops", ("flops",)),
+    Measure("flops-per-token", "FLOPs per token", "flops", "flops", ("per_token",)),
+)
+OF_PARTS = tuple(Measure(part.replace("_", "-"), title, "memory", "bytes", (part,)) for part, title in PARTS.items())
+MEASURES = {one.name: one for one in (*OWN, *OF_PARTS)}
+USUAL = MEMORY
+
+
+def measures(written: str | Sequence[str]) -> tuple[Measure, ...]:
+    """`memory,cache`, or a list of such names."""
+    found = {}
+    for name in names(written, "--y") or (USUAL,):
+        known = name.lower().replace("_", "-")
+        if known not in MEASURES:
+            raise InputError(f"nothing to draw is called {name}", did_you_mean(known, MEASURES), field="--y")
+        found[known] = MEASURES[known]
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)

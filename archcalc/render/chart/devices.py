@@ -10,8 +10,7 @@ from archcalc.analyze.fit.rows import SEGMENTS, Row
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
-from archcalc.render.chart.legend import Entry
-from archcalc.render.chart.parts import ink
+from archcalc.render.chart.legend import Entry, ink
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PANEL, RULE, SERIES, Ink
 from archcalc.render.text_width import shortened, width

@@ -1,4 +1,4 @@
-"""What the colours of a chart stand for."""
+"""What the colours of a chart stand for, and those of the parts of memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,34 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from archcalc.render.chart.drawing import Drawing
-from archcalc.render.inks import MUTED, Ink
+from archcalc.render.inks import MUTED, SERIES, Ink
 from archcalc.render.text_width import width
 
 ROW = 22.0
 KEY = 12.0  # the side of a coloured square
 SIZE = 12.0
+_INKS = {ink.name: ink for ink in SERIES}
+# From the ground up: what is there all the time stands at the bottom, so that what comes and goes is seen on top of it.
+_COLOURS = {
+    "weights": "blue",
+    "adapters": "sky",
+    "draft": "sky",
+    "reference": "sky",
+    "rollout": "sky",
+    "master": "sky",
+    "optimizer": "purple",
+    "overhead": "grey",
+    "buffers": "grey",
+    "kv_cache": "orange",
+    "state": "orange",
+    "draft_cache": "yellow",
+    "rollout_cache": "yellow",
+    "gradients": "orange",
+    "activations": "green",
+    "logits": "vermilion",
+    "temporary": "yellow",
+}
+ORDER = tuple(_COLOURS)
 
 
 class Entry(NamedTuple):
@@ -55,3 +77,8 @@ def draw(drawing: Drawing, places: Iterable[Placed]) -> None:
             drawing.rectangle(x, y - KEY / 2, KEY, KEY, entry.ink, radius=2, edge=entry.edge)
         drawing.text(entry.words, x + KEY + 7, y, size=SIZE, ink=MUTED)
         drawing.close()
+
+
+def ink(part: str) -> Ink:
+    """Of a part of memory."""
+    return _INKS[_COLOURS[part]]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
-from archcalc.render.chart.legend import Entry
-from archcalc.render.chart.parts import ORDER, ink
+from archcalc.render.chart.legend import ORDER, Entry, ink
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import INK, MUTED, RULE
 from archcalc.render.text_width import shortened, width

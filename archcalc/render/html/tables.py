@@ -9,8 +9,7 @@ from typing import Any
 
 from archcalc.core.assumptions import Assumption
 from archcalc.core.visible import visible
-from archcalc.render.page import Amount, Grid
-from archcalc.render.words import aligned
+from archcalc.render.page import Amount, Grid, aligned
 from archcalc.report.table import Column, Line, Matrix
 from archcalc.spec.units import binary_bytes
 

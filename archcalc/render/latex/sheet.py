@@ -25,8 +25,7 @@ from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_a
 from archcalc.render.latex.text import BOLD, breaking, sentence, text, width
 from archcalc.render.latex.workings import Equation, Group, Labels, collected, sizes
 from archcalc.render.page import Grid as Shown
-from archcalc.render.page import Page, page
-from archcalc.render.words import entries
+from archcalc.render.page import Page, entries, page
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Matrix
 from archcalc.report.units import Quantity
