@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.equations import blocks
 from archcalc.analyze.equations import notes as equation_notes
-from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
-from archcalc.analyze.params_rows import one_copy, rows_of, tally
+from archcalc.analyze.params import USUAL_DEPTH, ParamsReport, one_copy, rows_of, tally
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, product, total
 from archcalc.core.execution import Trainable, by_spec

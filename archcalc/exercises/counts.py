@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from archcalc.analyze.params_rows import holding, one_copy
+from archcalc.analyze.params import holding, one_copy
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError
 from archcalc.core.expression import Product, Sum, evaluated

@@ -182,7 +182,7 @@ def _group(attention: str, recompute: str) -> str:
 
 
 def _parameters(subject: Subject) -> list[Row]:
-    from archcalc.analyze.params_rows import one_copy
+    from archcalc.analyze.params import one_copy
     from archcalc.reference import measure
 
     root = subject.model.build(subject.work)
@@ -274,7 +274,7 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     """Checks values on real data: a short sequence, by the model itself if it is small enough to run."""
     import torch
 
-    from archcalc.analyze.params_rows import one_copy
+    from archcalc.analyze.params import one_copy
     from archcalc.reference.family import randomise
 
     small = quick or 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN

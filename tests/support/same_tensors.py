@@ -14,7 +14,7 @@ import archcalc
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from archcalc.analyze.params_rows import Row
+    from archcalc.analyze.params import Row
 
 META = torch.device("meta")
 FUSED = {

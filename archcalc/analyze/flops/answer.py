@@ -14,7 +14,7 @@ from archcalc.analyze.flops.movement import Movement, NumberFormats, Share
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.memory.states import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
-from archcalc.analyze.params_rows import tally
+from archcalc.analyze.params import tally
 from archcalc.analyze.placement import on_named_device
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import of_parts, of_weight
-from archcalc.analyze.params import ParamsReport
-from archcalc.analyze.params_rows import Row
+from archcalc.analyze.params import ParamsReport, Row
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing, Marks
 from archcalc.render.chart.legend import Entry
