@@ -18,6 +18,7 @@ from archcalc.spec.data_files import shipped
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")  # 3.1 is one number, so that llama-3.1-8b is no llama-3-1.8b
 _DECIMAL = re.compile(r"(?<![\d.])(\d+)_(?=\d)")  # stablelm-2-1_6b, but not llama3_8b: both readings are tried
 _OWNED = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as on the Hub
+MOST = 3  # suggestions
 
 Words = tuple[str, ...]
 
@@ -97,7 +98,7 @@ def hint(name: str, presets: Iterable[str]) -> str:
     return f"{meant}`archcalc presets` lists all; a spec of your own is named by its file"
 
 
-def likely(name: str, presets: Iterable[str], most: int = 3) -> list[str]:
+def likely(name: str, presets: Iterable[str]) -> list[str]:
     """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
     squeezed = {_squeezed(preset): preset for preset in presets}
     own, tuned = name.rpartition("/")[2], trained()  # without the owner, then without words of how it was trained
@@ -109,8 +110,8 @@ def likely(name: str, presets: Iterable[str], most: int = 3) -> list[str]:
     for form in filter(None, forms):
         begins = [other for other in squeezed if other.startswith(form)]
         if begins:
-            return [squeezed[other] for other in sorted(begins, key=lambda other: (len(other), other))[:most]]
-    return [squeezed[other] for other in difflib.get_close_matches(forms[-1], squeezed, most, cutoff=0.6)]
+            return [squeezed[other] for other in sorted(begins, key=lambda other: (len(other), other))[:MOST]]
+    return [squeezed[other] for other in difflib.get_close_matches(forms[-1], squeezed, MOST, cutoff=0.6)]
 
 
 def _squeezed(name: str) -> str:

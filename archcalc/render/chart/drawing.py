@@ -43,26 +43,25 @@ class Drawing:
         y: float,
         wide: float,
         high: float,
-        ink: Ink | None,
+        ink: Ink,
         *,
         radius: float = 0,
         edge: Ink | None = None,
         marks: Marks = NONE,
     ) -> None:
-        """Without an ink it is its edge alone."""
-        rest = attributes(rx=radius and number(radius), fill=ink is None and "none")
+        rest = attributes(rx=radius and number(radius))
         self._add("rect", f"{_box(x, y, wide, high)}{rest}", fill=ink, stroke=edge, marks=marks)
 
     def area(self, points: Sequence[Point], ink: Ink, *, marks: Marks = NONE) -> None:
         """A filled shape within these corners."""
         self._add("path", f'd="{_path(points)}Z"', fill=ink, marks=marks)
 
-    def line(self, points: Sequence[Point], ink: Ink, *, width: float = 1, dash: str = "", marks: Marks = NONE) -> None:
+    def line(self, points: Sequence[Point], ink: Ink, *, width: float = 1, dash: str = "") -> None:
         drawn = f'd="{_path(points)}" fill="none" stroke-width="{number(width)}"'
-        self._add("path", drawn + attributes(stroke_dasharray=dash), stroke=ink, marks=marks)
+        self._add("path", drawn + attributes(stroke_dasharray=dash), stroke=ink)
 
-    def dot(self, x: float, y: float, radius: float, ink: Ink, *, marks: Marks = NONE) -> None:
-        self._add("circle", f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"', fill=ink, marks=marks)
+    def dot(self, x: float, y: float, radius: float, ink: Ink) -> None:
+        self._add("circle", f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"', fill=ink)
 
     def text(
         self,
@@ -74,14 +73,13 @@ class Drawing:
         anchor: str = "start",
         ink: Ink = INK,
         bold: bool = False,
-        marks: Marks = NONE,
     ) -> None:
         """`y` is the middle of the line, `anchor` the side of it that stands at `x`: start, middle or end."""
         place = f'x="{number(x)}" y="{number(y + size * 0.35)}"'
         rest = attributes(
             text_anchor=anchor != "start" and anchor, font_size=size != SIZE and number(size), font_weight=bold and 600
         )
-        self._add("text", place + rest, fill=ink, marks=marks, inside=escape(visible(words)))
+        self._add("text", place + rest, fill=ink, inside=escape(visible(words)))
 
     def zones(self, found: Iterable[tuple[float, float, float, float, str]]) -> None:
         """Places (x, y, width, height) that a pointer reads something at, though nothing is drawn there."""

@@ -154,14 +154,14 @@ class Cells:
     left_out: int
 
 
-def cells(report: ParamsReport, most: int = MOST) -> Cells:
+def cells(report: ParamsReport) -> Cells:
     """Few enough for a picture: the largest, every one of them with what is around it, and in each the rest as one."""
     whole = _tree(report)
     all_parts = len(list(whole.walk()))
     order, kept = count(), {whole}
     waiting = [(-child.total, next(order), child) for child in whole.children]
     heapq.heapify(waiting)
-    while waiting and len(kept) < most:
+    while waiting and len(kept) < MOST:
         _, _, cell = heapq.heappop(waiting)
         kept.add(cell)
         for child in cell.children:
