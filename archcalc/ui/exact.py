@@ -8,10 +8,8 @@ from typing import Any
 from archcalc.analyze.compare.answer import compare
 from archcalc.analyze.flops.answer import flops
 from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
-from archcalc.model import Model
 from archcalc.render.diagram.svg import render as drawn
 from archcalc.report.base import Report
-from archcalc.run.options import Options
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, options, sizes
 from archcalc.ui.sources import asked_of, loaded, model_of, named
@@ -23,25 +21,20 @@ def exact_answer(question: Question) -> Answer:
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
     answer = {**copy.deepcopy(source.once("counted", lambda: _counted(question, counted))), **asked_of(model)}
     reports: dict[str, Report] = {"params": counted}
-    if model.spec.is_computed:
-        reports |= _computed(question, model, asked, answer)
+    if model.spec.is_computed:  # which a list of tensors is not
+        given = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
+        shapes, work = model.shapes(**given), flops(model, asked, explain=True, depth=USUAL_DEPTH)
+        head, (kinds, layers, *_) = shown(work)
+        answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
+        answer["flops"] = head
+        answer["charts"] |= {"diagram": drawn(model.diagram(**given), "diagram"), **chart(question, work)}
+        reports |= {"shapes": shapes, "flops": work}
     return with_records(question, answer, reports)
 
 
 def _counted(question: Question, report: ParamsReport) -> Answer:
     head, (table, *more) = shown(report)
     return {**head, "tables": {"params": table, **numbered("equations", more)}, "charts": chart(question, report)}
-
-
-def _computed(question: Question, model: Model, asked: Options, answer: Answer) -> dict[str, Report]:
-    """Adds what a list of tensors does not tell."""
-    given = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
-    shapes, work = model.shapes(**given), flops(model, asked, explain=True, depth=USUAL_DEPTH)
-    head, (kinds, layers, *_) = shown(work)
-    answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
-    answer["flops"] = head
-    answer["charts"] |= {"diagram": drawn(model.diagram(**given), "diagram"), **chart(question, work)}
-    return {"shapes": shapes, "flops": work}
 
 
 def compare_answer(question: Question) -> Answer:

@@ -133,7 +133,12 @@ def graph(made: Sketch) -> Graph:
     for op, node in made.home.items():
         found = [_source(made, tensor, made.module[op]) for tensor in op.inputs]
         edges += [Edge(source[0], node, *source[1:]) for source in found if source and source[0] is not node]
-    edges += _of_states(made)
+    for where, into, out, node in made.states:
+        # The first value of each state, and what the next step takes.
+        for tensor, module, feedback in ((into, where.parent, False), (out, where, True)):
+            source = _source(made, tensor, module)
+            if source and source[0] is not node:
+                edges.append(Edge(source[0], node, *source[1:], feedback=feedback))
     edges += _of_outputs(made)
     _give_parameters(made)
     return tidy(Graph(made.root, distinct(edges)))
@@ -153,17 +158,6 @@ def _source(made: Sketch, tensor: Tensor, module: Module | None) -> Source | Non
         return made.home[op], place, made.order[op]
     passed = next((each for each in op.inputs if not isinstance(each.storage, Param)), None)
     return _source(made, passed, made.module.get(op)) if passed else None
-
-
-def _of_states(made: Sketch) -> list[Edge]:
-    """The first value of each state, and what the next step takes."""
-    edges = []
-    for where, into, out, node in made.states:
-        for tensor, module, feedback in ((into, where.parent, False), (out, where, True)):
-            source = _source(made, tensor, module)
-            if source and source[0] is not node:
-                edges.append(Edge(source[0], node, *source[1:], feedback=feedback))
-    return edges
 
 
 def _of_outputs(made: Sketch) -> list[Edge]:
