@@ -154,7 +154,12 @@ def arrange(made: Rows) -> None:
         above[hop.target].append((hop.source, hop))
         below[hop.source].append((hop.target, hop))
     _sort(made, above, below)
-    _place(made, above, below)
+    for sweep in range(SWEEPS + 1):  # down, up and down again; the last pass decides, so that chains are straight
+        near, step = ((above, 1), (below, -1))[sweep % 2]
+        for row in made.rows[::step]:
+            _settle(row, [_wanted(slot, near[slot], down=step > 0) for slot in row])
+    for row in reversed(made.rows):  # move a little what would have a straight line then, from the bottom up
+        _settle(row, [_nearby(slot, [hop for _, hop in below[slot]]) for slot in row])
 
 
 def _sort(made: Rows, above: Neighbours, below: Neighbours) -> None:
@@ -185,16 +190,6 @@ def crossings(rows: list[list[Slot]], hops: list[Hop]) -> int:
         ends.setdefault(hop.source.rank, []).append((place[hop.source], place[hop.target]))
     pairs = (pair for row in ends.values() for pair in combinations(row, 2))
     return sum((one[0] - two[0]) * (one[1] - two[1]) < 0 for one, two in pairs)
-
-
-def _place(made: Rows, above: Neighbours, below: Neighbours) -> None:
-    """Down, up and down again; the last pass decides, so that chains are straight."""
-    for sweep in range(SWEEPS + 1):
-        near, step = ((above, 1), (below, -1))[sweep % 2]
-        for row in made.rows[::step]:
-            _settle(row, [_wanted(slot, near[slot], down=step > 0) for slot in row])
-    for row in reversed(made.rows):  # move a little what would have a straight line then, from the bottom up
-        _settle(row, [_nearby(slot, [hop for _, hop in below[slot]]) for slot in row])
 
 
 def _nearby(slot: Slot, hops: list[Hop]) -> float:
