@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,8 +19,9 @@ from archcalc.spec.sizes import Sizes
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-
 NARROWEST = 20  # columns; below that nothing can be laid out
+_CHANGES = re.compile(r":(?=[A-Za-z_][\w.\[\]-]*=)")  # gpt2:heads=8, but neither C:\model.yaml nor {width: 512}
+_NEXT = re.compile(r",(?=[A-Za-z_][\w.\[\]-]*=)")
 
 
 def size(text: str | int) -> int:
@@ -51,6 +54,14 @@ ModelName = Annotated[
         show_default=False,
         help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
         "hf:owner/name, or - for standard input (default: the textbook Transformer).",
+    ),
+]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=completed_preset,
+        help="Presets, YAML files, or -. A colon changes fields of one model: gpt2:heads=8,ffn=2048.",
     ),
 ]
 Set = Annotated[
@@ -111,3 +122,31 @@ def show(report: Report, format: str, *, failed: bool = False) -> None:
     out(render(report, format, width=width))
     if failed or (report.expected and not report.expected.is_met):
         raise typer.Exit(DIFFERENT)
+
+
+def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
+    """Models that stand side by side: each as it was typed, with its own changes and then those of all."""
+    found = []
+    for text in names:
+        name, own = split(text)
+        try:
+            model = loaded(name, [*own, *changes])
+        except InputError as error:
+            change = error.file.removeprefix("--set ")
+            if change in own:
+                error.file = text
+            elif change in changes:
+                error.more = f"this is {text}; to change one model alone, write MODEL:{change}"
+            raise
+        found.append((model.name if text == "-" else text, model))
+    return found
+
+
+def split(text: str) -> tuple[str, list[str]]:
+    """`gpt2:heads=8,ffn=2048` is gpt2 with two changes."""
+    from archcalc.loading import certainly
+
+    if certainly(Path(text).exists):
+        return text, []
+    name, *changes = _CHANGES.split(text, maxsplit=1)
+    return name, [change for all_of_them in changes for change in _NEXT.split(all_of_them)]

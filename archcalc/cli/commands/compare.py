@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Format, Set, show
-from archcalc.cli.several_models import Models, labelled, split
+from archcalc.cli.options import Depth, Format, Models, Set, labelled, show, split
 from archcalc.core.errors import InputError
 from archcalc.run.commands import COMPARE
 

@@ -10,9 +10,8 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.new_file import check_output, suffix_of, write
-from archcalc.cli.options import Force, Format, Set, completed_gpu, show
+from archcalc.cli.options import Force, Format, Models, Set, completed_gpu, labelled, show
 from archcalc.cli.printing import out
-from archcalc.cli.several_models import Models, labelled
 from archcalc.core.errors import InputError
 from archcalc.render import formats, images, render
 from archcalc.run.commands import PLOT
