@@ -14,7 +14,7 @@ from itertools import groupby
 from math import isqrt
 from typing import Any, ClassVar
 
-from archcalc.archs.transformer.parts.part import Context
+from archcalc.archs.transformer.context import Context
 from archcalc.core.count import Count, product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.tree import ops_in, read_from_outside, signals_of

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.output import run_head
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, normed, own_or, run_block
+from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.archs.transformer.tables import Audio

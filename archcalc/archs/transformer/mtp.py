@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, normed, run_block
+from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import BESIDE, lines_of
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count

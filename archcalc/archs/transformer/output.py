@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, LayerPart, normed
+from archcalc.archs.transformer.parts.part import LayerPart, normed
 from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.archs.transformer import head, pattern
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Context, LayerPart, Part, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Part, Surroundings
 from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack

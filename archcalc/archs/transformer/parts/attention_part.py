@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from archcalc.archs.transformer.parts.part import Context, Part
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.parts.part import Part
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings, own_or
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
 from archcalc.archs.transformer.positions.rope import Rope
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor

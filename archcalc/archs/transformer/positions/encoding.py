@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import ClassVar, NamedTuple, Self
 
-from archcalc.archs.transformer.parts.part import Context
+from archcalc.archs.transformer.context import Context
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, Tensor

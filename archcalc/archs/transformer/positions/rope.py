@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from archcalc.archs.transformer.parts.part import Context
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.positions.encoding import Places, Reader, Stored
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
