@@ -133,7 +133,7 @@ class Network:
         said = self.spec.scope
         if said is None:
             return WHOLE
-        left_out = tuple(LeftOut(each.part, each.parameters) for each in said.left_out)
+        left_out = tuple(LeftOut(each.part, each.parameters, each.needed) for each in said.left_out)
         return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "")
 
     @property

@@ -43,7 +43,7 @@ def completed_preset(incomplete: str) -> list[str]:
 def completed_gpu(incomplete: str) -> list[str]:
     from archcalc.spec.paths import presets
 
-    return [name for name in presets("gpus") if name.startswith(incomplete)]
+    return [name for name in (*presets("gpus"), "here") if name.startswith(incomplete)]
 
 
 ModelName = Annotated[

@@ -70,10 +70,6 @@ def _share(value: float) -> str:
     return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def _signed_bytes(value: int) -> str:
-    return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
-
-
 def _ratio(value: Fraction | float) -> str:
     """`3/4` and `2` are exact; `0.940` is rounded."""
     exact = Fraction(value)
@@ -120,7 +116,7 @@ UNITS = Units(
         "ratio": Unit(_ratio, plain=float),
         "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
         "binary": Unit(binary_bytes),
-        "room": Unit(_signed_bytes),
+        "room": Unit(binary_bytes),  # what is left, or missing
         "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
     }
 )

@@ -11,8 +11,9 @@ from typing import Any
 
 from archcalc.core.precision import SPELLINGS
 from archcalc.run import option_words as words
-from archcalc.run.commands import BYTES, CAPACITY, DEVICE, PARAMETERS, WORK
+from archcalc.run.commands import BYTES, CAPACITY, DEVICE, MEASURED, PARAMETERS, WORK
 from archcalc.run.option_values import cache_formats, filed, parts, precisions, ram, weight_formats
+from archcalc.run.option_values import measured as measured_size
 from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
@@ -79,7 +80,7 @@ class AllOptions:
         also=("train_tokens",),
     )
     gpu: str | None = option(
-        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed.",
+        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed; here: this machine.",
         text,
         metavar="NAME",
         about=(DEVICE,),
@@ -87,6 +88,14 @@ class AllOptions:
     )
     overhead: int | None = option(
         "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.", memory_size, about=(BYTES,)
+    )
+    measured: tuple[str, int] | None = option(
+        "What your run took on a GPU, such as 21.3GiB by nvidia-smi, or PyTorch's own counts: allocated:18.2GiB, "
+        "reserved:19GiB. Says what may explain the difference, and adds it to every other size.",
+        measured_size,
+        metavar="[COUNTER:]BYTES",
+        about=(MEASURED,),
+        example="allocated:21.3GiB",
     )
 
     optimizer: str | None = training_bytes(
@@ -173,7 +182,7 @@ class AllOptions:
         "Format of values in the KV cache, where keys have another.", word, metavar="FORMAT", one_dash=("-ctv",)
     )
     kv_rule: str | None = serving_bytes(
-        "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",
+        "KV cache of sliding-window layers: window, window-1, window+batch, full, sglang; vllm: all layers, in blocks.",
         word,
         choices=tuple(words.KV_RULES),
         metavar="RULE",
@@ -190,7 +199,7 @@ class AllOptions:
         size,
         metavar="SIZE",
         modes=("infer", "prefill"),
-        also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size"),
+        also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size", "chunked_prefill_size"),
     )
     engine: str | None = serving_bytes(
         "Inference engine: {values}; of a version, vllm@0.11.",
@@ -204,7 +213,12 @@ class AllOptions:
         fraction,
         metavar="SHARE",
         about=(CAPACITY,),
-        also=("mem_fraction_static", "free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction"),
+        also=(
+            "mem_fraction_static",
+            "free_gpu_memory_fraction",
+            "kv_cache_free_gpu_memory_fraction",
+            "cache_max_entry_count",
+        ),
         example="0.9",
     )
     max_num_seqs: int | None = serving_bytes(

@@ -39,7 +39,7 @@ def chosen_engine(model: Network, asked: Options, stored: StoredWeights | None) 
     if not named:
         named, because = usual.usual_engine(_question(model, asked, kinds))
         reason, why = Reason.ARCHCALC, f": {because}"
-    used = running(replace(asked, engine=named), model.spec.family, kinds)
+    used = running(replace(asked, engine=named), model.spec.family, kinds, lambda: model.document.whole or model.config)
     words = "plain PyTorch" if used.rules.name == PLAIN else used.rules.title
     return used, Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
 

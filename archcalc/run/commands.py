@@ -15,6 +15,7 @@ PARAMETERS = "parameters"  # which parameters there are, and which of them are t
 WORK = "work"  # what is computed
 BYTES = "bytes"  # what is held in memory
 CAPACITY = "capacity"  # what a device has
+MEASURED = "measured"  # what somebody's run took, which an answer is held against
 DEVICE = "device"  # the one device that it runs on; other commands take several of them
 
 
@@ -28,10 +29,11 @@ class Command(NamedTuple):
 
 PARAMS = Command("params", (PARAMETERS,), "train")
 FLOPS = Command("flops", (RUN, WORK, DEVICE), "train")
-MEMORY = Command("memory", (RUN, BYTES, DEVICE), "infer")
-FIT = Command("fit", (RUN, BYTES, CAPACITY), "infer")
-REPORT = Command("report", (RUN, BYTES, CAPACITY))
+MEMORY = Command("memory", (RUN, BYTES, DEVICE, MEASURED), "infer")
+FIT = Command("fit", (RUN, BYTES, CAPACITY, MEASURED), "infer")
+REPORT = Command("report", (RUN, BYTES, CAPACITY, MEASURED))
 PLOT = Command("plot", (RUN, BYTES, WORK))
 COMPARED = (PARAMS, FLOPS, MEMORY)
-COMPARE = Command("compare", tuple(dict.fromkeys(question for each in COMPARED for question in each.asks)))
+_ASKED = dict.fromkeys(question for each in COMPARED for question in each.asks if question != MEASURED)
+COMPARE = Command("compare", tuple(_ASKED))
 COMMANDS = {each.name: each for each in (*COMPARED, FIT, REPORT, PLOT, COMPARE)}

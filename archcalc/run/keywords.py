@@ -100,6 +100,12 @@ class DeviceKeywords(TypedDict, total=False):
     gpu: str | None
 
 
+class MeasuredKeywords(TypedDict, total=False):
+    """About what a run took."""
+
+    measured: Size
+
+
 class ParamsKeywords(ParametersKeywords, total=False):
     """Keywords of `model.params`."""
 
@@ -108,11 +114,11 @@ class FlopsKeywords(RunKeywords, WorkKeywords, DeviceKeywords, total=False):
     """Keywords of `model.flops`."""
 
 
-class MemoryKeywords(RunKeywords, BytesKeywords, DeviceKeywords, total=False):
+class MemoryKeywords(RunKeywords, BytesKeywords, DeviceKeywords, MeasuredKeywords, total=False):
     """Keywords of `model.memory`."""
 
 
-class FitKeywords(RunKeywords, BytesKeywords, CapacityKeywords, total=False):
+class FitKeywords(RunKeywords, BytesKeywords, CapacityKeywords, MeasuredKeywords, total=False):
     """Keywords of `archcalc.fit`, and of `model.report` too."""
 
 

@@ -11,6 +11,7 @@ from archcalc.spec import paths
 from archcalc.spec.option_checks import memory_size, names
 from archcalc.spec.units import parse_rated
 
+COUNTERS = ("nvidia-smi", "allocated", "reserved")  # the driver; torch.cuda.max_memory_allocated, _reserved
 OTHER_PARTS = {  # words of DeepSpeed, FSDP, torchtune and TRL
     "optimizer_states": "optimizer",
     "param": "params",
@@ -54,6 +55,20 @@ def parts(value: Any, option: str) -> tuple[str, ...] | None:
         fact = f"no part called {name} can be offloaded; choose from {', '.join(OFFLOADED)}"
         raise InputError(fact, did_you_mean(name, OFFLOADED), field=option)
     return tuple(name for name in OFFLOADED if name in found) or None
+
+
+def measured(value: Any, option: str) -> tuple[str, int]:
+    """Who counted, and how many bytes: `21.3 GiB` is what nvidia-smi shows; `allocated:18.2GiB` and `reserved:19GiB`
+    are PyTorch's own counts."""
+    by, colon, size = value.partition(":") if isinstance(value, str) else ("", "", value)
+    if not colon:
+        by, size = COUNTERS[0], value
+    found = memory_size(size, option)
+    if by.strip() not in COUNTERS:
+        raise InputError(f"nothing counts memory as {by.strip()}", did_you_mean(by.strip(), COUNTERS), field=option)
+    if not found:
+        raise InputError("expected more than 0 bytes", "write what was measured, such as 21.3GiB", field=option)
+    return by.strip(), found
 
 
 def ram(value: Any, option: str) -> int:

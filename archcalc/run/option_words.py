@@ -18,6 +18,7 @@ KV_RULES = {
     "window-1": "the window without the current token",
     "window+batch": "the window plus one batch, rounded up to pages of 256",
     "full": "the whole context length",
+    "sglang": "a pool of their own, of 0.8 of the context length and no less than the window",
     "vllm": "blocks of a pool that groups of layers share",
 }
 OFFLOADED = {  # what --offload takes, and in which modes it has an effect

@@ -32,6 +32,7 @@ class Options(AllOptions):
     device: DeviceFacts | None = None  # on which it runs, where one is named
     typed_weights: Typed | None = None  # where --weights was another name for a format
     trains: bool = False  # whether that is its mode
+    shift: int = 0  # bytes that a measured run took beyond what is counted
     is_planned: bool = False  # whether the plan was chosen for that device, and not given
 
     @classmethod

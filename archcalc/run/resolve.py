@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.core.assumptions import Topic
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
@@ -39,9 +39,12 @@ def resolve(model: Network, asked: Options) -> Run:
         choices = (Choice("plan", words, words, Reason.ASKED), *choices)
     traced = "flash" if filled.engine.rules.attention else filled.attention
     made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload, traced_attention=traced)
+    made = replace(made, shift=asked.shift) if asked.shift else made
     if asked.device is None:
         return made
     cards, group = "", asked.device.group
+    said: tuple[Assumption, ...] = ()
     if group:
         cards = group.words if group.count > 1 else f"{asked.plan.gpus} × {group.words}"
-    return replace(made, cards=cards, devices=asked.device.kind)
+        said = all_on(Topic.DEVICE, [group.said] if group.said else [])
+    return replace(made, cards=cards, devices=asked.device.kind, assumptions=(*made.assumptions, *said))

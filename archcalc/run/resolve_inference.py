@@ -54,7 +54,7 @@ def inference_run(model: Network, asked: Options) -> Run:
         attention=str(attention.value),
         kv_format=keys,
         value_format=values,
-        kv_rule=asked.kv_rule or used.rules.kv_rule,
+        kv_rule=asked.kv_rule or used.rules.window_rule(model.model_type),
         state_format=_states(asked, used, activations),
         prefill=asked.prefill or used.tokens,
         shared_prefix=asked.shared_prefix or 0,
@@ -119,7 +119,7 @@ def _weights(
 
 def _states(asked: Options, used: Running, activations: str) -> Format:
     """Recurrent states, as the engine keeps them where that is no choice of the user's."""
-    found = named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype")
+    found = named_formats.uniform_format(asked.state_dtype or used.rules.states or activations, "--state-dtype")
     if not used.rules.cache:
         return found
     own = plain(used.rules.cache.states)

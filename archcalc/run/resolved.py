@@ -53,6 +53,7 @@ class Run:
     prefill: int | None = None
     shared_prefix: int = 0
     overhead: int | None = None
+    shift: int = 0  # of the overhead, such that a measured run is met
     engine: Running = PLAIN_RUNNING
     cards: str = field(default="", compare=False)  # that it runs on, where they were named
     devices: str = ""  # their kind

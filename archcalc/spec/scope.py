@@ -6,6 +6,7 @@ that no count of a part passes for the model's size.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,13 +18,20 @@ TRACED = "`params --trace` counts all that transformers builds"
 
 
 class LeftOut(NamedTuple):
-    """A part that is not counted, and its parameters where they are known."""
+    """A part that is not counted, its parameters where they are known, and what it is needed for."""
 
     part: str
     parameters: int | None = None
+    needed: str = "always"
 
     def words(self) -> str:
         return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
+
+
+def listed(parts: Iterable[LeftOut]) -> str:
+    """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
+    *first, last = (each.words() for each in parts)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)
@@ -50,9 +58,7 @@ class Scope:
         return f"partial count: only the {self.name}; not counted: {self.without()}{remedy}"
 
     def without(self) -> str:
-        """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
-        *first, last = (each.words() for each in self.left_out)
-        return f"{', '.join(first)} and {last}" if first else last
+        return listed(self.left_out)
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""

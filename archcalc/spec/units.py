@@ -68,6 +68,8 @@ def parse_rated(text: str) -> Rated | None:
 
 def _scaled(number: int, base: int, units: tuple[str, ...]) -> str:
     """Four digits, to read at a glance."""
+    if number < 0:
+        return f"−{_scaled(-number, base, units)}"
     value, unit = float(number), 0
     while round(value, 1) >= base and unit < len(units) - 1:
         value, unit = value / base, unit + 1

@@ -23,6 +23,8 @@ from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED, curve_of, longest_in
 from archcalc.analyze.fit.spread import Spread
+from archcalc.analyze.fit.startup import startup
+from archcalc.analyze.memory.measured import against
 from archcalc.analyze.memory.peak import cache_bytes
 from archcalc.analyze.placement import shares_layers
 from archcalc.core.assumptions import Topic, all_on
@@ -48,25 +50,25 @@ def fitted(
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
     placed = placed_on(model, options, groups, are_named=bool(gpus))
+    compared = None
+    if options.measured:
+        first = placed[0].request
+        compared = against(first.report, options.measured, first.deployment.run.engine)
+        placed = placed_on(model, replace(options, shift=compared.shift), groups, are_named=bool(gpus))
     request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()
     if verdicts_alone:
         rows = [_judged(each) for each in placed]
     else:
-        helps, first = remedies(placed)
-        rows = [_solved(each, remedy) for each, remedy in zip(placed, first, strict=True)]
+        helps, cheapest = remedies(placed)
+        rows = [_solved(each, remedy) for each, remedy in zip(placed, cheapest, strict=True)]
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
+    notes = (*request.report.assumptions, *said, CAPACITY, *(note for one in placed for note in one.notes))
     return FitReport(
         model=model.name,
-        assumptions=(
-            *request.report.assumptions,
-            *said,
-            CAPACITY,
-            *dict.fromkeys(note for one in placed for note in one.notes),
-            *(() if verdicts_alone else notes_on_columns(request, rows)),
-        ),
+        assumptions=(*dict.fromkeys(notes), *(() if verdicts_alone else notes_on_columns(request, rows))),
         scope=model.scope,
-        memory=request.report,
+        memory=replace(request.report, measured=compared),
         band=band,
         rows=tuple(rows),
         remedies=helps,
@@ -95,6 +97,7 @@ def _judged(placed: Placed) -> Row:
         devices=placed.group.count,
         parts=tuple(parts),
         pool=pool,
+        startup=() if parts else startup(request, pool),
         host_capacity=host,
         host_missing=0 if host is None else max(request.report.host_bytes - host, 0),
     )

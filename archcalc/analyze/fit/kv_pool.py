@@ -12,7 +12,8 @@ from archcalc.analyze.fit.request import Request
 from archcalc.analyze.fit.solve import longest_in
 from archcalc.analyze.memory.engine_pool import room_of
 from archcalc.analyze.memory.marginals import Limit
-from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes
+from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, cached, state_bytes
+from archcalc.run.engine.rules import StatesPool
 from archcalc.spec.units import binary_bytes
 
 
@@ -23,16 +24,22 @@ class KvPool:
     room: int  # bytes
     request_bytes: int  # of one request of the length that was asked for
     bytes_per_token: float
-    tokens: int
+    tokens: int  # as the engine's log counts them
     max_requests: int
     max_context: int | None
     limits: tuple[Limit, ...] = ()  # what ends the growth of the number of requests, and that of the context
+
+    @property
+    def concurrency(self) -> float:
+        """Requests of the length that was asked for, as vLLM's log has it: 1.06x."""
+        return round(max(self.room, 0) / self.request_bytes, 2) if self.request_bytes else 0.0
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
         return {
             "kv_pool_bytes": self.room,
             "kv_pool_tokens": self.tokens,
+            "max_concurrency": self.concurrency,
             "max_requests": self.max_requests,
             "max_context": self.max_context,
             "bytes_per_token": self.bytes_per_token,
@@ -58,10 +65,22 @@ def kv_pool(request: Request, length: int, capacity: int) -> KvPool:
     context, limited_by = longest_in(replace(request, sizes=one), capacity)
     if not each:
         return KvPool(room, 0, 0.0, 0, 0, context)
-    held = there // each
+    tokens, held = _held(engine.rules.states_pool, there, each, state_bytes(deployment, one), length)
     limits = [Limit("batch", "memory", held)]
     if 1 < engine.requests < held:  # it computes no more at once than it was told, whatever its pool holds
         limits = [Limit("batch", "requests", engine.requests)]
     if context and limited_by:
         limits.append(Limit("context", limited_by, context))
-    return KvPool(room, each, each / length, there * length // each, held, context, tuple(limits))
+    layout = next((one.layout for one in cached(deployment, deployment.workload(one)) if one.layout), None)
+    if layout and engine.rules.blocks.log_by_group:
+        tokens = layout.logged(there)
+    return KvPool(room, each, each / length, tokens, held, context, tuple(limits))
+
+
+def _held(rule: StatesPool | None, room: int, each: int, states: int, length: int) -> tuple[int, int]:
+    """Tokens and requests of so many bytes each; recurrent states may have a part of the pool that is theirs alone."""
+    if rule is None or not 0 < states < each:
+        return room * length // each, room // each
+    for_keys = int(room / (1 + rule.share))
+    tokens, slots = for_keys * length // (each - states), (room - for_keys) // states
+    return tokens, min(tokens // length, slots // rule.slots)

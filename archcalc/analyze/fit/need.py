@@ -8,6 +8,7 @@ from archcalc.analyze.fit.verdict import Room
 from archcalc.analyze.memory.peak import peak
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
+from archcalc.spec.scope import LeftOut, listed
 from archcalc.spec.sizes import Sizes
 
 
@@ -35,10 +36,19 @@ def measured(request: Request) -> Band | None:
     return band(request.deployment.run)
 
 
+def needed_parts(request: Request) -> list[LeftOut]:
+    """Of the parts of a model that are not counted, those that the run needs; a training code builds the whole."""
+    run, left_out = request.deployment.run, request.network.scope.left_out
+    skipped = set() if run.trains else set(run.engine.rules.leaves_out)
+    if request.options.draft:
+        skipped -= {"drafts"}
+    return [each for each in left_out if each.needed not in skipped]
+
+
 def room(request: Request, device: Device) -> Room:
     """The memory of a device, with the error of what is said to be needed there."""
-    error, scope = band(request.deployment.run), request.network.scope
-    missing = [scope.without()] if scope.left_out else []
+    error, parts = band(request.deployment.run), needed_parts(request)
+    missing = [listed(parts)] if parts else []
     if not request.network.spec.is_computed:
         missing.append("activations and KV cache, since a list of tensors does not describe the computation")
     return Room(device.capacity, error.percent if error else None, " and ".join(missing))

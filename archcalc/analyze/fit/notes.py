@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from archcalc.analyze.fit.need import needed_parts
 from archcalc.analyze.fit.request import Request, over
 from archcalc.analyze.fit.rows import Row
 from archcalc.analyze.fit.spread import splits_layers
@@ -33,6 +34,24 @@ def band_note(band: Band | None) -> Assumption:
     return Assumption(Topic.ESTIMATE, text)
 
 
+def _not_loaded(request: Request) -> Iterator[Assumption]:
+    """Parts of a model that are not counted and that the engine does not load either."""
+    rules, needed = request.deployment.run.engine.rules, needed_parts(request)
+    for part in request.network.scope.left_out:
+        if part not in needed:
+            text = f"{part.words()}: not loaded by {rules.name}: {rules.leaves_out[part.needed]}"
+            yield Assumption(Topic.SCOPE, text)
+
+
+def _on_encoders(request: Request) -> Iterator[Assumption]:
+    """What an engine runs besides the text model before its pool gets a size."""
+    engine = request.deployment.run.engine
+    for part in (one.part for one in needed_parts(request) if one.needed in engine.rules.profiles):
+        text = f"{engine.rules.name} loads the {part} too, and runs it on as many of the largest inputs as a step of "
+        text += f"{engine.tokens or engine.whole_up_to:,} tokens holds, be it one: its pool is smaller by both"
+        yield Assumption(Topic.ENGINE, text, option="--max-num-batched-tokens")
+
+
 def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:
     """On what is solved for: batch, context, number of GPUs. Of these, how the column divides the model, and what its
     tensor parallelism replicates, if --tp was not given."""
@@ -41,6 +60,8 @@ def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumpti
         yield LARGEST
     if rows[0].room.missing:
         yield LARGEST_PART
+        yield from _on_encoders(request)
+    yield from _not_loaded(request)
     if options.trains:
         yield SCALED
     capped = [row.gpu for row in rows if row.limited_by == "positions"]

@@ -109,9 +109,13 @@ class FitReport(Report):
         return said if len({row.required_bytes for row in self.rows}) > 1 else f"{said}: {needs}"
 
     def beneath(self) -> Sequence[str]:
-        """The pool of a single device, what a little more takes, and combinations of changes that would help."""
+        """What was measured; of a single device its pool and what the engine's log will say; what a little more takes,
+        and combinations of changes that would help."""
         (first, *others) = self.rows
-        found = [first.pool.line()] if first.pool and not others else []
+        found = self.memory.measured.lines() if self.memory.measured else []
+        found += [first.pool.line()] if first.pool and not others else []
+        if first.startup and not others:
+            found.append(f"at start-up it prints: {' · '.join(first.startup)}")
         if self.marginals:
             found.append(self.marginals.line())
         if self.is_solved and not others and not first.host_missing and not first.is_enough:
@@ -167,6 +171,7 @@ class FitReport(Report):
         found = super().records()
         for record, row in zip(found, self.rows, strict=True):
             record |= given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity)
+            record |= given(startup=list(row.startup) or None)
             record |= {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
         return found
 
@@ -190,6 +195,7 @@ class FitReport(Report):
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **offloaded,
+            **given(measured=asked.get("measured")),
             "marginals": marginals,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),

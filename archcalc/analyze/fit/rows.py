@@ -53,6 +53,7 @@ class Row:
     devices: int = 1  # that hold the model together
     parts: tuple[Part, ...] = ()
     pool: KvPool | None = None  # of an engine that fills the device
+    startup: tuple[str, ...] = ()  # what the engine prints of its memory
     host_capacity: int | None = None  # of host memory; None: not asked about
     host_missing: int = 0  # bytes that are needed there beyond it
 
@@ -82,7 +83,8 @@ class Row:
         """The parts of memory as bars show them; of split layers, what is on every device counts so often."""
         beyond = "outside its share" if self.pool else "not in use"
         beyond = "on further devices" if self.parts else beyond
-        found = {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
+        # an overhead below 0, where a measured run took less than is counted, has no bar
+        found = {name: max(sum(self.memory.parts[part] for part in parts), 0) for name, parts in SEGMENTS.items()}
         return {**found, beyond: max(self.required_bytes - self.memory.total_bytes, 0)}
 
     @property
@@ -108,7 +110,8 @@ class Row:
 
     @property
     def pool_band(self) -> float | None:
-        """The error of the pool, as a share of it: a band is about the memory of the whole device."""
-        if not self.pool or self.pool.room <= 0 or self.room.percent is None:
+        """The error of the pool, as a share of it: a band is about the memory of the whole device. None where parts of
+        the model are not counted, which take their share of it."""
+        if not self.pool or self.pool.room <= 0 or self.room.percent is None or self.room.missing:
             return None
         return self.room.percent / 100 * self.room.capacity / self.pool.room

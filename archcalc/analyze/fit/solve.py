@@ -50,7 +50,7 @@ class Curve:
             return most
         for step in count():
             low = max(size for size, need in self.known.items() if need <= available)
-            high = min(size for size, need in self.known.items() if need > available)
+            high = min(size for size, need in self.known.items() if need > available and size > low)
             if high == low + 1:
                 break
             if step >= GUESSES:  # no polynomial: halve, on the scale of its digits

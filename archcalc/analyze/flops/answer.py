@@ -188,9 +188,9 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
 
 
 def _of_run(used: Run, chosen: Iterable[Choice]) -> Iterator[Assumption]:
-    """The number formats of bytes, and which FLOPs of the kernel are not counted."""
+    """The number formats of bytes, the cards of this machine, and which FLOPs of the kernel are not counted."""
     notes = (*choices_in_words(chosen), *used.assumptions)
-    yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS))
+    yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS, Topic.DEVICE))
     if used.trains and used.attention != "eager" and "attention" not in used.said:
         yield NOT_AGAIN
 

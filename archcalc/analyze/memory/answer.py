@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
 from archcalc.analyze.memory.deployment import deploy
@@ -61,4 +62,12 @@ def memory(model: Network, options: Options, *, depth: int | None = None, timeli
     from archcalc.analyze.placement import on_named_device
 
     depth = depth or (USUAL_DEPTH if model.resolved.lengths else EVERY_DEPTH)
-    return report(deploy(model, on_named_device(model, options)), options.sizes, depth=depth, timeline=timeline)
+    placed = on_named_device(model, options)
+    found = report(deploy(model, placed), options.sizes, depth=depth, timeline=timeline)
+    if not options.measured:
+        return found
+    from archcalc.analyze.memory.measured import against
+
+    compared = against(found, options.measured, deploy(model, placed).run.engine)
+    shifted = deploy(model, replace(placed, shift=compared.shift))
+    return replace(report(shifted, options.sizes, depth=depth, timeline=timeline), measured=compared)

@@ -15,6 +15,7 @@ from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, positions_read, window_of
 from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.overhead import assumption as of_overhead
+from archcalc.analyze.memory.overhead import measured as of_measured
 from archcalc.analyze.memory.peak import Peak, peak
 from archcalc.analyze.memory.replicated import Undivided, left_whole
 from archcalc.analyze.memory.residents import Resident
@@ -117,8 +118,8 @@ def _of_cache(it: Answered) -> Iterator[Assumption]:
         text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
         yield Assumption(Topic.KV_CACHE, text, run.shared_prefix)
     if run.state_format and any(dim.positions is Positions.TAIL for one in kept for dim in one.dims):
-        stored = run.state_format.name
-        text = vllm_cache.STATES.format(stored, run.activations) if layout else STATES.format(stored)
+        stored, tails_apart = run.state_format.name, layout or run.engine.rules.states
+        text = vllm_cache.STATES.format(stored, run.activations) if tails_apart else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
 
 
@@ -174,6 +175,7 @@ RULES = (  # in the order of a report
     Rule(_of_format, when=lambda it: it.run.format.is_quantised or isinstance(it.run.format, Checkpoint)),
     Rule(_of_cache, when=lambda it: it.step.cache),
     Rule(lambda it: [of_overhead(it.run)], when=lambda it: it.run.overhead is None),
+    Rule(lambda it: [of_measured(it.run)], when=lambda it: it.run.shift),
     Rule(_of_allocator, when=lambda it: it.run.trains),
     Rule(_of_claims),
     Rule(lambda it: it.found.deployment.offloading.notes(it.found.work), when=lambda it: it.run.offload),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from archcalc.spec.workload import Workload
 
 PAGED = "window+batch"  # the rule of llama.cpp
+SGLANG_WINDOWED = 80  # percent, its --swa-full-tokens-ratio (server_args.py)
 LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
 LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llama-kv-cache-iswa.cpp)
 
@@ -40,6 +41,7 @@ class CacheFormats:
     tails: Format | None = None
     prefix: int = 0  # first positions that all sequences share, cached once
     values: Format | None = None  # where they are not in the format of keys
+    others: dict[str, Format] = field(default_factory=dict, compare=False)  # by the name of a vector's dimension
 
     @classmethod
     def plain(cls, precision: str) -> CacheFormats:
@@ -50,6 +52,8 @@ class CacheFormats:
         """The format of keys or of values; of a recurrent layer's state, or of a convolution's last positions. Engines
         round keys and values as they are told, and keep recurrent states apart."""
         if grows(tensor):
+            if tensor.dims[-1].name in self.others:
+                return self.others[tensor.dims[-1].name]
             return self.values if self.values and tensor.of_values else self.keys
         is_tail = any(dim.positions is Positions.TAIL for dim in tensor.dims)
         return self.tails if self.tails and is_tail else self.states
@@ -71,6 +75,7 @@ class CacheFormats:
         kept = length = positions_read(work)
         if window := window_of(tensor, length):
             limits = {"window": window, "window-1": window - 1, "full": length}
+            limits["sglang"] = max(window, -(-SGLANG_WINDOWED * length // 100))
             rule = self.rule
             kept = min(limits[rule], length) if rule in limits else in_pages(length, window, self.prefill)
         # of another sequence, which was read at once, as many as it has

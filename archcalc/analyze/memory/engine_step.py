@@ -35,16 +35,16 @@ def experts_workspace(root: Module, run: Run) -> int:
     return workspace
 
 
-def sampling(root: Module, run: Run, residual: int, held: int) -> list[Change]:
+def sampling(root: Module, run: Run, batch: int, residual: int, held: int) -> list[Change]:
     """Choosing a token for every request, once the layers are done, from one tensor of the residual stream; `held` are
-    the bytes that layers have let go of by then."""
-    rule, engine = run.engine.rules.sampler, run.engine
+    the bytes that layers have let go of by then. An engine without a pool is ready for as many requests as `batch`."""
+    rule, engine = run.engine.sampler, run.engine
     if rule is None or not engine.has_steps:
         return []
     # scores for one position; every GPU of a tensor-parallel group gathers all of them
     heads = [op for module, _ in walk(root) if module.group == ModuleGroup.HEAD for op in module.ops]
     logits = max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
-    rows = (rule.every_position and engine.tokens) or engine.requests
+    rows = (rule.every_position and engine.tokens) or (engine.requests if engine.fills_device else batch)
     size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
     size += rule.kernel_rows * logits * BYTES["fp32"] + residual - held
     block = Block("activations", size)

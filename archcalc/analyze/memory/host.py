@@ -20,6 +20,7 @@ PARTS = {
     "kv_cache": "KV cache",
     "state": "recurrent state",
     "pinned": "rounding of pinned memory",
+    "buffers": "compute buffer of the host",
 }
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
 from archcalc.analyze.memory.engine_step import experts_workspace, sampling
+from archcalc.analyze.memory.indexed_cache import indexed
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulated import Simulated
-from archcalc.analyze.memory.vllm_cache import BATCH, BATCHES, in_groups
+from archcalc.analyze.memory.vllm_cache import BATCH, in_groups
 from archcalc.core.divisors import divisors
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
@@ -37,6 +38,8 @@ def prompt_of(work: Workload, run: Run) -> Workload:
     """What is read at once: everything, or as many tokens as a piece of the prompt has. An engine that fills a device
     is ready for a full step of them, of as many prompts as that takes."""
     piece = run.prefill
+    if max(work.lengths.values(), default=1) <= run.engine.whole_up_to:
+        piece = None
     if piece and run.engine.fills_device and not work.decodes:
         # the longest prompt of which a number fills a step of so many tokens
         length = max(work.lengths.values(), default=1)
@@ -51,15 +54,17 @@ def cache_after(root: Module, work: Workload, run: Run) -> list[Cached]:
     """The cache of a decoder after `work`; `root` is traced for any sizes, in a mode that keeps a cache."""
     assert run.kv_format and run.state_format
     own = (run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan)
-    formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format)
+    formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format, others=indexed(root, run))
     rule = run.engine.rules.cache
     if rule and rule.whole_blocks:
         _check_blocks(root, run, formats)
+    if run.kv_rule == "vllm" or run.engine.rules.states:
+        formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
     if run.kv_rule != "vllm":
         return cached(root, work, formats)
-    formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
-    in_flight = 1 if run.mode == "decode" else BATCHES * (run.prefill or BATCH)
-    return in_groups(root, work, formats, in_flight)
+    blocks = run.engine.rules.blocks
+    in_flight = 1 if run.mode == "decode" else blocks.in_flight * (run.prefill or BATCH)
+    return in_groups(root, work, formats, in_flight, blocks.states)
 
 
 def _check_blocks(root: Module, run: Run, formats: CacheFormats) -> None:
@@ -99,8 +104,9 @@ def simulated(
     residual = max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in stream), default=0)
     held = rules.held * residual  # by functions, while a layer runs
     kernel = rules.attention.get(run.attention)  # an engine's own
-    if kernel and kernel.scores:
-        passes.append(partial(store_scores, run=run, positions=positions, precision=kernel.scores))
+    if kernel and (kernel.scores or kernel.copied):
+        copied = masks(root, run, positions, kernel.copied) if kernel.copied else 0
+        passes.append(partial(store_scores, run=run, positions=positions, kernel=kernel, passing=copied))
     if kernel and kernel.mask:
         held += masks(root, run, positions, kernel.mask)
     if tokens > 1 and run.format.dequantised_copies:
@@ -108,8 +114,9 @@ def simulated(
     elif run.offload:
         passes.append(partial(copy_for_products, size=staged))
     step = schedule(root, policy, never, size, passes)
-    changes = [*simulate(step), *sampling(root, run, residual, held)]
+    changes = [*simulate(step), *sampling(root, run, work.batch, residual, held)]
     beside = start["activations"] + held + (experts_workspace(root, run) if rules.fuses_experts else 0)
+    beside += rules.request_table * run.engine.requests * positions  # where each request's tokens are in the pool
     return Simulated({**start, "activations": beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.bus import answering, copied_from, copies_weights, looked_up_bytes, staged
+from archcalc.analyze.memory.ggml_buffers import host_buffer
 from archcalc.analyze.memory.host import Crossing, Host
 from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.offloaded_parameters import Apart, apart
@@ -64,12 +65,14 @@ class Offloading:
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
         return step._replace(changes=[], by_host=peak)
 
-    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host:
-        """What is kept in host RAM; `cache` is that of all layers, undivided."""
+    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached], positions: int = 0) -> Host:
+        """What is kept in host RAM; `cache` is that of all layers, undivided, `positions` how many there are."""
         if self.run.trains:
             return self._training(root, step)
         residence = Residence(root, self.run.offload)
         kept = {"weights": self.apart.in_host["weights"], "kv_cache": 0, "state": 0, "activations": step.by_host}
+        if self.run.engine.rules.host_buffer and prompt.lengths:
+            kept["buffers"] = host_buffer(root, self.run, positions)
         for one in cache:
             kept["kv_cache" if one.grows else "state"] += residence.cache_in_host(one)
         return Host(kept, self.run.plan.dp, answering(residence, prompt, self.run, self.keeping))

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.run.device.host import CPU
 from archcalc.spec.data_files import shipped
+from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
     from archcalc.run.resolved import Run
 
 
 def overhead(run: Run) -> int:
-    """Bytes on each GPU, as asked, as the engine's logs have them, or as usual."""
-    if run.overhead is not None:
-        return run.overhead
-    if run.devices == CPU:
-        return 0
+    """Bytes on each GPU, as asked, as the engine's logs have them, or as usual; with what a measured run took beyond
+    all that is counted."""
+    if run.overhead is not None or run.devices == CPU:
+        return (run.overhead or 0) + run.shift
     of_engine = run.engine.runtime(run.plan.gpus)
     usual: int = shipped("runtime", "cuda")["one_gpu" if run.plan.gpus == 1 else "several_gpus"]
-    return usual if of_engine is None else of_engine
+    return run.shift + (usual if of_engine is None else of_engine)
 
 
 def assumption(run: Run) -> Assumption:
@@ -29,4 +29,10 @@ def assumption(run: Run) -> Assumption:
     of_engine, usual = run.engine.runtime(run.plan.gpus), shipped("runtime", "cuda")
     source = usual["source"] if of_engine is None else f"{run.engine.rules.name}'s own figures"
     text = f"overhead: {usual['name']}, an estimate ({source})"
-    return Assumption(Topic.OVERHEAD, text, overhead(run), "--overhead")
+    return Assumption(Topic.OVERHEAD, text, overhead(run) - run.shift, "--overhead")
+
+
+def measured(run: Run) -> Assumption:
+    more = "added to" if run.shift > 0 else "taken from"
+    text = f"{binary_bytes(abs(run.shift))} are {more} the overhead at every size, such that the measured run is met"
+    return Assumption(Topic.OVERHEAD, text, run.shift, "--measured")

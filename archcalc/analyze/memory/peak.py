@@ -16,10 +16,10 @@ from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from archcalc.analyze.memory.adapter_slots import adapter_slots
-from archcalc.analyze.memory.decode_cache import Cached, appended
+from archcalc.analyze.memory.decode_cache import Cached, appended, positions_read
 from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
-from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
+from archcalc.analyze.memory.engine_pool import UNTRIED, beside_cache, required_by_engine
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.inference import cache_after, prompt_of
 from archcalc.analyze.memory.inference import simulated as simulated_inference
@@ -109,7 +109,9 @@ class Peak:
         engine = self.deployment.run.engine
         if engine.fills_device:
             cache = cache_bytes(self.deployment, self.sizes)
-            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), cache)
+            filled = required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), cache)
+            # a step that was not tried has to fit into what the share leaves
+            return max(filled, self.bytes) if engine.rules.pool in UNTRIED else filled
         return self.bytes + (self.device.reserved - self.device.tensors if self.has_device else 0)
 
     @cached_property
@@ -121,8 +123,9 @@ class Peak:
         cache: list[Cached] = []
         if offload.gpu_layers is not None:  # of all layers, undivided
             cache = cache_after(deployment.tree, self.work, replace(deployment.run, plan=Plan()))
-        prompt = prompt_of(self.work, deployment.run)
-        return deployment.offloading.host(traced(deployment.network, deployment.run, prompt), prompt, self.step, cache)
+        prompt, positions = prompt_of(self.work, deployment.run), positions_read(self.work) if self.work.lengths else 0
+        root = traced(deployment.network, deployment.run, prompt)
+        return deployment.offloading.host(root, prompt, self.step, cache, positions)
 
 
 @lru_cache(maxsize=PEAKS)
@@ -173,6 +176,11 @@ def cache_bytes(deployment: Deployment, sizes: Sizes) -> int:
     return sum(one.bytes for one in cached(deployment, work)) + sum(one.held.get("draft_cache", 0) for one in beside)
 
 
+def state_bytes(deployment: Deployment, sizes: Sizes) -> int:
+    """Recurrent states of all sequences on the GPU."""
+    return sum(one.bytes for one in cached(deployment, deployment.workload(sizes)) if not one.grows)
+
+
 def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     """All that a serving engine has within its share and that is no cache; the same for any number of sequences, and
     for all lengths of which a step reads prompts of one size."""
@@ -180,7 +188,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     key = sizes_of(prompt_of(deployment.workload(one), deployment.run))
     if key not in known:
         run = deployment.run
-        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, deployment.layers)
+        known[key] = beside_cache(run.engine, peak(deployment, one).parts, deployment.layers)
     return known[key]
 
 

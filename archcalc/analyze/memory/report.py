@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
+from archcalc.analyze.memory.measured import Compared
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
 from archcalc.analyze.memory.tables import BOTH_SIZES, part_table
 from archcalc.core.later import Later
-from archcalc.report.base import Figure
+from archcalc.report.base import Figure, given
 from archcalc.report.of_run import RunReport
 from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys
@@ -73,6 +74,7 @@ class MemoryReport(RunReport):
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
+    measured: Compared | None = None  # what somebody's run took, beside what is counted of it
     stages: Later[tuple[Snapshot, ...]] | None = field(default=None, compare=False, repr=False)  # in more detail
     growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
 
@@ -133,7 +135,7 @@ class MemoryReport(RunReport):
         return self.growth.value if self.growth else None
 
     def beneath(self) -> Sequence[str]:
-        return [self.marginals.line()] if self.marginals else []
+        return [*(self.measured.lines() if self.measured else ()), *([self.marginals.line()] if self.marginals else ())]
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step; then what is in host RAM or elsewhere,
@@ -246,6 +248,7 @@ class MemoryReport(RunReport):
             "claims": self.claims.record(),
             **on_device,
             **offloaded,
+            **given(measured=self.measured.record() if self.measured else None),
             "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},

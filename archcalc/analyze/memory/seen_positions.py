@@ -16,6 +16,7 @@ from archcalc.analyze.memory.decode_cache import PAGED, in_pages
 from archcalc.core.ir import Module, Tensor, walk
 from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES
+from archcalc.run.engine.rules import Stores
 from archcalc.simulate.nodes import Cell
 from archcalc.simulate.schedule import Schedule
 
@@ -37,22 +38,29 @@ def see_past(schedule: Schedule, run: Run, positions: int) -> Schedule:
     return schedule
 
 
-def store_scores(schedule: Schedule, run: Run, positions: int, precision: str) -> Schedule:
+def store_scores(schedule: Schedule, run: Run, positions: int, kernel: Stores, passing: int) -> Schedule:
     """One score for each head, token of the step that memory is reserved for, and cached position, while attention
-    computes."""
-    tokens = min(run.engine.tokens or positions, positions)
+    computes; and what of the masks is there in `passing`."""
+    tokens = tokens_at_once(run, positions)
     for step in schedule.steps():
         if step.op.traits.attention_kernel:
-            seen, heads = _seen(run, step.module, positions), run.plan.part(step.op.inputs[0].dims[1])
-            step.scratch.append(heads * tokens * seen * BYTES[precision])
+            queries = step.op.inputs[0].dims
+            is_stored = kernel.scores and int(queries[-1].size) not in kernel.fused_heads
+            rows = run.plan.part(queries[1]) * tokens * _seen(run, step.module, positions)
+            step.scratch.append(passing + (rows * BYTES[kernel.scores] if is_stored and kernel.scores else 0))
     return schedule
+
+
+def tokens_at_once(run: Run, positions: int) -> int:
+    """Of a step that memory is reserved for."""
+    return min(run.engine.tokens or positions, positions)
 
 
 def masks(root: Module, run: Run, positions: int, precision: str) -> int:
     """One for all layers without a window, and one for those with it."""
     attending = (module for module, _ in walk(root) if any(op.traits.attention_kernel for op in module.ops))
     seen = {_seen(run, module, positions) for module in attending}
-    return min(run.engine.tokens or positions, positions) * sum(seen) * BYTES[precision]
+    return tokens_at_once(run, positions) * sum(seen) * BYTES[precision]
 
 
 def _seen(run: Run, within: Module | None, positions: int) -> int:

@@ -1,6 +1,6 @@
 """The cache of a decoder as vLLM lays it out: every layer in blocks, hybrid models in groups of layers.
 
-    in_groups(root, work, formats, in_flight)        as `decode_cache.cached`, with the padding of the groups behind
+    in_groups(root, work, formats, in_flight, states)        as `decode_cache.cached`, with padding of groups behind
     said(layout, run)                                what a report says of it
 
 Which kind of layer a module is follows from the positions of what it appends to the cache.
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from archcalc.spec.workload import Workload
 
 BATCH = 8192  # tokens that vllm serve computes at a time on an H100 or H200 (EngineArgs.get_batch_defaults)
-BATCHES = 2  # of these in flight: asynchronous scheduling, the default (VllmConfig.max_in_flight_tokens)
 STATES = "recurrent state in {}, convolution states of kernel − 1 positions in {}"  # by format
 REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 
-def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: int) -> list[Cached]:
+def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: int, states: int) -> list[Cached]:
     """Everything in the cache for sequences of that length, tensor by tensor, then the padding. `in_flight` tokens of a
-    sequence are scheduled and not yet computed, at most."""
+    sequence are scheduled and not yet computed, at most; a recurrent layer beside attention keeps so many `states`."""
     owned = _owned(root, work, formats)
     numbers, examples = Counter[Layer](), dict[Layer, _Part]()
     for layer, (first, *_) in owned:
@@ -42,7 +41,7 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
         examples[layer] = first
     if not numbers:
         return []
-    layout, sizes, padding = grouped(numbers), dict[Layer, int](), list[Cached]()
+    layout, sizes, padding = grouped(numbers, states), dict[Layer, int](), list[Cached]()
     for one in layout.placed:
         blocks = work.batch * one.blocks(in_flight)
         if formats.prefix:
@@ -124,7 +123,8 @@ def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: C
 
 def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
-    text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}"
+    rules = run.engine.rules
+    text = f"KV cache as {rules.title if rules.kv_rule == 'vllm' else 'vLLM 0.26 to 0.28'} lays it out: {layout}"
     tokens = sorted({one.tokens for one in layout.placed if one.tokens})
     if tokens:
         text += f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"
@@ -133,11 +133,12 @@ def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
     # a long prompt is read in batches; activations are those of such batches only where a user says how long
     longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
-    batch = run.prefill or BATCH
-    batches = f"{BATCHES} batches of {batch:,} tokens that are being computed"
+    batch, number = run.prefill or BATCH, rules.blocks.in_flight
+    batches = f"{number} batches" if number > 1 else "a batch"
     for kind, layer in {layer.kind: layer for layer in longer if run.mode != "decode"}.items():
-        text = f"beside its {REACHES[kind]}, a {kind.value} layer keeps up to {batches}"
+        text = f"beside its {REACHES[kind]}, a {kind.value} layer keeps up to {batches} of {batch:,} tokens"
+        text += " that are being computed"
         if not run.prefill:
             at_once = "; activations here are of the whole prompt at once" if layer.positions > BATCH else ""
             text += f" (vllm serve's default on an H100{at_once})"
-        yield Assumption(Topic.KV_CACHE, text, BATCHES * batch, "--prefill")
+        yield Assumption(Topic.KV_CACHE, text, number * batch, "--prefill")

@@ -19,7 +19,7 @@ from archcalc.core.errors import InputError
 
 BLOCK = 16  # tokens: CacheConfig.DEFAULT_BLOCK_SIZE, and the steps that FlashAttention's blocks grow in
 LATENT_BLOCK = 128  # the steps of latent attention beside recurrent layers
-STATES = 2  # blocks of a recurrent layer beside attention: prefix caching, on by default, keeps an earlier state too
+STATES = 2  # blocks of a recurrent layer beside attention: prefix caching, on since 0.26, keeps an earlier state too
 
 
 class Kind(Enum):
@@ -74,6 +74,12 @@ class Layout:
     groups: int
     size: int
 
+    def logged(self, room: int) -> int:
+        """The tokens that vLLM's log counted in so many bytes before 0.20.1: as if every group held all of them."""
+        tokens = min((one.tokens for one in self.placed if one.tokens), default=0)
+        block = sum(one.page * one.places for one in self.placed) // self.groups
+        return room // block // self.groups * tokens
+
     def __str__(self) -> str:
         """`10 full-attention and 52 sliding-window layers as 7 groups of 10 with 8 padding layers`."""
         numbers: Counter[Kind] = Counter()
@@ -87,10 +93,10 @@ class Layout:
         return f"{listed} layers as {into}{padding}"
 
 
-def grouped(numbers: Mapping[Layer, int]) -> Layout:
-    """The layout of so many layers of each kind."""
+def grouped(numbers: Mapping[Layer, int], states: int = STATES) -> Layout:
+    """The layout of so many layers of each kind; a recurrent one beside attention keeps so many `states`."""
     are_alike = len({(layer.kind, layer.reach) for layer in numbers}) == 1
-    tokens, states = (BLOCK, 1) if are_alike else (_tokens(numbers), STATES)
+    tokens, states = (BLOCK, 1) if are_alike else (_tokens(numbers), states)
     fewest, most = min(numbers.values()), max(numbers.values())
     # the most layers of a kind if that is less than half as many again as the fewest, as fewer places stay empty
     size = most if 2 * most < 3 * fewest else fewest

@@ -31,7 +31,8 @@ Gpus = Annotated[
         metavar="NAME|SIZE|NxNAME|A+B",
         autocompletion=completed_gpu,
         help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. 2xrtx-3090: two that "
-        "hold the model together; rtx-5070-ti+rtx-5090: unequal ones. Repeatable (default: ten common devices).",
+        "hold the model together; rtx-5070-ti+rtx-5090: unequal ones; here: this machine's cards. Repeatable (default: "
+        "ten common devices).",
     ),
 ]
 Axes = Annotated[
@@ -77,6 +78,9 @@ def fit(
     """
     if check and (table or models):
         raise InputError("has no effect with a table", "leave it out, or ask about one case", field="--check")
+    if options.measured and (table or models):
+        hint = "leave it out, or ask about the case that was measured"
+        raise InputError("is about one case, and no table", hint, field="--measured")
     if models:
         from archcalc.catalog.runs_here import runs_here
 

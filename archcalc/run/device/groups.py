@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from archcalc.core.errors import InputError, close_guess
 from archcalc.run.device import files, finding
@@ -13,6 +13,7 @@ from archcalc.run.device.spec import Device, Memory
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 
+HERE = "here"  # this machine
 MOST = 100_000  # devices of one group; the largest cluster of a training report has 100,000
 _LEADING = re.compile(r"(\d[\d,_]*)\s*[x\u00d7*]\s*(\S.*)", re.IGNORECASE)  # 2x3090
 _TRAILING = re.compile(r"(.+?)[\s_]+[x\u00d7*]\s*(\d+)", re.IGNORECASE)  # a100_80gb x8
@@ -44,6 +45,7 @@ class DeviceGroup:
     name: str
     words: str
     is_uniform: bool
+    said: str = field(default="", compare=False)  # of this machine: which cards it has, and who says so
 
     @property
     def kinds(self) -> list[Device]:
@@ -71,7 +73,12 @@ def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
 
 def group(name: str, field: str = "--gpu") -> DeviceGroup:
     """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one; a name may have a
-    plus sign of its own (Ryzen AI Max+ 395)."""
+    plus sign of its own (Ryzen AI Max+ 395). `here` are the cards of this machine."""
+    if name.strip().lower() == HERE:
+        from archcalc.run.device.here import cards_here
+
+        found = cards_here()
+        return replace(group(found.name, field), said=found.said)
     asked = [(name.strip(), 1)] if _one(name, field) else [counted(part) for part in name.split("+")]
     counts = [count for _, count in asked]
     if min(counts) < 1 or sum(counts) > MOST:

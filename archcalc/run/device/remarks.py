@@ -15,8 +15,9 @@ _SHOWN = 4  # other variants that are named
 
 def remarks(text: str, field: str = "--gpu") -> list[str]:
     """Sentences on the devices that a text names."""
-    found: list[str] = []
-    for member in group(text, field).members:
+    named = group(text, field)
+    found = [named.said]
+    for member in named.members:
         part, name, each, memory = member.text, member.name, member.device, member.device.memory
         if rated(part, field):
             found += _of_size(part)

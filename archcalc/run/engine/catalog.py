@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.engine.rules import EngineRules
+from archcalc.run.engine.rules import EngineRules, UsualEngines
 from archcalc.spec import paths
 from archcalc.spec.data_files import document, node
 from archcalc.spec.reading import read_node
@@ -33,11 +33,21 @@ def engine(written: str) -> EngineRules:
     asked, _, version = written.lower().partition("@")
     name, files = ALIASES.get(asked, asked), paths.presets("engines")
     if name not in files:
-        raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
+        raise _unknown(name)
     if version and not VERSION.fullmatch(version.lstrip(LETTERS)):
         raise InputError(f"{version} is no version", f"write it as {asked}@0.11", field="--engine")
     number = version.removeprefix("v")
     return _of_version(files[name], number) if number else node(files[name], EngineRules)
+
+
+def _unknown(name: str) -> InputError:
+    """An engine that is known to have no rules here comes with the nearest that has."""
+    others = node(paths.shipped("usual")["engines"], UsualEngines).others
+    near = others.get(name.replace("-", "").replace("_", "").replace(" ", ""))
+    if near is None:
+        return InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
+    fact = f"archcalc has no rules for {name}"
+    return InputError(fact, f"the nearest is --engine {near.engine}: {near.why}", field="--engine")
 
 
 def known() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ class DeviceFacts:
     generation: str = ""
     maker: str = ""
     kind: str = ""
+    link: str = ""
     group: DeviceGroup | None = field(default=None, compare=False, repr=False)  # of which it is the first
     capabilities: Capabilities = NOTHING_KNOWN
 
@@ -30,6 +31,7 @@ class DeviceFacts:
             generation=device.generation or "",
             maker=device.maker or "",
             kind=device.kind or "",
+            link=device.link.kind if device.link else "",
             group=group,
             capabilities=capabilities(device),
         )
@@ -40,4 +42,4 @@ class DeviceFacts:
         return self.capabilities.words or self.name
 
 
-UNKNOWN = DeviceFacts("", USUAL_MEMORY)
+UNKNOWN = DeviceFacts("", USUAL_MEMORY, link="NVLink 4")

@@ -3,17 +3,18 @@ slip of the pen is an error with its line."""
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from archcalc.run.device.capabilities import Capabilities
 from archcalc.run.device.sizes import Bytes
+from archcalc.run.engine.static_share import Fraction, Headrooms, Vision
 from archcalc.spec.node import Node, Size
 
-Pool = Literal["none", "share", "static", "free"]
+Pool = Literal["none", "share", "static", "free", "loaded"]
 Files = Literal["any", "gguf", "safetensors"]
-Fraction = Annotated[float, Field(gt=0, le=1)]
 
 
 class Requirement(Node):
@@ -52,42 +53,71 @@ class Step(Node):
     """Tokens and requests that are computed at once, on devices of so much memory. Without tokens: a whole prompt."""
 
     memory_from: Bytes | None = None
+    tp_from: int = 1  # GPUs of a tensor-parallel group
     except_named: str | None = None  # a word in the names of devices for which the engine makes an exception
+    except_kinds: list[str] = Field(default_factory=list)  # of devices whose driver does not tell their memory
+    whole_up_to: Size | None = None  # prompts of up to so many tokens are computed at once
     tokens: Size | None = None
     requests: Size
+    graphs: int = 0  # requests of the largest batch that has a CUDA graph, where that is a number of its own
 
 
 class Sampler(Node):
-    """What choosing a token makes of the logits of all requests."""
+    """What choosing a token makes of the logits of all requests, on devices of some makers or of any."""
 
+    makers: list[str] = Field(default_factory=list)
     bytes_per_logit: Annotated[int, Field(ge=0)]  # besides the logits themselves
     kernel_rows: Annotated[int, Field(ge=0)] = 0  # rows of fp32 logits in which a kernel works
     every_position: bool = False  # logits of every token of a step, and not of one for each request
+
+
+def _listed(value: Any) -> Any:
+    """A single rule is a list of one."""
+    return [value] if isinstance(value, dict) else value
 
 
 class Runtime(Node):
     """Memory outside of tensors: CUDA context, libraries, communication."""
 
     one_gpu: Bytes
-    several_gpus: Bytes
+    several_gpus: Bytes  # with what communicators keep on each
+    links: dict[str, Bytes] = Field(default_factory=dict)  # likewise, where such a link joins them
+    besides: dict[str, Bytes] = Field(default_factory=dict)  # on devices of a maker or of a kind
+
+
+class Captures(Node):
+    """The batches that CUDA graphs are captured for: of 1, 2 and 4 tokens, of every 8, and from 256 on of every 16."""
+
+    most: Size
+    each_request: Size = 2  # tokens in the largest of them
+    modes: Size = 2  # graphs between attention layers, and such of whole decoding steps
+
+    def graphs(self, tokens: int, requests: int) -> tuple[int, int]:
+        """The tokens of the largest batch, and the number of graphs in all modes; a decoding step has a token of each
+        request."""
+        largest, number = min(self.most, self.each_request * requests, tokens), 0
+        for most in (largest, min(requests, self.most))[: self.modes]:
+            number += min(most, 2) + (most >= 4) + min(most, 255) // 8 + max(most - 240, 0) // 16
+        return largest, number
 
 
 class Graphs(Node):
-    """CUDA graphs, an estimate: a part of its own and one for each layer."""
+    """CUDA graphs, an estimate: a part of its own, one for each layer, one for each token of the largest batch, and
+    one for each layer of each graph."""
 
-    base: Bytes
-    each_layer: Bytes
+    base: Bytes | None = None
+    each_layer: Bytes | None = None
+    each_token: Bytes | None = None
+    each_graph: Bytes | None = None
+    makers: dict[str, Bytes] = Field(default_factory=dict)  # the last, on devices of a maker
+    captures: Captures = Captures(most=512)
 
 
-class Headroom(Node):
-    """What an engine leaves free for activations and CUDA graphs, by its own rule."""
+class StatesPool(Node):
+    """A pool of recurrent states beside that of keys and values."""
 
-    base: Bytes
-    each_token: Bytes
-    each_request: Bytes
-    each_gpu: Bytes
-    least: Bytes | None = None
-    least_from: Bytes | None = None  # memory from which on `least` holds
+    share: float = Field(gt=0)  # of the bytes of keys and values
+    slots: Size  # states that one request takes
 
 
 class CacheRule(Node):
@@ -100,18 +130,56 @@ class CacheRule(Node):
     whole_blocks: bool = False  # whether a head has to be whole blocks of a quantised format
 
 
+class Blocks(Node):
+    """How an engine that caches in blocks of tokens counts them, where layers are of several kinds."""
+
+    in_flight: Size = 2  # batches of a sequence that are scheduled and not yet computed: a window keeps them too
+    states: Size = 2  # blocks of a recurrent layer beside attention
+    log_by_group: bool = False  # whether its log counts tokens as if every group of layers held all of them
+
+
 class Stores(Node):
     """Number formats of what a kernel of attention keeps in memory besides keys and values; none: nothing."""
 
     mask: str | None = None
+    copied: str | None = None  # of the mask as it comes from the host, beside the mask that is cast from it
     scores: str | None = None
+    fused_heads: list[int] = Field(default_factory=list)  # widths of heads for which no scores are stored
+
+
+class HostBuffer(Node):
+    """What the scheduler of an engine keeps in host RAM to feed its device: the mask of attention, and tensors of the
+    residual stream of one step."""
+
+    mask: str
+    tensors: Size
+
+
+PRINTED = {f"{size}_{unit}" for size in ("weights", "cache", "state", "compute") for unit in ("gib", "mib")}
+PRINTED |= {"tokens", "concurrency", "length"}
+
+
+def fields_of(line: str) -> set[str]:
+    """The figures that a line of a log has places for: `took {weights_gib:.2f} GiB`."""
+    return {field for _, field, _, _ in Formatter().parse(line) if field is not None}
+
+
+def _with_known_figures(line: str) -> str:
+    unknown = fields_of(line) - PRINTED
+    if unknown:
+        raise ValueError(f"no figure is called {min(unknown)}; those that are: {', '.join(sorted(PRINTED))}")
+    return line
+
+
+LogLine = Annotated[str, AfterValidator(_with_known_figures)]
 
 
 class EngineRules(Node):
     """Every rule of an engine, of one version.
 
     `pool` says how the KV cache gets its memory: what a request needs (none); what the engine's share of the device
-    leaves (share); what is left beside a headroom (static); a share of what is free once the model is loaded (free)."""
+    leaves (share); a share of what is free before the model is loaded, less its weights (static); a share of what is
+    free once it is loaded, with room for a step (free) or without (loaded)."""
 
     name: str
     source: str
@@ -119,20 +187,30 @@ class EngineRules(Node):
     pool: Pool = "none"
     share: Fraction = 1.0
     kv_rule: str = "window"
+    kv_rules: dict[str, list[str]] = Field(default_factory=dict)  # others, and the model types that they are for
     activations: str | None = None  # number format, if it is not the model's
     steps: list[Step] = Field(default_factory=list)
     held: Annotated[int, Field(ge=0)] = 0  # tensors of the residual stream that calling functions hold
     fuses_experts: bool = False  # experts compute in a workspace that stays
     fuses_indexer: bool = False  # scores of an indexer are summed over heads inside of a kernel
-    sampler: Sampler | None = None
+    scales_indexer: bool = False  # keys of an indexer are cached in fp8 with scales
+    sampler: Annotated[list[Sampler], BeforeValidator(_listed)] = Field(default_factory=list)  # the first that holds
     runtime: Runtime | None = None
     graphs: Graphs | None = None
-    graphs_in_share: bool = False
-    headroom: Headroom | None = None
+    graphs_in_share: list[str] = Field(default_factory=list)  # makers on whose devices the share has room for graphs
+    request_table: Annotated[int, Field(ge=0)] = 0  # bytes for each position of each request, outside of the cache
+    headroom: Headrooms = Field(default_factory=list)  # the first rule for the memory of a device
+    vision: Vision | None = None
+    prefill_graphs: list[str] = Field(default_factory=list)  # makers of devices on which prefill has CUDA graphs
     host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
+    states: str | None = None  # the format of recurrent states where none is asked for, if not the activations'
+    states_pool: StatesPool | None = None
+    host_buffer: HostBuffer | None = None
     kv_formats: list[str] = Field(default_factory=list)
     cache: CacheRule | None = None
+    blocks: Blocks = Blocks()
     attention: dict[str, Stores] = Field(default_factory=dict)  # kernels of its own; empty: PyTorch's
+    leaves_out: dict[str, str] = Field(default_factory=dict)  # parts by what needs them, and why they are not loaded
     weight_files: Files = "any"  # the files that it loads weights from
     layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
     devices: ByMaker = Field(default_factory=dict)  # on which it runs, by maker; empty: any
@@ -143,8 +221,16 @@ class EngineRules(Node):
     no_fp16: list[str] = Field(default_factory=list)  # model types that it refuses to run in fp16
     torch_attention: bool = False  # whether attention is PyTorch's
     families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
+    profiles: list[str] = Field(
+        default_factory=list
+    )  # parts, by what needs them, that it runs before its pool gets a size
     tensor_parallel: bool = True
+    prints: list[LogLine] = Field(default_factory=list)  # of its memory when it starts
     earlier: Any = None  # rules before changes, which are read for an earlier version alone
+
+    def window_rule(self, model_type: str) -> str:
+        """How it caches sliding-window layers of such a model."""
+        return next((rule for rule, types in self.kv_rules.items() if model_type in types), self.kv_rule)
 
     @property
     def title(self) -> str:
@@ -170,8 +256,16 @@ class UsualRule(Node):
     runs: bool = False  # whether the engine has to run on the device, with these weights
 
 
+class Nearest(Node):
+    """Of an engine that has no file: the one whose memory is most like its own, and why."""
+
+    engine: str
+    why: str
+
+
 class UsualEngines(Node):
-    """The rules in their order, and the engines that run on most devices."""
+    """The rules in their order, the engines that run on most devices, and engines that have no file."""
 
     anywhere: list[str]
+    others: dict[str, Nearest] = Field(default_factory=dict)
     rules: list[UsualRule]

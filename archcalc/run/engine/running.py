@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.run.cache_types import cache_types, check_engine
 from archcalc.run.engine.catalog import PLAIN, engine
 from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts
-from archcalc.run.engine.rules import EngineRules, is_below
+from archcalc.run.engine.rules import EngineRules, Sampler, Step, is_below
+from archcalc.run.engine.static_share import Start, encoder_of, is_latent, static_share
 from archcalc.run.engine.supports import refusal
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format
@@ -20,6 +21,10 @@ from archcalc.storage.weight_kinds import GGUF, kind_of_format
 if TYPE_CHECKING:
     from archcalc.run.options import Options
     from archcalc.storage.weight_storage import StoredWeights
+
+NVIDIA = "NVIDIA"
+LOADED = "what is free once the model is loaded"
+OF_MEMORY = {"free": LOADED, "loaded": LOADED, "static": "what is free before the model is loaded"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Running:
     fills_device: bool = False  # takes a share of the device for its KV cache, whatever a request needs
     chosen: frozenset[str] = frozenset()  # the options that were given
     weights: tuple[str, ...] = ()  # kinds of their formats
+    whole_up_to: int = 0  # tokens of a prompt that is computed at once, however few a step has
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
@@ -48,21 +54,31 @@ class Running:
         rule = self.rules.runtime
         if rule is None:
             return None
-        return rule.one_gpu if gpus == 1 else rule.several_gpus
+        found = rule.one_gpu if gpus == 1 else rule.links.get(self.device.link, rule.several_gpus)
+        return found + sum(rule.besides.get(name, 0) for name in (self.device.maker, self.device.kind))
 
-    def headroom(self, gpus: int) -> int:
-        """What stays free beside weights and cache, for engines that say so themselves."""
-        rule = self.rules.headroom
-        if rule is None:
-            return 0
-        found = rule.base + rule.each_token * (self.tokens or 0) + rule.each_request * self.requests
-        floor = rule.least if rule.least and self.device.memory >= (rule.least_from or 0) else 0
-        return max(found + rule.each_gpu * gpus, floor)
+    @property
+    def sampler(self) -> Sampler | None:
+        """What chooses tokens on this device."""
+        return next((one for one in self.rules.sampler if not one.makers or self._maker in one.makers), None)
+
+    @property
+    def _maker(self) -> str:
+        """NVIDIA, if no device is named."""
+        return self.device.maker or "NVIDIA"
 
     def graphs(self, layers: int) -> int:
         """Bytes of CUDA graphs, an estimate."""
         rule = self.rules.graphs
-        return rule.base + layers * rule.each_layer if rule and self.has_graphs else 0
+        if not (rule and self.has_graphs):
+            return 0
+        largest, number = rule.captures.graphs(self.tokens or rule.captures.most, self.requests)
+        of_layer = (rule.each_layer or 0) + rule.makers.get(self._maker, rule.each_graph or 0) * number
+        return (rule.base or 0) + (rule.each_token or 0) * largest + layers * of_layer
+
+    def graphs_outside(self, layers: int) -> int:
+        """Those that the engine's share has no room for."""
+        return 0 if self._maker in self.rules.graphs_in_share else self.graphs(layers)
 
     def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it; weights that run in another way than their format
@@ -80,24 +96,27 @@ class Running:
             text = f"{self.rules.name} computes {many}"
             yield Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
         if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
-            of = "what is free once the model is loaded" if self.rules.pool == "free" else "the device"
-            text = f"{self.rules.name} takes {self.share:.0%} of {of}"
+            digits = 1 if self.rules.headroom else 0
+            text = f"{self.rules.name} takes {self.share:.{digits}%} of {OF_MEMORY.get(self.rules.pool, 'the device')}"
             yield Assumption(Topic.ENGINE, text, option="--gpu-memory-utilization")
-        if self.rules.sampler and self.requests > 1 and "max_num_seqs" not in self.chosen:
+        if self.sampler and self.requests > 1 and "max_num_seqs" not in self.chosen:
             text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
             yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")
         if self.has_graphs and self.rules.graphs:
-            text = f"CUDA graphs: {binary_bytes(self.rules.graphs.base)} and "
-            text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate from start-up logs"
+            text = f"CUDA graphs: {binary_bytes(self.graphs(0))} and {binary_bytes(self.graphs(1) - self.graphs(0))} a "
+            text += "layer, an estimate from start-up logs"
+            text += "" if self._maker in self.rules.graphs_in_share else "; outside of the engine's share"
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
 
 PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN)
 
 
-def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Running:
+def running(
+    asked: Options, family: str, stored: tuple[str, ...] = (), config: Callable[[], Mapping[str, Any]] = dict
+) -> Running:
     """The engine that was asked for, or none; refuses what it does not have, and what the device does not run. `stored`
-    are the kinds of formats that the model's files have, where no other is asked for."""
+    are the kinds of formats that the model's files have, where no other is asked for; `config` is its config.json."""
     rules = engine(asked.engine or PLAIN)
     named = asked.weights or ("fp8" if asked.precision == "fp8" else "")  # in inference fp8 is a weight format
     weights = tuple(filter(None, [kind_of_format(named)])) if named else stored
@@ -107,21 +126,49 @@ def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Runnin
         raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
     chooses_by_device = rules.layouts or rules.pool != "none" or len(rules.steps) > 1
     device = asked.device if asked.device and chooses_by_device else UNKNOWN
-    fitting = [one for one in rules.steps if device.memory >= (one.memory_from or 0)]
-    step = next((one for one in fitting if not (one.except_named and one.except_named in device.name.lower())), None)
+    step = next((one for one in rules.steps if _has_step(device, asked.tp or 1, one)), None)
     tokens, requests = (asked.prefill or step.tokens, asked.max_num_seqs or step.requests) if step else (None, 1)
+    share = asked.gpu_memory_utilization or rules.share
+    if rules.headroom and step and not asked.gpu_memory_utilization:
+        share = _chosen_share(rules, device, asked, tokens or 0, step.graphs, config())
     return Running(
         rules,
         device,
         step is not None,
         tokens,
         min(requests, tokens or requests),
-        asked.gpu_memory_utilization or rules.share,
+        share,
         not asked.enforce_eager,
         rules.pool != "none",
         frozenset(asked.given),
         weights,
+        step.whole_up_to or 0 if step and not asked.prefill else 0,
     )
+
+
+def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:
+    """Whether the engine takes these steps there."""
+    is_excepted = device.kind in step.except_kinds or (step.except_named or "?") in device.name.lower()
+    return device.memory >= (step.memory_from or 0) and tp >= step.tp_from and not is_excepted
+
+
+def _chosen_share(
+    rules: EngineRules, device: DeviceFacts, asked: Options, tokens: int, graphs: int, config: Mapping[str, Any]
+) -> float:
+    """The static fraction that the engine chooses itself."""
+    encoder, latent, pp = encoder_of(config), is_latent(config), asked.pp or 1
+    start = Start(
+        device.memory,
+        tokens,
+        0 if asked.enforce_eager else graphs,
+        (asked.tp or 1) * pp,
+        prefill_graphs=(device.maker or NVIDIA) in rules.prefill_graphs
+        and not (asked.enforce_eager or pp > 1 or encoder is not None),
+        is_latent=latent,
+        drafts=bool(asked.draft),
+        encoder=encoder,
+    )
+    return static_share(rules.headroom, start, rules.vision)
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves
@@ -137,7 +184,7 @@ def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None
             flag = f"--{name.replace('_', '-')}"
             hint = f"add --engine vllm, or leave {flag} out"
             raise InputError(f"only an engine that serves {what}", hint, field=flag)
-    if asked.enforce_eager and rules.graphs is None:
+    if asked.enforce_eager and rules.graphs is None and not rules.headroom:
         fact = f"what {rules.name} takes without CUDA graphs is not known here"
         raise InputError(fact, "leave --enforce-eager out", field="--enforce-eager")
     caches = cache_types(asked)

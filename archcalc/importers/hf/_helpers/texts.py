@@ -38,7 +38,7 @@ class Text:
     task: str = ""  # that of the class which the config names
     name: str = ""
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # the other parts of the model
+    left_out: tuple[str | Said, ...] = ()  # the other parts of the model
     outer: str = ""  # the type of the whole, where this is a part
     whole: Said = field(default_factory=dict)  # the config of the whole, where transformers has that
 
@@ -83,10 +83,13 @@ def _inner(said: Said, about: Said) -> Said:
     return fields
 
 
-_ENCODERS = {"vision_config": "vision encoder and projector", "audio_config": "audio encoder and projector"}
+_ENCODERS = {
+    "vision_config": {"part": "vision encoder and projector", "needed": "images"},
+    "audio_config": {"part": "audio encoder and projector", "needed": "audio"},
+}
 
 
-def _others(said: Said) -> tuple[str, ...]:
+def _others(said: Said) -> tuple[str | Said, ...]:
     """Lists the configs beside text_config; a file that relies on defaults may have none."""
     keys = [key for key, value in said.items() if key.endswith("_config") and isinstance(value, dict)]
     others = [key for key in keys if key not in ("text_config", "quantization_config", "compression_config")]
@@ -175,9 +178,9 @@ def untraced(said: dict[str, Any]) -> dict[str, Any]:
     return when(further, scope={"part": "main model", "of": said.get("model_type"), "left_out": further})
 
 
-def _further(said: dict[str, Any]) -> list[str]:
+def _further(said: dict[str, Any]) -> list[Said]:
     """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if type(said.get(key)) is int and said[key] > 0), 0)
     if not layers:
         return []
-    return [f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"]
+    return [{"part": f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})", "needed": "drafts"}]
