@@ -14,8 +14,9 @@ a user would type it from what the case says.
     --bands         the files of bands, as presets/accuracy has them, from errors as typed
     --processes N   that many at a time (2)
 
-Prints the errors of every class of figures, what the answers to each class of runs are worth, claims with their
-targets, the worst figures, and what is not compared, with the reason. Exit code 1 if a target is missed.
+Prints the errors of every class of figures, also by class of devices and by version; what the answers to each class of
+runs are worth, claims with their targets, the worst figures, and what is not compared, with the reason. Exit code 1 if
+a target is missed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from measured_bands import files
 from measured_cases import Unreadable, cases, second_set
 from measured_claims import claims
 from measured_names import Configs
-from measured_report import errors, missed, read_otherwise, refusals, runs, worst
+from measured_report import devices, errors, missed, read_otherwise, refusals, runs, versions, worst
 from measured_rows import Asking, Row, rows
 
 WORST = 20
@@ -87,7 +88,7 @@ def _configs(path: str | None) -> Configs:
 
 def _report(found: list[Row], *, everything: bool) -> int:
     stated = list(claims(found))
-    for part in (errors(found), runs(found)):
+    for part in (errors(found), devices(found), versions(found), runs(found)):
         print("\n".join(part))
     print("\n".join(["", *(f"{'✓' if met else '✗'} {text}" for text, met in stated)]))
     print("\n".join(["\nThe furthest off, as typed:", *worst(found, len(found) if everything else WORST)]))

@@ -58,9 +58,27 @@ def loaded(case: Case) -> Iterator[Wanted]:
     yield from _caches(case)
     if (states := size(measured, "rs")) and states > 0:
         yield Wanted("state", states)
-    buffers = measured.get("compute_mib")
-    if isinstance(buffers, dict) and len(buffers) == 1:
-        yield Wanted("compute", float(next(iter(buffers.values()))) * MIB)
+    yield from _buffers(case)
+
+
+def _buffers(case: Case) -> Iterator[Wanted]:
+    """Compute buffers: of one device, and of the host that feeds it; of a CPU alone, its own."""
+    devices, hosts = (_by_name(case, name) for name in ("compute_mib", "host_compute_mib"))
+    several = "layers on several devices, which `memory` does not deal out" if len(devices) > 1 else ""
+    if devices:
+        yield Wanted("compute", max(devices.values()) * MIB, why_not=several)
+    fed = next((size for name, size in hosts.items() if name.endswith("_Host")), hosts.get("CPU"))
+    if fed and devices:
+        copied = "copies for devices in turn" if number(case["flags"].get("n_copies")) > 1 else ""
+        yield Wanted("host_buffer", fed * MIB, why_not=copied)
+    elif fed:
+        yield Wanted("compute", fed * MIB, {"gpu": "CPU", "ngl": None})
+
+
+def _by_name(case: Case, name: str) -> dict[str, float]:
+    """By the name of the device; a number alone is one's."""
+    found = case["measured"].get(name) or {}
+    return {one: float(size) for one, size in (found if isinstance(found, dict) else {"": found}).items()}
 
 
 def _unknown_format(case: Case) -> str:

@@ -35,6 +35,7 @@ QUANTITIES = {
     "cache": Quantity("KV cache", "MiB", MIB, 0),
     "state": Quantity("recurrent states", "MiB", MIB, 0.005),
     "compute": Quantity("compute buffer", "MiB", MIB),
+    "host_buffer": Quantity("host buffer", "MiB", MIB),
     "weights": Quantity("weights", "GiB", GIB, 0.01),
     "file": Quantity("weights, GGUF", "GiB", GIB, 0.01),
     "flops": Quantity("training FLOPs per token", "", 1),
@@ -65,4 +66,4 @@ class Wanted:
         return f"{name}, {runner}" if self.quantity in ENGINES and runner else name
 
 
-ENGINES = ("token", "pool", "cache", "state", "compute", "weights", "inference")
+ENGINES = ("token", "pool", "cache", "state", "compute", "host_buffer", "weights", "inference")

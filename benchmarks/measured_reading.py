@@ -77,6 +77,7 @@ READ: dict[str, Callable[[Record], Any]] = {
     "cache": lambda record: record["parts"]["kv_cache"],
     "state": lambda record: record["parts"]["state"],
     "compute": lambda record: sum(record["parts"].get(part, 0) for part in COMPUTED),
+    "host_buffer": lambda record: record["host_parts"]["buffers"],
     "parameters": lambda record: record["total"],
     "flops": lambda record: (record["forward"] + record["backward"]) / record["tokens"],
     "rule": lambda record: record["rule"],

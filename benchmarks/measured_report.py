@@ -1,17 +1,23 @@
-"""What accuracy.py prints: errors of every class of figures in two columns, classes of runs, and claims."""
+"""What accuracy.py prints: errors of every class of figures in two columns, also by devices and by version, classes of
+runs, and claims."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from measured_cases import readings
 from measured_claims import percent, share
 from measured_classes import classes, middle
-from measured_quantities import QUANTITIES, TRAINING
+from measured_quantities import ENGINES, QUANTITIES, TRAINING
 from measured_rows import NO_CLASS, Row
 
+OF_RUNS = ENGINES + tuple(name for name, what in QUANTITIES.items() if TRAINING in what.name)  # engines' and codes'
+VERSION = re.compile(r"--(?:engine|code) [a-z.-]+@(\S+)")
+BUILDS = 1000
+NEAR = 0.1
 TRUSTED = "A"  # of which nothing is inferred: these are held against a promise
 
 
@@ -42,6 +48,39 @@ def runs(rows: Sequence[Row]) -> Iterator[str]:
         numbers = f"{len(found.rows)} | {answered} | {percent(middle(found.errors))}"
         shares = f"{share(banded, answered)} | {percent(middle(found.bands))} | {share(sum(found.within), banded)}"
         yield f"| {' | '.join(found.of)} | {numbers} | {shares} |"
+
+
+def devices(rows: Sequence[Row]) -> Iterator[str]:
+    """Figures of runs, as typed, by class of devices and way of sharding."""
+    heads = ("figures", "devices", "sharding")
+    yield from _split(rows, heads, lambda row: (row.of, row.run["devices"], row.run["sharding"]))
+
+
+def versions(rows: Sequence[Row]) -> Iterator[str]:
+    """Figures of engines and codes, as typed, by version or month."""
+    yield from _split(rows, ("figures", "version"), lambda row: (row.of, version_of(row)))
+
+
+def version_of(row: Row) -> str:
+    """Of an engine's release two parts, of a code the month, and builds of llama.cpp by the thousand."""
+    said = VERSION.search(row.typed.command or "")
+    if not said:
+        return "not said"
+    if said[1].isdigit():
+        return f"b{int(said[1]) // BUILDS}000 on"
+    return ".".join(said[1].split(".")[:2])
+
+
+def _split(rows: Sequence[Row], heads: tuple[str, ...], key: Callable[[Row], tuple[str, ...]]) -> Iterator[str]:
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for row in rows:
+        if row.quantity in OF_RUNS and row.typed_error is not None:
+            found[key(row)].append(abs(row.typed_error))
+    yield f"\n| {' | '.join(heads)} | answered | median error | within {percent(NEAR)} |"
+    yield f"|{':---|' * len(heads)}---:|---:|---:|"
+    for names, sizes in sorted(found.items()):
+        near = share(sum(size <= NEAR for size in sizes), len(sizes))
+        yield f"| {' | '.join(names)} | {len(sizes)} | {percent(median(sizes))} | {near} |"
 
 
 def worst(rows: Sequence[Row], number: int) -> Iterator[str]:

@@ -17,6 +17,8 @@ Options = dict[str, Any]
 
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 BUILD = re.compile(r"\bb(\d{3,})\b")  # llama.cpp's, b9010
+FORKED = "b3600"  # of llama.cpp, from which ik_llama.cpp goes its own way
+GGUF = "q4_k_m"  # of a file whose format is not known: neither caches nor buffers depend on it
 LAYERS = re.compile(r"(\d+)/(\d+)")  # offloaded to the GPU, of all
 USUAL_LENGTH = 4096
 
@@ -31,7 +33,7 @@ def served(case: Case, typed: Typed) -> Options:
         "engine": engine_of(case),
         "precision": option("computed", case.get("dtype")),
         "weights": _weights(case, typed),
-        "kv-dtype": _cache_format(case),
+        **_cache_formats(case),
         "attention": _attention(case),
         **chosen,
         "enforce-eager": _is_on(flags.get("enforce_eager")) or _is_on(flags.get("disable_cuda_graph")),
@@ -53,8 +55,20 @@ def engine_of(case: Case) -> str | None:
     flags = case["flags"]
     said = f"{flags.get('engine') or case.get('engine') or ''} {flags.get('version') or ''}"
     found = VERSION.search(said) or BUILD.search(str(flags.get("build") or ""))
-    version = found[found.re.groups] if found else None
+    version = found[found.re.groups] if found else _released(case, name, said)
     return f"{name}@{version}" if name and version and name != "plain" else name
+
+
+def _released(case: Case, name: str | None, said: str) -> str | None:
+    """The version of that month, for engines whose releases are listed; a build of llama.cpp by its commit, its month,
+    or its fork, as measured_words.yaml has them."""
+    flags = case["flags"]
+    if "ik_llama" in f"{flags.get('engine')} {case['source']}":
+        return FORKED
+    if name == "llama.cpp":
+        return option("builds", flags.get("build"))
+    kind = f"{name}_releases"
+    return option(kind, said) if kind in WORDS else None
 
 
 def _sizes(case: Case) -> Options:
@@ -75,17 +89,18 @@ def _weights(case: Case, typed: Typed) -> str | None:
     try:
         return file_format(case)
     except Inexpressible:
-        return None
+        return GGUF
 
 
-def _cache_format(case: Case) -> str | None:
-    """Of keys and values alike; llama.cpp's logs name both."""
+def _cache_formats(case: Case) -> Options:
+    """llama.cpp's logs name that of keys, and that of values."""
     flags = case["flags"]
     logged = re.findall(r"(?:\b[KV]|c\^KV) \((\w+)\)", str(flags.get("kv_types") or ""))
     if len(set(logged)) > 1:
-        raise Inexpressible("keys and values in two formats")
+        keys, values = (option("kv", said) or "fp16" for said in logged[:2])
+        return {"cache-type-k": keys, "cache-type-v": values}
     said = logged[0] if logged else case.get("kv_cache_dtype") or flags.get("kv") or flags.get("cache_type_k")
-    return option("kv", said)
+    return {"kv-dtype": option("kv", said)}
 
 
 def _attention(case: Case) -> str | None:

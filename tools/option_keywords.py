@@ -10,7 +10,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from archcalc.run.all_options import AllOptions
-from archcalc.run.commands import BYTES, CAPACITY, DEVICE, FIT, FLOPS, MEMORY, PARAMETERS, PARAMS, PLOT, WORK
+from archcalc.run.commands import (
+    BYTES,
+    CAPACITY,
+    DEVICE,
+    FIT,
+    FLOPS,
+    MEASURED,
+    MEMORY,
+    PARAMETERS,
+    PARAMS,
+    PLOT,
+    WORK,
+)
 from archcalc.run.options import options_of
 from archcalc.spec.option import RUN, declared
 from archcalc.spec.sizes import Sizes
@@ -29,7 +41,12 @@ from typing import TypedDict
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
 '''
-WRITTEN = {"int": "Size", "tuple[str, ...]": "Names", "float": "float | str | None"}  # by what is computed with
+WRITTEN = {
+    "int": "Size",
+    "tuple[str, ...]": "Names",
+    "float": "float | str | None",
+    "tuple[str, int]": "Size",
+}  # by what is computed with
 QUESTIONS = {
     PARAMETERS: "which parameters there are and which are trained",
     RUN: "how a model is run, whatever is counted",
@@ -37,6 +54,7 @@ QUESTIONS = {
     BYTES: "what is held in memory",
     CAPACITY: "what a device has",
     DEVICE: "the device that it runs on",
+    MEASURED: "what a run took",
 }
 COMMANDS = {
     PARAMS: "`model.params`",

@@ -49,6 +49,15 @@ def test_figures_are_printed_with_facts_and_as_typed(tmp_path: Path) -> None:
     assert "answers with a band: – of 0" in done.stdout
 
 
+def test_figures_of_engines_are_printed_by_device_and_by_version(tmp_path: Path) -> None:
+    on_a_device = {**CASES[1], "gpu": "RTX 3090", "flags": {"build": "b9010"}}
+    done = ran(tmp_path, [*CASES, on_a_device])
+    assert "| KV cache, llama.cpp | consumer | one | 1 | 0 | 100 % |" in done.stdout, done.stderr
+    assert "| KV cache, llama.cpp | unnamed | one | 1 | 0 | 100 % |" in done.stdout
+    assert "| KV cache, llama.cpp | b9000 on | 1 | 0 | 100 % |" in done.stdout
+    assert "| KV cache, llama.cpp | not said | 1 | 0 | 100 % |" in done.stdout
+
+
 def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
     """A cache of 33 layers and not of 32: the class misses its target, and the case is named with its command."""
     wrong = {**CASES[1], "measured": {"kv_cache_mib": 1024.0 * 33 / 32}}

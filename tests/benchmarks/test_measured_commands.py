@@ -189,3 +189,8 @@ def test_only_the_source_tells_the_month_and_the_allocator() -> None:
 def test_what_no_option_says_is_not_asked(flags: dict[str, Any], told: str) -> None:
     found = row(trained(flags=flags))
     assert found.typed.command is None and told in str(found.typed.refused)
+
+
+def test_a_month_stands_for_the_release_of_the_time() -> None:
+    case = {"kind": "sglang_startup", "model": "Llama-3.1-8B", "gpu": "80 GB GPU", "measured": {"kv_gib": 54.26}}
+    assert "--engine sglang@0.4.1" in typed(**case, flags={"engine": "SGLang", "version": "Jan 2025"})

@@ -60,7 +60,7 @@ def test_every_format_of_every_report_says_it(command: tuple[str, ...], run: Run
         assert "every shape is exact" not in shown
     record = run(name, sees, *options, "--format", "json").json
     assert record["scope"] == "text model of qwen3_vl"
-    assert record["left_out"] == [{"part": "vision encoder and projector", "parameters": None}]
+    assert record["left_out"] == [{"part": "vision encoder and projector", "parameters": None, "needed": "images"}]
     rows = list(csv.DictReader(io.StringIO(run(name, sees, *options, "--format", "csv").out)))
     assert {row["scope"] for row in rows} == {"text model of qwen3_vl"}
 

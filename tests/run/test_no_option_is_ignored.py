@@ -28,7 +28,7 @@ VALUES: dict[str, Any] = {
     "kv_dtype": "fp32",
     "cache_type_k": "q8_0",
     "cache_type_v": "q8_0",
-    "kv_rule": "full",
+    "kv_rule": "sglang",
     "state_dtype": "fp64",
     "prefill": 128,
     "gpu_memory_utilization": 0.5,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from archcalc.run.options import Options
 from archcalc.spec.workload import Workload
 
 GIB = 2**30
+T4 = DeviceFacts("NVIDIA T4", int(14.57 * GIB), "turing", "NVIDIA")
 H100, H200, RTX_3090 = (
-    DeviceFacts("NVIDIA H100 80GB", int(79.19 * GIB), "hopper"),
-    DeviceFacts("NVIDIA H200", int(139.8 * GIB), "hopper"),
+    DeviceFacts("NVIDIA H100 80GB", int(79.19 * GIB), "hopper", link="NVLink 4"),
+    DeviceFacts("NVIDIA H200", int(139.8 * GIB), "hopper", link="NVLink 4"),
     DeviceFacts("NVIDIA GeForce RTX 3090", int(23.58 * GIB), "ampere"),
 )
 
@@ -46,6 +49,41 @@ def test_what_vllm_prints(model: str, device: DeviceFacts, options: dict[str, An
     found = pool(model, device, **options)
     assert found.room / GIB == pytest.approx(gib, rel=0.02)
     assert found.tokens == pytest.approx(tokens, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("device", "options", "gib"),
+    [  # start-up logs off the H100: a Kaggle notebook, RTX 3090 over PCIe, A100 with FlashInfer's sampler
+        (T4, {"engine": "vllm@0.22.1", "precision": "fp16", "max_num_batched_tokens": 4096, "max_num_seqs": 1}, 4.22),
+        (T4, {"engine": "vllm@0.22.1", "precision": "fp16", "max_num_batched_tokens": 2048, "max_num_seqs": 1}, 4.37),
+    ],
+)
+def test_two_cards_over_pcie(device: DeviceFacts, options: dict[str, Any], gib: float) -> None:
+    options = {**options, "gpu_memory_utilization": 0.85, "enforce_eager": True, "tp": 2}
+    assert pool("qwen3-8b", device, seq=4096, **options).room / GIB == pytest.approx(gib, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("model", "seq", "engine", "tokens", "concurrency"),
+    [  # logs of 0.12 and 0.13: blocks // groups × block size, which is no more than half of what the pool holds
+        ("gpt-oss-20b", 16_384, "vllm@0.12", 155_584, 16.75),
+        ("gpt-oss-20b", 32_768, "vllm@0.12", 155_584, 19.2 * 7.12 / 15.37),
+    ],
+)
+def test_the_tokens_that_a_version_prints(model: str, seq: int, engine: str, tokens: int, concurrency: float) -> None:
+    """An RTX 3090 with 7.12 GiB for keys and values; the concurrency of the second from an RTX 5090 with 15.37."""
+    found = pool(model, RTX_3090, seq=seq, engine=engine, max_num_batched_tokens=2048, max_num_seqs=32)
+    scale = found.room / GIB / 7.12
+    assert found.tokens == pytest.approx(scale * tokens, rel=0.002)
+    assert found.concurrency == pytest.approx(scale * concurrency, rel=0.005)
+    newer = pool(model, RTX_3090, seq=seq, engine="vllm@0.21", max_num_batched_tokens=2048, max_num_seqs=32)
+    assert newer.tokens == pytest.approx(newer.concurrency * seq, rel=0.001)  # since 0.20.1
+
+
+def test_the_first_engine_reads_long_prompts_in_pieces() -> None:
+    """Chunked prefill is its default above 32,768 tokens: a longer prompt then takes less than a shorter one."""
+    whole, pieces = (pool("llama-3.1-8b", H100, seq=seq, engine="vllm@0.6") for seq in (32_768, 32_769))
+    assert pieces.room - whole.room > GIB
 
 
 def test_a_prompt_that_is_computed_at_once_leaves_less_to_the_cache() -> None:
@@ -81,6 +119,16 @@ def test_nothing_is_left_where_the_weights_do_not_fit() -> None:
     assert found.room < 0 and (found.tokens, found.max_requests, found.max_context) == (0, 0, 0)
 
 
+def test_an_encoder_of_images_is_said_to_take_of_the_pool(tmp_path: Path) -> None:
+    """profile_run of vLLM: the encoder is loaded and run, here neither is counted, so that no band is given."""
+    config = {**load("qwen3-4b").config, "model_type": "qwen3_vl_text"}
+    whole = {"model_type": "qwen3_vl", "text_config": config, "vision_config": {"model_type": "qwen3_vl", "depth": 24}}
+    (tmp_path / "config.json").write_text(json.dumps(whole), encoding="utf-8")
+    report = fit(load(str(tmp_path)), gpus=["h100"], engine="vllm")
+    assert "vLLM loads the vision encoder and projector too" in " ".join(str(one) for one in report.assumptions)
+    assert report.rows[0].pool and report.rows[0].pool_band is None
+
+
 def test_an_encoder_has_no_pool() -> None:
     report = fit(load("bert-base"), gpus=["h100"], engine="vllm")
     assert report.rows[0].pool is None and "KV pool" not in str(report)
@@ -93,7 +141,14 @@ def test_an_engine_runs_on_its_makers_devices_alone() -> None:
 
 @pytest.mark.parametrize("engine", ["sglang", "tensorrt-llm"])
 def test_other_engines_leave_less_for_activations_or_more(engine: str) -> None:
-    """On an H100 SGLang leaves 10 GiB free, TensorRT-LLM a tenth of what is free."""
+    """On an H100 SGLang takes 0.829 of what is free before loading, TensorRT-LLM 0.9 of what is free behind it."""
     found, weights = pool("llama-3.1-8b", H100, engine=engine), 2 * 8_030_261_248
-    room = {"sglang": H100.memory - 10 * GIB - weights - GIB // 2, "tensorrt-llm": 0.9 * (H100.memory - weights)}
+    room = {"sglang": 0.829 * (H100.memory - GIB // 2) - weights, "tensorrt-llm": 0.9 * (H100.memory - weights)}
     assert found.room == pytest.approx(room[engine], rel=0.1)
+
+
+def test_lmdeploy_takes_a_share_of_what_weights_leave() -> None:
+    """cache_max_entry_count is 0.8, of what is free behind weights; Qwen3-8B takes 9 MiB for a block of 64 tokens."""
+    found, free = pool("qwen3-8b", RTX_3090, engine="lmdeploy"), RTX_3090.memory - GIB // 2 - 2 * 8_190_735_360
+    assert found.room == pytest.approx(0.8 * free, abs=2)
+    assert 64 * found.bytes_per_token == 9 * 2**20

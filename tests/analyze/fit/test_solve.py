@@ -47,6 +47,13 @@ def test_a_straight_line_takes_four_evaluations() -> None:
     assert len(asked) == 6
 
 
+def test_a_size_below_that_needs_more_does_not_mislead() -> None:
+    """A step of 8,192 prompts of one token has more logits than one of eight prompts of 1,024."""
+    curve = Curve(lambda size: 60_000 // size + 10 * size)
+    curve.at(1024)
+    assert curve.at(1) > 20_000 and curve.largest(20_000, 32_768) == 1997
+
+
 def test_what_never_grows_has_no_bound() -> None:
     """And what is too large from the start has no size at all."""
     assert Curve(lambda size: 5).largest(5) == UNBOUNDED

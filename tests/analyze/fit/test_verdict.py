@@ -169,3 +169,30 @@ def test_an_offload_was_measured_by_nobody() -> None:
 def test_help_has_the_verdicts(run: Run) -> None:
     told = " ".join(run("fit", "--help", columns=140).out.split())
     assert all(words in told for words in ("fits, tight", "does not fit", "cannot say", "--check", "3 if archcalc"))
+
+
+MIXED = """
+scope:
+  part: text model
+  left_out: [{part: vision tower, needed: images}, {part: multi-token prediction, needed: drafts}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [  # which parts an engine loads is in its file; plain PyTorch is taken to run all of a model
+        (["--engine", "llama.cpp"], ""),
+        (["--engine", "vllm"], "vision tower"),
+        (["--engine", "plain"], "vision tower and multi-token prediction"),
+        (["--mode", "train"], "vision tower and multi-token prediction"),
+    ],
+)
+def test_a_part_that_an_engine_does_not_load_is_not_missing(
+    run: Run, write: Write, options: list[str], missing: str
+) -> None:
+    answer = run("fit", write(SMALL + MIXED, "mixed.yaml"), "--gpu", "80GB", *options, "--format", "json").json
+    (row,) = answer["rows"]
+    assert row["verdict"] == ("cannot say" if missing else "fits")
+    assert (f"not counted: {missing}" in row["why"]) is bool(missing)
+    notes = [note["text"] for note in answer["assumptions"] if "not loaded by" in note["text"]]
+    assert len(notes) == 2 - (bool(missing) + ("and" in missing))

@@ -84,5 +84,14 @@ def test_an_engine_s_share_of_a_device() -> None:
     assert room_of(engine, 1000, 5000) == 2500 - 1000
     assert room_of(engine, 1000, 1800) == -100
     parts = {"weights": 700, "kv_cache": 50, "state": 1, "draft_cache": 2, "activations": 200, "overhead": 100}
-    outside = 0 if engine.rules.graphs_in_share else engine.graphs(3)
-    assert beside_cache(engine, parts, 1, 3) == 1000 - outside
+    outside = engine.graphs_outside(3)
+    assert beside_cache(engine, parts, 3) == 1000 - outside
+
+
+def test_a_share_of_what_is_free_before_loading() -> None:
+    """SGLang: free after loading - (1 - share) · free before it; activations have to fit into what it leaves."""
+    engine = replace(deployed(engine="sglang").run.engine, share=0.8)
+    parts = {"weights": 700, "adapters": 20, "draft": 30, "kv_cache": 50, "activations": 200, "overhead": 100}
+    beside = beside_cache(engine, parts, 3)
+    assert room_of(engine, beside, 2000) == (1900 - 750) - (2000 - 100) // 5
+    assert required_by_engine(engine, beside, 50) == 100 + (750 + 50) / 0.8

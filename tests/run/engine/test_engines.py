@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from archcalc import InputError, load
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.engine.rules import Captures
 from archcalc.run.engine.running import running
 from archcalc.run.options import Options
 
@@ -22,7 +23,9 @@ GIB = 2**30
 
 
 def test_every_engine_can_be_read() -> None:
-    assert {"vllm", "sglang", "tensorrt-llm", "llama.cpp", "ollama", "mlx", "transformers", "plain"} <= set(known())
+    assert {"vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "ollama", "mlx", "transformers", "plain"} <= set(
+        known()
+    )
     assert all(engine(name).source for name in known())
 
 
@@ -30,7 +33,7 @@ def test_a_version_has_the_rules_before_later_changes() -> None:
     """gpu_memory_utilization is 0.92 since 0.20, and top-k by a kernel of its own since 0.17."""
     old, new = engine("vllm@0.16.0"), engine("vllm")
     assert (old.share, new.share) == (0.9, 0.92)
-    assert old.sampler and new.sampler and old.sampler.bytes_per_logit > new.sampler.bytes_per_logit
+    assert old.sampler[0].bytes_per_logit > new.sampler[0].bytes_per_logit
     assert engine("vllm@v0.9").version == "0.9"  # which comes before 0.20
 
 
@@ -45,10 +48,74 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
 
 
 @pytest.mark.parametrize(
+    ("version", "device", "gpus", "gib"),
+    [  # non-torch memory as start-up logs print it
+        ("0.19", {"link": "NVLink 4"}, 1, 0.25),  # H100: 0.24 to 0.26
+        ("0.19", {"link": "NVLink 4"}, 2, 2.1),  # H100: 2.07 to 2.21, buffers of a switch
+        ("0.18", {}, 4, 0.25),  # RTX 3090 over PCIe
+        ("0.16", {"link": "NVLink 4"}, 2, 0.54),  # H100
+        ("0.8.3", {"link": "NVLink 3"}, 4, 0.8),  # with the CUDA context, which counted before 0.9.1
+        ("0.7", {"link": "NVLink 3"}, 4, 0.4),  # A100: 0.34 to 0.43
+        ("0.7", {}, 16, 0.25),  # RTX 3090: 0.20 to 0.24
+        ("0.13", {"maker": "AMD"}, 1, 0.14 + 0.4),  # R9700
+        ("0.11.2", {"maker": "AMD"}, 1, 0.14 + 2),  # R9700 and MI300X: 1.1 to 3.1 GiB more than NVIDIA's
+        ("0.25", {"kind": "unified"}, 1, 0.25 + 2),  # GB10: the loader's page cache
+    ],
+)
+def test_memory_outside_of_tensors_follows_the_link(version: str, device: Any, gpus: int, gib: float) -> None:
+    asked = Options.of("memory", {"engine": f"vllm@{version}"})
+    found = running(replace(asked, device=DeviceFacts("a device", 80 * GIB, **device)), "transformer").runtime(gpus)
+    assert found == pytest.approx(gib * GIB, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("requests", "layers", "graphs", "largest", "gib"),
+    [  # two modes: of every captured batch up to twice the requests, and of those that decode; GiB as logs print them
+        (1024, 32, 51 + 51, 512, 0.91),  # Llama 3.1 8B on H100
+        (1024, 80, 51 + 51, 512, 1.79),  # Llama 3.3 70B
+        (256, 48, 51 + 35, 512, 1.18),  # Qwen2.5 14B on RTX A5000
+        (64, 32, 19 + 11, 128, 0.23),  # Llama 3.1 8B on RTX 4090
+        (64, 48, 19 + 11, 128, 0.32),  # Qwen3 30B-A3B on RTX 3090
+        (32, 40, 11 + 7, 64, 0.16),  # Qwen3 14B on RTX 4090
+    ],
+)
+def test_cuda_graphs_follow_the_batches_that_are_captured(
+    requests: int, layers: int, graphs: int, largest: int, gib: float
+) -> None:
+    assert Captures(most=512).graphs(8192, requests) == (largest, graphs)
+    asked = Options.of("memory", {"engine": "vllm", "max_num_seqs": requests})
+    assert running(asked, "transformer").graphs(layers) / GIB == pytest.approx(gib, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("version", "maker", "is_inside"),
+    [("0.19", "NVIDIA", False), ("0.20", "NVIDIA", True), ("0.25", "AMD", False), ("0.27", "AMD", True)],
+)
+def test_graphs_count_within_the_share_since_they_are_estimated(version: str, maker: str, is_inside: bool) -> None:
+    asked = Options.of("memory", {"engine": f"vllm@{version}"})
+    found = running(replace(asked, device=DeviceFacts("a device", 80 * GIB, maker=maker)), "transformer")
+    assert found.graphs(32) > 0 and (found.graphs_outside(32) == 0) is is_inside
+
+
+@pytest.mark.parametrize(
+    ("version", "maker", "each"), [("0.10", "NVIDIA", 12), ("0.10", "AMD", 36), ("0.12", "NVIDIA", 36)]
+)
+def test_the_sampler_of_a_device(version: str, maker: str, each: int) -> None:
+    """FlashInfer chose tokens on NVIDIA devices up to 0.11.0; torch.sort does it in 0.12."""
+    asked = Options.of("memory", {"engine": f"vllm@{version}"})
+    found = running(replace(asked, device=DeviceFacts("a device", 80 * GIB, maker=maker)), "transformer").sampler
+    assert found and found.bytes_per_logit == each
+
+
+@pytest.mark.parametrize(
     ("arguments", "fact"),
     [
         ("--engine vlm", "did you mean vllm"),
         ("--engine vllm@new", "no version"),
+        ("--engine tgi", "the nearest is --engine tensorrt-llm: both try a prefill step"),
+        ("--engine Text-Generation-Inference", "the nearest is --engine tensorrt-llm"),
+        ("--engine ktransformers", "the nearest is --engine sglang"),
+        ("--engine exllamav2", "the nearest is --engine plain"),
         ("--engine llama.cpp --kv-dtype fp8", "llama.cpp has no KV cache in fp8"),
         ("--engine llama.cpp --weights int4", "llama.cpp reads GGUF files, which hold no int4"),
         ("--engine ollama --weights fp8", "Ollama reads GGUF files, which hold no fp8"),
