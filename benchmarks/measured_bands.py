@@ -5,9 +5,10 @@ files(rows)    training.yaml and inference.yaml, as text
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from measured_classes import COVERED, FEWEST, SOURCES, Runs, band, classes
+from measured_classes import COVERED, FEWEST, SOURCES, Measured, Runs, band, classes
 from measured_devices import UNNAMED
 from measured_rows import Row
 
@@ -20,6 +21,10 @@ HEAD = """\
 # memory. Of `dated` classes the code was named with the month that it ran in. Printed by
 # benchmarks/accuracy.py --bands, those with --dated.
 classes:"""
+PARTS_HEAD = """\
+# Engines that print each part of their memory: the same of weights, cache (with recurrent states) and compute buffer.
+parts:"""
+PRINTED = {"file": "weights", "cache": "cache", "state": "cache", "compute": "compute"}  # quantities that are parts
 WIDEST = 1.0  # a wider band says nothing
 FILES = {
     "training.yaml": ("train", "measured peaks of training", "code"),
@@ -29,13 +34,29 @@ FILES = {
 
 def files(rows: Iterable[Row], *, dated: bool) -> dict[str, str]:
     """By the name of the file."""
+    rows = list(rows)
     found = classes(rows)
-    return {name: _file(mode, what, runner, found, dated=dated) for name, (mode, what, runner) in FILES.items()}
+    texts = {name: _file(mode, what, runner, found, dated=dated) for name, (mode, what, runner) in FILES.items()}
+    texts["inference.yaml"] += "\n".join(("", PARTS_HEAD, *_parts(rows)))
+    return texts
 
 
 def _file(mode: str, what: str, runner: str, found: list[Runs], *, dated: bool) -> str:
     head = HEAD.format(what=what, runner=runner, covered=COVERED, fewest=FEWEST, sources=SOURCES)
     return "\n".join((head, *sorted(_entries((runs for runs in found if runs.of[0] == mode), dated=dated))))
+
+
+def _parts(rows: Iterable[Row]) -> Iterator[str]:
+    """Of figures that engines print of one part of their memory."""
+    found: dict[tuple[str, str], list[Measured]] = defaultdict(list)
+    for row in rows:
+        if row.quantity in PRINTED and row.typed_error is not None:
+            found[row.run["runner"], PRINTED[row.quantity]].append((row.source, abs(row.typed_error)))
+    for (runner, part), measured in sorted(found.items()):
+        stated = band(measured)
+        if stated is not None:
+            numbers = f"band: {stated * 100:.0f}, runs: {len(measured)}, sources: {len({one for one, _ in measured})}"
+            yield f"  - {{runner: {runner}, part: {part}, {numbers}}}"
 
 
 def _entries(found: Iterable[Runs], *, dated: bool) -> Iterator[str]:

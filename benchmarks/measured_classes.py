@@ -1,7 +1,7 @@
 """Classes of runs: mode, code or engine, kind of device, way of sharding; and what their answers are worth.
 
-A band is as wide as it takes: `within` is the smallest multiple of the error that four of five runs stay within, such
-that four of five runs of a source that was left out stay within what the others' errors make of it.
+A band is as wide as it takes: the error that four of five runs stay within, or the smallest multiple of it such that
+four of five runs of a source that was left out stay within what the others' errors make of it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def band(measured: Sequence[Measured]) -> float | None:
     """As a fraction, in whole percents; None of fewer runs or sources than a band can be told of."""
     if len(measured) < FEWEST or len({source for source, _ in measured}) < SOURCES:
         return None
-    tried = (step / STEPS for step in range(1, STEPS * WIDEST + 1))
+    tried = (step / STEPS for step in range(STEPS, STEPS * WIDEST + 1))
     multiple = next((each for each in tried if _share(held_out(measured, each)) >= COVERED), WIDEST)
     return ceil(100 * multiple * _usual(measured) - ALIKE) / 100
 

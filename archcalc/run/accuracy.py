@@ -2,7 +2,8 @@
 was from that of transformers' own classes: presets/accuracy.
 
 A class is code or engine × kind of device × way of sharding, with at least eight compared runs, as
-benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band.
+benchmarks/accuracy.py prints them from the answers to real cases. An engine that prints each part of its memory has a
+band of each (`parts`), and an answer the band of its own parts together. Any other run has no band.
 
     compared("roberta", "bf16", recompute=False, lora=False).sentence()
 
@@ -13,8 +14,10 @@ blocks of an allocator are on neither side: what is compared are the bytes of te
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
@@ -30,6 +33,15 @@ OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured r
 FAR = 10  # percent: what is further off is not called equal
 ROUNDED = 0.01  # percent: as the file is, so that nothing is said to be nearer
 DATA = data_root() / "accuracy" / "code.json"
+PRINTED = {  # parts of an answer, as engines print them
+    "weights": "weights",
+    "kv_cache": "cache",
+    "state": "cache",
+    "activations": "compute",
+    "logits": "compute",
+    "temporary": "compute",
+    "buffers": "compute",
+}
 SHARDING = {
     "one": "on one GPU",
     "tensor": "under tensor parallelism",
@@ -54,12 +66,24 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class MeasuredPart:
+    """A part of what an engine prints at its start: the error, in percent, that four of five figures stay within."""
+
+    runner: str
+    part: str  # weights, cache, compute
+    band: int
+    runs: int
+    sources: int
+
+
+@dataclass(frozen=True)
 class Band:
     """The stated error of an answer, in percent, and what earned it."""
 
     percent: int
     runs: int
     of: str
+    compared: str = "measured runs of this class"
 
     @property
     def fraction(self) -> float:
@@ -70,13 +94,13 @@ class Band:
         return {"band": self.fraction, "runs": self.runs, "class": self.of}
 
     def assumption(self) -> Assumption:
-        text = f"± {self.percent} % ({self.runs} measured runs of this class: {self.of})"
+        text = f"± {self.percent} % ({self.runs} {self.compared}: {self.of})"
         return Assumption(Topic.ESTIMATE, text, self.percent)
 
 
-def band(run: Run) -> Band | None:
-    """The band of a run on its kind of device, the widest of the classes that it may belong to; None where no such runs
-    were measured."""
+def band(run: Run, parts: Callable[[], Mapping[str, int]]) -> Band | None:
+    """The band of a run on its kind of device, the widest of the classes that it may belong to; without such a class,
+    that of what is there by then, in bytes, where an engine prints it part by part. None where nothing was measured."""
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = class_of(run)
@@ -89,12 +113,25 @@ def band(run: Run) -> Band | None:
     here = [each for each in alike if each.devices == run.devices]
     enough = [each for each in here or alike if each.runs >= FEWEST]
     if not enough:
-        return None
+        known = [MeasuredPart(**each) for each in file.get("parts") or () if each["runner"] == runner]
+        return _of_parts(known, parts()) if known and sharding == "one" else None
     most, times, outside = max(enough, key=lambda each: each.band), 1, ""
     if run.devices and not here:
         times, outside = WIDER, f"; {WIDER} times as wide, since this kind of device is not among them"
     words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
     return Band(times * most.band, most.runs, words)
+
+
+def _of_parts(known: list[MeasuredPart], sizes: Mapping[str, int]) -> Band | None:
+    """Each part with its own error, the runtime's overhead with the whole of it; None with a part of another kind."""
+    errors = {each.part: each.band for each in known}
+    printed = {part: size for part, size in sizes.items() if size and part != "overhead"}
+    if not printed or any(PRINTED.get(part) not in errors for part in printed):
+        return None
+    off = sum(size * errors[PRINTED[part]] for part, size in printed.items()) + 100 * sizes["overhead"]
+    listed = ", ".join(f"{each.part} ± {each.band} %" for each in known)
+    words = f"{known[0].runner}, whose log prints each part: {listed}"
+    return Band(ceil(off / sum(sizes.values())), sum(each.runs for each in known), words, "figures")
 
 
 def not_compared(run: Run) -> Assumption:

@@ -5,19 +5,17 @@ Help lists them in this order, by group. This file is loaded to print help, so i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from archcalc.core.precision import SPELLINGS
 from archcalc.run import option_words as words
-from archcalc.run.commands import BYTES, CAPACITY, DEVICE, MEASURED, PARAMETERS, WORK
-from archcalc.run.option_values import cache_formats, filed, parts, precisions, ram, weight_formats
-from archcalc.run.option_values import measured as measured_size
+from archcalc.run.base_options import BaseOptions
+from archcalc.run.commands import BYTES, CAPACITY, PARAMETERS
+from archcalc.run.option_values import cache_formats, filed, parts, ram
 from archcalc.run.option_words import INFERENCE, TRAIN
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
-from archcalc.spec.sizes import Sizes
 
 training = partial(option, group="training", modes=TRAIN)
 training_bytes = partial(training, about=(BYTES,))
@@ -30,73 +28,8 @@ method_option = partial(option, group="methods", modes=TRAIN, about=(BYTES,))
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # which `Options` has; making them takes time
-class AllOptions:
+class AllOptions(BaseOptions):
     """None if not given."""
-
-    mode: str = option(
-        "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
-        word,
-        choices=words.MODES,
-    )
-    sizes: Sizes = field(default_factory=Sizes)
-    precision: str | None = option(
-        "Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. Inference: activation dtype; also the "
-        "weight dtype unless --weights is given.",
-        word,
-        spellings=SPELLINGS,
-        example="bf16",
-        metavar="NAME",
-        values=precisions,
-        also=("dtype", "torch_dtype"),
-    )
-    weights: str | None = option(
-        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
-        word,
-        metavar="FORMAT",
-        values=weight_formats,
-        also=("quantization", "weight_dtype"),
-        example="int4",
-        unset="as stored",
-    )
-    attention: str | None = option(
-        "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
-        word,
-        choices=words.ATTENTION,
-        also=("attn_implementation", "attention_backend"),
-    )
-    causal: str | None = option(
-        "Under a causal mask, count all attention scores, or only the unmasked ones.",
-        word,
-        choices=words.CAUSAL,
-        about=(WORK,),
-        unset="full",
-    )
-    tokens: int | None = option(
-        "FLOPs of training on this many tokens, beside the 6ND rule.",
-        size,
-        metavar="SIZE",
-        modes=TRAIN,
-        about=(WORK,),
-        also=("train_tokens",),
-    )
-    gpu: str | None = option(
-        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed; here: this machine.",
-        text,
-        metavar="NAME",
-        about=(DEVICE,),
-        example="rtx-4090",
-    )
-    overhead: int | None = option(
-        "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.", memory_size, about=(BYTES,)
-    )
-    measured: tuple[str, int] | None = option(
-        "What your run took on a GPU, such as 21.3GiB by nvidia-smi, or PyTorch's own counts: allocated:18.2GiB, "
-        "reserved:19GiB. Says what may explain the difference, and adds it to every other size.",
-        measured_size,
-        metavar="[COUNTER:]BYTES",
-        about=(MEASURED,),
-        example="allocated:21.3GiB",
-    )
 
     optimizer: str | None = training_bytes(
         "Optimizer: {values}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +60,20 @@ def test_the_file_has_the_form_that_archcalc_reads() -> None:
     (entry,) = yaml.safe_load(written["training.yaml"])["classes"]
     assert Entry(**entry) == Entry("torchtitan", "datacenter", "fsdp", entry["band"], runs=10, sources=2)
     assert yaml.safe_load(written["inference.yaml"])["classes"] is None
+
+
+def test_parts_that_an_engine_prints_have_bands_of_their_own() -> None:
+    """Of ten compute buffers four of five are within 4 %, of either source."""
+    log = {"kind": "llamacpp_load_log", "parallelism": None}
+    answer = {
+        number: Answer("archcalc memory one", 100.0 * (1 + error), None, "llama.cpp")
+        for number, (_, error) in enumerate(TEN)
+    }
+    rows = [row(number, 0, quantity="compute", typed=said) for number, said in answer.items()]
+    written = files([replace(one, case={**one.case, **log}) for one in rows], dated=False)
+    assert yaml.safe_load(written["inference.yaml"])["parts"] == [
+        {"runner": "llama.cpp", "part": "compute", "band": 4, "runs": 10, "sources": 2}
+    ]
 
 
 def test_classes_say_how_many_answers_are_within_their_band() -> None:

@@ -86,7 +86,7 @@ def test_other_engines() -> None:
         "batch": 1,
     }
     mlx |= {"flags": {"engine": "MLX (mlx-lm)", "prefill_step_size": 512}, "measured": {"peak_memory": 2, "unit": "GB"}}
-    assert typed(**mlx) == "memory 'Llama 3.2 1B' --seq 2048 --engine mlx --weights int4 --prefill 512"
+    assert typed(**mlx) == "memory 'Llama 3.2 1B' --seq 2048 --engine mlx --weights 4bit --prefill 512"
     lmdeploy = {
         "kind": "lmdeploy_startup",
         "model": "qwen3-8b",

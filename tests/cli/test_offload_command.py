@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 SMALL = ("--mode", "decode", "--context", "64")
 EXPERTS = 48 * 128 * 3 * 2048 * 768 * 2  # of Qwen3-30B-A3B, in bytes
-IN_HOST = EXPERTS + 151_936 * 2048 * 2
+TOKENS = 64 + 1
+BUFFER = TOKENS * (256 * 2 + 2 * 2048 * 4)  # llama.cpp's on the host: a mask of a page of positions, two tensors
+IN_HOST = EXPERTS + 151_936 * 2048 * 2 + BUFFER
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ VALUES: dict[str, Any] = {
     "weights": "q8_0",
     "attention": "eager",
     "overhead": "3GiB",
+    "measured": "30GiB",
     "batch": 3,
     "seq": 1024,
     "context": 1024,

@@ -27,7 +27,7 @@ SHARE = 1 if os.environ.get("ARCHCALC_ALL") else 8
 
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "elsewhere", "tensors", "source", "pretrained"}
 STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
-SCOPE = {"scope", "part", "left_out", "notes"}  # which part of a larger model is counted
+SCOPE = {"scope", "part", "left_out", "needed", "notes"}  # which part of a larger model is counted
 SAID_OF_A_MODEL = {"name", "transformers", "precision", "batch", "seq"} | PUBLISHED | STORED | SCOPE
 
 

@@ -89,6 +89,7 @@ def _judged(placed: Placed) -> Row:
         here = replace(here, capacity=sum(part.room.capacity for part in parts))
     elif length and deployment.run.engine.fills_device and cache_bytes(deployment, request.sizes):
         pool = kv_pool(request, length, device.capacity)
+    printed = () if parts else startup(request, pool)
     return Row(
         gpu=placed.group.name,
         room=here,
@@ -97,7 +98,7 @@ def _judged(placed: Placed) -> Row:
         devices=placed.group.count,
         parts=tuple(parts),
         pool=pool,
-        startup=() if parts else startup(request, pool),
+        startup=printed,
         host_capacity=host,
         host_missing=0 if host is None else max(request.report.host_bytes - host, 0),
     )

@@ -33,7 +33,7 @@ def host_bytes(request: Request) -> int:
 
 def measured(request: Request) -> Band | None:
     """The error of what is said to be needed; None where no such runs were measured."""
-    return band(request.deployment.run)
+    return band(request.deployment.run, lambda: peak(request.deployment, request.sizes).parts)
 
 
 def needed_parts(request: Request) -> list[LeftOut]:
@@ -47,7 +47,7 @@ def needed_parts(request: Request) -> list[LeftOut]:
 
 def room(request: Request, device: Device) -> Room:
     """The memory of a device, with the error of what is said to be needed there."""
-    error, parts = band(request.deployment.run), needed_parts(request)
+    error, parts = measured(request), needed_parts(request)
     missing = [listed(parts)] if parts else []
     if not request.network.spec.is_computed:
         missing.append("activations and KV cache, since a list of tensors does not describe the computation")

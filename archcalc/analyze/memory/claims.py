@@ -28,10 +28,11 @@ class Claims:
 NOTHING_CLAIMED = Claims(None, None)
 
 
-def claims_of(run: Run, model: Network) -> Claims:
-    """With code: training by transformers' classes, in bf16 and fp32, with checkpointing, with adapters."""
+def claims_of(run: Run, model: Network, parts: dict[str, int]) -> Claims:
+    """With code: training by transformers' classes, in bf16 and fp32, with checkpointing, with adapters. `parts` are
+    the bytes of the peak."""
     with_code = None
     if run.trains and run.code.name == TRANSFORMERS and not run.format.is_quantised:
         precision = "fp32" if run.activations == "fp32" else "bf16"
         with_code = compared(model.model_type, precision, recompute=run.recompute == "block", lora=bool(run.lora))
-    return Claims(with_code, band(run))
+    return Claims(with_code, band(run, lambda: parts))

@@ -135,7 +135,8 @@ class MemoryReport(RunReport):
         return self.growth.value if self.growth else None
 
     def beneath(self) -> Sequence[str]:
-        return [*(self.measured.lines() if self.measured else ()), *([self.marginals.line()] if self.marginals else ())]
+        found = self.measured.lines() if self.measured else []
+        return [*found, self.marginals.line()] if self.marginals else found
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step; then what is in host RAM or elsewhere,
@@ -234,6 +235,7 @@ class MemoryReport(RunReport):
     def facts(self) -> dict[str, Any]:
         trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
         offloaded = self.host.record() if self.host else {}
+        measured = self.measured.record() if self.measured else None
         band, on_device = self.band.fraction if self.band else None, dict[str, Any]()
         if self.device:
             found = self.device.value
@@ -248,7 +250,7 @@ class MemoryReport(RunReport):
             "claims": self.claims.record(),
             **on_device,
             **offloaded,
-            **given(measured=self.measured.record() if self.measured else None),
+            **given(measured=measured),
             "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},

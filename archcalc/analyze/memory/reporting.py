@@ -36,7 +36,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     forward = root
     if run.trains:  # of the model itself: training libraries add casts and copies of their own
         forward = network.build(replace(on_one_gpu(run, work), mode="forward"))
-    claims, choices = claims_of(run, network), shown_choices(run, network, forward)
+    claims, choices = claims_of(run, network, found.parts), shown_choices(run, network, forward)
     given_out, width = outputs(forward, run.plan.size), BYTES[run.activations]
     layers = rows(root, parameters, step.schedule, step.cache, given_out, width)
     table = kind_of(layers, trains=run.trains) if depth and not timeline else ""

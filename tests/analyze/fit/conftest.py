@@ -14,4 +14,4 @@ BANDS = {"infer": 5, "prefill": 5, "decode": 5, "train": 3}  # percent
 def bands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every run that offloads nothing."""
     found = {mode: Band(percent, 8, "any") for mode, percent in BANDS.items()}
-    monkeypatch.setattr(need, "band", lambda run: found[run.mode] if run.said.isdisjoint(OFFLOADED) else None)
+    monkeypatch.setattr(need, "band", lambda run, parts: found[run.mode] if run.said.isdisjoint(OFFLOADED) else None)
