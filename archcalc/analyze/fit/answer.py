@@ -53,8 +53,8 @@ def fitted(
     compared = None
     if options.measured:
         first = placed[0].request
-        compared = against(first.report, options.measured, first.deployment.run.engine)
-        placed = placed_on(model, replace(options, shift=compared.shift), groups, are_named=bool(gpus))
+        compared = against(first.deployment, first.sizes, first.report)
+        placed = placed_on(model, compared.applied(options), groups, are_named=bool(gpus))
     request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()
     if verdicts_alone:

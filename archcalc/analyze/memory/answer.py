@@ -63,11 +63,12 @@ def memory(model: Network, options: Options, *, depth: int | None = None, timeli
 
     depth = depth or (USUAL_DEPTH if model.resolved.lengths else EVERY_DEPTH)
     placed = on_named_device(model, options)
-    found = report(deploy(model, placed), options.sizes, depth=depth, timeline=timeline)
+    deployment = deploy(model, placed)
+    found = report(deployment, options.sizes, depth=depth, timeline=timeline)
     if not options.measured:
         return found
     from archcalc.analyze.memory.measured import against
 
-    compared = against(found, options.measured, deploy(model, placed).run.engine)
-    shifted = deploy(model, replace(placed, shift=compared.shift))
-    return replace(report(shifted, options.sizes, depth=depth, timeline=timeline), measured=compared)
+    compared = against(deployment, options.sizes, found)
+    applied = deploy(model, compared.applied(placed))
+    return replace(report(applied, options.sizes, depth=depth, timeline=timeline), measured=compared)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
-from archcalc.analyze.memory.measured import Compared
+from archcalc.analyze.memory.measured_run import Compared
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
 from archcalc.analyze.memory.tables import BOTH_SIZES, part_table
@@ -110,6 +110,11 @@ class MemoryReport(RunReport):
         return self.required_bytes - self.parts["overhead"]
 
     @property
+    def _shift(self) -> int:
+        """What a measured run took beyond all that is counted; a part of the overhead."""
+        return self.measured.shift if self.measured else 0
+
+    @property
     def host_bytes(self) -> int:
         """Host RAM of what is offloaded, of all GPUs together."""
         return self.host.bytes if self.host else 0
@@ -122,8 +127,11 @@ class MemoryReport(RunReport):
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
         where = "of RAM" if self.kind == CPU else where
         about = "about " if self.estimates or self.device else ""
-        size, beside = self.required_bytes, self.parts["overhead"]
+        size, beside = self.required_bytes, self.parts["overhead"] - self._shift
         apart = f"{decimal_bytes(self.own_bytes)} + {decimal_bytes(beside)} overhead = " if beside else ""
+        if self._shift:
+            sign = "−" if self._shift < 0 else "+"
+            apart = f"{apart.removesuffix('= ')}{sign} {decimal_bytes(abs(self._shift))} as measured = "
         exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"
         within = f" · ± {self.band.percent} %" if self.band else ""
         host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
@@ -169,8 +177,9 @@ class MemoryReport(RunReport):
                 sizes[f"not in use, {stream.name.lower().replace('_', '-')} stream"] = size
         else:
             sizes["outside the engine's share"] = self.outside
-        found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"]
+        found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"] - self._shift
         last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
+        last += [Line(("as measured", self._shift, self._shift, None))] if self._shift else []
         return found._replace(lines=(*found.lines, *last))
 
     def columns(self) -> tuple[Column[Row], ...]:
