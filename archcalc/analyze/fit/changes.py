@@ -72,6 +72,13 @@ ADAPTERS = (
 )
 FROZEN = (Change("QLoRA", 10, "frozen weights in 4 bits", {"weights": "nf4"}, needs="is_wide_decoder"),)
 
+ALL_OF_IT = {"gpu_memory_utilization": 0.95}
+FEW_AT_ONCE = {**ALL_OF_IT, "max_num_seqs": 16}
+SERVING = (  # of an engine that fills a share of the device
+    Change("a larger share", 1, "next to nothing is left to other programs", ALL_OF_IT, exact=True),
+    Change("and few requests at once", 3, "16 requests at a time", FEW_AT_ONCE, exact=True),
+    Change("and no CUDA graphs", 5, "slower decoding", {**FEW_AT_ONCE, "enforce_eager": True}, exact=True),
+)
 INFERENCE: tuple[Axis, ...] = (
     FLASH,
     (
@@ -100,6 +107,8 @@ def _keeping(request: Request, facts: Facts) -> Iterator[Axis]:
             yield FROZEN
         return
     yield from INFERENCE
+    if facts.serves:
+        yield tuple(_besides(request, SERVING))
     rungs = ladder(facts.engine, facts.kind)
     yield tuple(_rung("cache", "kv_dtype", rung) for rung in rungs.kv if rung.bits < facts.cache_bits)
     yield tuple(_rung("weights", "weights", rung) for rung in rungs.weights if rung.bits < facts.bits)
@@ -107,6 +116,14 @@ def _keeping(request: Request, facts: Facts) -> Iterator[Axis]:
     parts = [most * part // QUARTERS for part in range(QUARTERS - 1, 0, -1)]
     if all(parts):
         yield tuple(with_layers(request, part) for part in parts)
+
+
+def _besides(request: Request, changes: Axis) -> Iterator[Change]:
+    """The same without what was given: that stays."""
+    for one in changes:
+        left = {name: value for name, value in one.options.items() if name not in request.options.given}
+        if left:
+            yield replace(one, options=left)
 
 
 def _rung(what: str, option: str, rung: Rung) -> Change:

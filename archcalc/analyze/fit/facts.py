@@ -33,6 +33,7 @@ class Facts:
     weighs: bool  # whether weights are much of what training needs
     bits: int  # of a weight as it is stored, on average: what has 4.5 is of the 4-bit formats
     cache_bits: int  # of keys or values, the wider; none where each was given a format, and so is not to be changed
+    serves: bool  # whether an engine was named that fills a share of the device
     has_host: bool  # whether the host's memory is another than the device's, and the engine uses it
     deals_out_layers: bool  # whether the engine computes some layers on the CPU
 
@@ -70,6 +71,7 @@ def facts(request: Request, devices: Iterable[Device]) -> Facts:
         weighs=options.trains and parameters.weights * NOTABLE > required(request),
         bits=8 * parameters.states["weights"] // max(elements, 1),
         cache_bits=max((int(each.bits_per_weight) for each in formats if each), default=0),
+        serves=serves,
         has_host=has_host,
         deals_out_layers=has_host and by_layers and decodes,
     )

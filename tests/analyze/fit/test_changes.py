@@ -26,6 +26,7 @@ NOTHING = Facts(
     weighs=False,
     bits=0,
     cache_bits=0,
+    serves=False,
     has_host=False,
     deals_out_layers=False,
 )

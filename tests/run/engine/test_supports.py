@@ -197,7 +197,7 @@ def test_remedies_offer_what_runs_on_the_device(
 ) -> None:
     """A KV cache in fp8 halves 2 × 28 layers × 4 heads × 128 × 2 bytes a token, which is enough on both cards; one of
     compute capability 7.5 does not run it."""
-    monkeypatch.setattr(need, "band", lambda run: Band(5, 8, "any"))
+    monkeypatch.setattr(need, "band", lambda run, parts: Band(5, 8, "any"))
     sizes = ("--batch", str(batch), "--seq", "4k")
     found = run("fit", "qwen2.5-7b", "--engine", "vllm", *sizes, "--gpu", card, "--format", "json").json["remedies"]
     options = [one["option"] for one in found]
