@@ -1,0 +1,154 @@
+"""Which tensors of a run are as large as an allocation that failed.
+
+A size cannot tell what it was: several tensors may have it. The likeliest are first: those of the phase that a
+traceback names, then those before which about as much is allocated as the log says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from archcalc.analyze.fit.startup import COMPUTED
+from archcalc.analyze.memory.peak import Peak, played
+from archcalc.analyze.oom.reading import Figured, Log
+from archcalc.core.ir import Tensor
+from archcalc.core.precision import BYTES
+from archcalc.simulate.allocator import segment
+from archcalc.simulate.events import Change, Event
+from archcalc.simulate.nodes import Step
+
+WORDS = {"contract": "matrix product", "append": "key cache", "append_values": "value cache"}
+BUFFERS = {"weights": ("weights",), "KV cache": ("kv_cache",), "recurrent state": ("state",), "compute buffer": COMPUTED}
+NEAR = 0.05  # of a compute buffer, which is an estimate
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tensor, or all of a kind that one allocation holds; `low` and `high` is what is allocated before it, in the
+    first and in the last of all times."""
+
+    what: str
+    path: str
+    phase: str
+    bytes: int
+    tensor: Tensor | None = field(default=None, repr=False, compare=False)
+    times: int = 1
+    low: int = 0
+    high: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.tensor.shape if self.tensor else ()
+
+    @property
+    def sizes(self) -> str:
+        """`batch 4 × seq 2,048 × vocab 128,256`."""
+        axes = self.tensor.axes if self.tensor else ()
+        names = ("·".join(dim.name for dim in axis) for axis in axes)
+        return " × ".join(f"{name} {size:,}" for name, size in zip(names, self.shape, strict=True))
+
+    @property
+    def dtype(self) -> str:
+        """By the bytes of an element; nothing where a tensor is divided or packed."""
+        each = self.bytes / prod(self.shape) if self.shape else 0
+        return next((name for name, size in BYTES.items() if size == each), "")
+
+    def before(self, allocated: int) -> int:
+        """What is allocated before it, at the time that is nearest to so many bytes."""
+        return min(max(allocated, self.low), self.high)
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        own = {"what": self.what, "path": self.path or "model", "phase": self.phase, "bytes": self.bytes}
+        beside = {"shape": list(self.shape), "dims": self.sizes, "dtype": self.dtype, "times": self.times}
+        return {**own, **beside, "allocated_before": [self.low, self.high]}
+
+
+def candidates(peak: Peak, log: Log) -> list[Candidate]:
+    """The likeliest first; none where the log names no allocation."""
+    tried = log.figures.get("tried")
+    if tried is None:
+        return []
+    if log.buffers:
+        return [one for one in _buffers(peak) if abs(one.bytes - tried.value) <= max(tried.half, NEAR * one.bytes)]
+    found: dict[Candidate, Candidate] = {}
+    for one in (*_events(peak), *_states(peak)):
+        if _is_as_large(one.bytes, tried):
+            key = replace(one, times=1, low=0, high=0)
+            there = found.get(key)
+            found[key] = _joined(there, one) if there else one
+    allocated = log.get("allocated")
+    return sorted(
+        found.values(), key=lambda one: (one.phase != log.phase, abs(one.before(allocated) - allocated), -one.bytes)
+    )
+
+
+def _is_as_large(size: int, tried: Figured) -> bool:
+    """As it is, or as PyTorch's allocator asks a device for it, up to the digits of the message."""
+    return any(abs(one - tried.value) <= tried.half for one in (size, segment(size)))
+
+
+def _joined(first: Candidate, other: Candidate) -> Candidate:
+    low, high = min(first.low, other.low), max(first.high, other.high)
+    return replace(first, times=first.times + other.times, low=low, high=high)
+
+
+def _events(peak: Peak) -> Iterator[Candidate]:
+    """Every allocation of a step."""
+    step = played(peak.deployment, peak.sizes).step
+    ops = {one.number: one for one in step.schedule.steps()}
+    start = sum(size for part, size in step.start.items() if part != "overhead")
+    found, _ = _levels(step.changes, start)
+    for change, times, low, high in found:
+        yield Candidate(*_named(change, ops.get(change.number)), times, low, high)
+
+
+def _named(change: Change, step: Step | None) -> tuple[str, str, str, int, Tensor | None]:
+    """What it holds: the output of an op, a gradient, or what the op needs besides."""
+    tensor, phase, path = change.block.what, change.phase, change.module.path
+    kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " ")) if step else "buffer"
+    shown = tensor if isinstance(tensor, Tensor) else None
+    if step and shown is None and phase == "backward" and change.bytes % max(int(step.output.tensor.size), 1) == 0:
+        shown = step.output.tensor
+    is_gradient = phase == "backward" and not isinstance(tensor, Tensor)
+    what = f"gradient at {kind}" if is_gradient else kind
+    return f"logits, {what}" if change.part == "logits" else what, path, phase, change.bytes, shown
+
+
+Allocated = tuple[Change, int, int, int]  # how many times, and what is allocated before the first and the last
+
+
+def _levels(events: Iterable[Event], level: int) -> tuple[list[Allocated], int]:
+    """All allocations, and what is allocated behind them: a loop grows evenly."""
+    found: list[Allocated] = []
+    for event in events:
+        if isinstance(event, Change):
+            found += [(event, 1, level, level)] if event.bytes > 0 else []
+            level += event.bytes
+            continue
+        inside, behind = _levels(event.changes, level)
+        grown, more = behind - level, event.times - 1
+        found += [(one, times * event.times, low, high + grown * more) for one, times, low, high in inside]
+        level += grown * event.times
+    return [(one, times, min(low, high), max(low, high)) for one, times, low, high in found], level
+
+
+def _states(peak: Peak) -> Iterator[Candidate]:
+    """Weights as they are loaded, optimizer states as the first step makes them: most optimizers keep two."""
+    for held in peak.deployment.parameters.held:
+        path, weights, states = held.param.owner.path, held.weights // held.copies, held.optimizer // held.copies
+        sizes = (("weight", "loading", weights, 1), ("master weight", "loading", held.master // held.copies, 1))
+        for what, phase, size, each in (*sizes, ("optimizer state", "step", states // 2, 2)):
+            if size:
+                yield Candidate(what, path, phase, size, held.param, each * held.copies)
+
+
+def _buffers(peak: Peak) -> Iterator[Candidate]:
+    """Of a program that allocates all tensors of a kind at once."""
+    for what, parts in BUFFERS.items():
+        size = sum(peak.parts[part] for part in parts)
+        if size:
+            yield Candidate(what, "", "loading", size)

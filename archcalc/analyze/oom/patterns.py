@@ -1,0 +1,116 @@
+"""Lines of a program's log as data (presets/logs), and what each says of a run.
+
+    "Tried to allocate {size}"                   a figure: a number with its unit
+    "{gpu} KV buffer size = {size}"              of a buffer on a device, and not in host RAM
+    "K size: {size}, V size: {size}"             the sum of both
+    "max_seq_len={count}"                        a value of the run
+    {line: ".backward(", value: train}           a value that is not written, where the line is there
+
+`…` stands for anything in between. A space may be a line break: terminals wrap what people copy. Every repeat has a
+bound, so that no text takes long.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from archcalc.analyze.oom.figures import FIGURES
+from archcalc.spec import paths
+from archcalc.spec.data_files import node
+from archcalc.spec.node import Node
+
+KINDS = {
+    "size": r"(\d{1,15}(?:[.,]\d{1,4})?\s{0,9}(?:bytes|[KMGT]i?B))",
+    "count": r"(\d{1,3}(?:,\d{3}){1,5}|\d{1,15})",
+    "number": r"(\d{1,15}(?:\.\d{1,9})?)",
+    "word": r"([\w.+-]{1,40})",
+    "text": r"([^'\",()\n]{1,200})",
+    "version": r"(\d{1,6}(?:\.\d{1,6}){0,2})",
+    "gpu": r"(?!CPU)(?!\w{0,40}Host)\w{1,40}",
+}
+SPACE, BETWEEN = r"\s{1,40}", r"[\s\S]{0,400}?"
+_PIECES = re.compile(rf"{{({'|'.join(KINDS)})}}|(…)|(\s+)|([^{{…\s]+|{{)")
+
+
+@cache
+def compiled(line: str) -> re.Pattern[str]:
+    """A line as a regular expression, in which a word is a whole one."""
+    found = ""
+    for kind, gap, space, text in _PIECES.findall(line):
+        found += KINDS.get(kind) or (gap and BETWEEN) or (space and SPACE) or re.escape(text)
+    return re.compile(rf"(?<!\w){found}" if line[:1].isalnum() or line[:1] == "{" else found)
+
+
+def _as_lines(value: Any) -> Any:
+    """A list is short for its lines."""
+    return {"lines": value} if isinstance(value, list) else value
+
+
+def _as_value(value: Any) -> Any:
+    return {"line": value} if isinstance(value, str) else value
+
+
+def _known(value: dict[str, Any]) -> dict[str, Any]:
+    unknown = value.keys() - FIGURES.keys()
+    if unknown:
+        raise ValueError(f"no figure is called {min(unknown)}; those that are: {', '.join(FIGURES)}")
+    return value
+
+
+class Value(Node):
+    """A line with a value in it, or with one that it stands for."""
+
+    line: str
+    value: str = ""
+
+
+class Figure(Node):
+    """The last that a line says, or of several devices the sum or the largest."""
+
+    lines: list[str]
+    take: Literal["last", "sum", "most"] = "last"
+
+
+class Choice(Node):
+    """An option of the run: the first line that is there; `over` is the option that it is divided by."""
+
+    lines: list[Annotated[Value, BeforeValidator(_as_value)]]
+    over: str = ""
+
+
+class Failure(Node):
+    """A line, and what happened where it is there."""
+
+    line: str
+    says: str
+
+
+class Program(Node):
+    """What a program writes of its memory. `begins` are the starts of a message or of a run: of the one that is there
+    the first, or the last; `buffers` if all tensors of a kind are one allocation."""
+
+    name: str
+    source: str
+    engine: str = ""  # of --engine; nothing: the log tells none
+    version: list[str] = Field(default_factory=list)
+    begins: list[str] = Field(default_factory=list)
+    first: bool = False
+    reaches: int = 0  # characters; 0: all that follows
+    buffers: bool = False
+    figures: Annotated[
+        dict[str, Annotated[Figure, BeforeValidator(_as_lines)]], AfterValidator(_known)
+    ] = Field(default_factory=dict)
+    options: dict[str, Annotated[Choice, BeforeValidator(_as_lines)]] = Field(default_factory=dict)
+    not_counted: list[str] = Field(default_factory=list)  # a number above 1 means that archcalc counts another run
+    failures: list[Failure] = Field(default_factory=list)
+    phases: dict[str, list[str]] = Field(default_factory=dict)  # of a step, by what a traceback has of each
+
+
+def programs() -> list[Program]:
+    """All whose logs are read, those that name an engine first."""
+    found = [node(file, Program) for file in paths.presets("logs").values()]
+    return sorted(found, key=lambda one: not one.engine)

@@ -1,0 +1,188 @@
+"""The report of `archcalc oom`: what a log says, beside what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.analyze.fit import remedy_words
+from archcalc.analyze.fit.rows import Row as OnDevice
+from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.memory.measured import Compared
+from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.oom.candidates import Candidate
+from archcalc.analyze.oom.comparing import Row
+from archcalc.analyze.oom.reading import Log
+from archcalc.report.base import Report, given
+from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of, table_of
+from archcalc.report.units import Quantity, unit
+from archcalc.run.choice import run_record
+from archcalc.simulate.allocator import LARGE_SEGMENT, SMALL_SEGMENT
+from archcalc.spec.units import binary_bytes
+
+SHOWN = 8  # tensors that people read; programs get all
+PHASES = {"forward": "the forward pass", "backward": "the backward pass", "step": "the optimizer's step"}
+SEGMENTS = {SMALL_SEGMENT: "up to 1 MiB", LARGE_SEGMENT: "1 to 10 MiB"}
+
+unit("off", lambda value: f"{100 * value:+.1f} %".replace("-", "−"))
+
+
+@dataclass(frozen=True)
+class OomReport(Report):
+    """`device` and `remedies` are there where the log or an option says which card it is."""
+
+    command: ClassVar[str] = "oom"
+    memory: MemoryReport
+    log: Log
+    rows: tuple[Row, ...]
+    likely: tuple[Candidate, ...]  # tensors that are as large, the likeliest first
+    read: tuple[str, ...]  # options that the log told
+    unread: tuple[str, ...] = ()  # those that archcalc does not take, with the reason
+    device: OnDevice | None = None
+    remedies: tuple[Remedy, ...] = ()
+    measured: Compared | None = None  # where the run took more than is counted
+
+    def title(self) -> str:
+        return self.memory.title()
+
+    @property
+    def is_failure(self) -> bool:
+        return bool(self.log.failure or self.log.get("tried"))
+
+    @property
+    def segment(self) -> str:
+        """Of an allocation that is the same for all small tensors, how large these are."""
+        return SEGMENTS.get(self.log.get("tried"), "") if not self.log.buffers else ""
+
+    def answer(self) -> str:
+        """What happened, and which tensor is as large."""
+        log = self.log
+        if not self.is_failure:
+            known = [row for row in self.rows if row.difference is not None]
+            near = sum(row.is_near for row in known)
+            return f"{log.name} started: {near} of {len(known)} figures of its log are within 5 % of what is counted"
+        if not log.get("tried"):
+            return log.failure
+        by_then = f" with {binary_bytes(log.get('allocated'))} allocated" if log.get("allocated") else ""
+        card = f" on a card of {binary_bytes(log.get('capacity'))}" if log.get("capacity") else ""
+        return f"{log.name} tried to allocate {binary_bytes(log.get('tried'))}{by_then}{card}: {self._largest()}"
+
+    def _largest(self) -> str:
+        if self.segment:
+            return f"as much as any tensor of {self.segment} takes, so the card was full already"
+        if not self.likely:
+            return "no tensor of this run is that large"
+        first, *others = self.likely
+        sizes = ", ".join(filter(None, (first.sizes, first.dtype)))
+        when = f" in {PHASES.get(first.phase, first.phase)}" if not self.log.buffers else ""
+        also = f", or one of {len(others)} more" if others else ""
+        place = f" of {first.path}" if first.path else ""
+        return f"as large as {first.what}{place}{f' ({sizes})' if sizes else ''}{when}{also}"
+
+    def beneath(self) -> Sequence[str]:
+        return list(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        log = self.log
+        if log.get("tried") and log.failure:
+            yield log.failure
+        if log.get("tried") and not self.likely and not self.segment:
+            yield "another batch, length or option than this run's may explain it: --batch, --seq, --mode, --attention"
+        if self.read:
+            yield f"read from the log: {' '.join(self.read)}"
+        yield from (f"not read: {one}" for one in self.unread)
+        yield from (f"not counted here: {one}" for one in log.not_counted)
+        if self.others:
+            yield f"{binary_bytes(self.others)} of the card are held by other processes"
+        if log.get("unused") >= log.get("tried") > 0:
+            yield (
+                f"{binary_bytes(log.get('unused'))} are reserved and not in use, in pieces that are too small: "
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
+            )
+        yield from self.measured.lines() if self.measured else ()
+        yield from (f"{row.label}, {row.difference:+.0%}: {row.why}".replace("-", "−") for row in self.rows if row.why)
+        if self.is_failure:
+            yield from self._helps()
+
+    def _helps(self) -> Iterator[str]:
+        if self.device is None:
+            yield "name the card (--gpu), and what makes it fit is listed"
+        elif self.device.is_enough:
+            yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(self._room)}"
+        else:
+            yield from remedy_words.ways(self.device, self.remedies)
+
+    @property
+    def _room(self) -> int:
+        return self.device.capacity_bytes if self.device else 0
+
+    @property
+    def others(self) -> int:
+        """What other processes hold; less than a hundredth is rounding and the driver's."""
+        return others(self.log)
+
+    def columns(self) -> tuple[Column[Row], ...]:
+        return (
+            *keys("figure", "log", "counted"),
+            Column("difference"),
+            *keys("unit", "why"),
+            Column("", "figure", "name", "label"),
+            Column("", "in the log", "count", lambda row: Quantity(_whole(row.log, row.unit), row.unit)),
+            Column("", "counted", "count", lambda row: Quantity(_whole(row.counted, row.unit), row.unit)),
+            Column("", "difference", "off", "difference"),
+        )
+
+    def more(self) -> Sequence[Table]:
+        """Tensors that are as large, then single changes that make it fit."""
+        found, listed = [], [one for one in self.remedies if one.changes == 1]
+        if self.likely and not self.segment:
+            found.append(self._tensors())
+        if listed and self.device:
+            found.append(table_of(remedy_words.columns([self.device], listed), listed))
+        return found
+
+    def _tensors(self) -> Table:
+        by_then = self.log.get("allocated")
+        columns: tuple[Column[Candidate], ...] = (
+            Column("", "as large", "name", lambda one: f"{one.what}, {one.path}" if one.path else one.what),
+            Column("", "in", "text", "phase"),
+            Column("", "shape", "shape", shown=not self.log.buffers),
+            Column("", "dtype", "text", shown=not self.log.buffers),
+            Column("", "size", "binary", "bytes"),
+            Column("", "×", "times", "times", spare=True),
+            Column("", "by then", "binary", lambda one: one.before(by_then) or None, shown=bool(by_then), spare=True),
+        )
+        columns = tuple(Column(one.key, one.label, one.unit, one.get or one.label, shown=one.shown) for one in columns)
+        shown = in_tables(columns)
+        return Table(shown, tuple(Line(cells_of(shown, one)) for one in self.likely[:SHOWN]))
+
+    def facts(self) -> dict[str, Any]:
+        asked = self.memory.facts()
+        return {
+            "model": self.model,
+            "run": run_record(self.title(), self.memory.choices),
+            **self.scope.record(),
+            "program": self.log.name,
+            "answer": self.answer(),
+            "failed": self.is_failure,
+            **given(failure=self.log.failure or None, phase=self.log.phase or None),
+            "read": list(self.read),
+            "unread": list(self.unread),
+            "required_bytes": asked["required_bytes"],
+            **given(capacity_bytes=self._room or None, measured=self.measured.record() if self.measured else None),
+        }
+
+    def details(self) -> dict[str, Any]:
+        helps = records_of(remedy_words.columns([self.device], self.remedies), self.remedies) if self.device else []
+        return {"candidates": [one.record() for one in self.likely], "remedies": helps}
+
+
+def others(log: Log) -> int:
+    """Bytes of a card that other processes hold; less than a hundredth of it is rounding, or the driver's."""
+    held = log.get("capacity") - log.get("free") - log.get("process")
+    return held if log.get("process") and held > log.get("capacity") / 100 else 0
+
+
+def _whole(value: float | None, kind: str) -> float | None:
+    return round(value) if value is not None and kind != "ratio" else value
