@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.request import placed_on, request_of
+from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.memory.measured import against
 from archcalc.analyze.memory.peak import peak
-from archcalc.analyze.oom.candidates import candidates
+from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
 from archcalc.analyze.oom.reading import Log, read
@@ -28,6 +30,7 @@ from archcalc.run.commands import OOM
 from archcalc.run.device import group
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import flag_of, other_names
+from archcalc.storage.named_formats import meaning
 
 FIRST = ("mode", "engine", "gpu", "seq")  # options without which others are refused
 
@@ -40,33 +43,39 @@ def oom(model: Network, text: str, given: Mapping[str, Any]) -> OomReport:
 def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
     """The same for a log that was read."""
     options, told, unread = _options(model, log, given)
-    gpu, options = options.gpu, replace(options, gpu=None)
-    placed = placed_on(model, options, [group(gpu)]) if gpu else []
-    request, measured = placed[0].request if placed else request_of(model, options), None
-    engine, needed = request.deployment.run.engine, log.get("needed")
+    gpus, options = [options.gpu] if options.gpu else [], replace(options, gpu=None)
+    placed = placed_on(model, options, map(group, gpus))
+    request = placed[0].request if placed else request_of(model, options)
+    engine, needed, measured = request.deployment.run.engine, log.get("needed"), None
+    row = fitted(model, gpus, options, verdicts_alone=True).rows[0] if gpus else None
+    rows, missing = compared(log, Counted(request, row)), 0
+    helps: tuple[Remedy, ...] = ()
     if needed > request.report.allocated_bytes and not engine.fills_device:
         measured = against(request.report, ("allocated", needed), engine)
-        options = replace(options, shift=measured.shift)
-        placed = placed_on(model, options, [group(gpu)]) if gpu else []
-    row, helps = None, ()
-    if gpu:
-        row = fitted(model, [gpu], options, verdicts_alone=True).rows[0]
-    if placed and (log.failure or log.get("tried")):
+    if row and row.pool and log.failure and "kv_pool" in log.figures:
+        missing = max(row.pool.room - log.get("kv_pool"), 0)
+    if gpus and (log.failure or log.get("tried")):  # from here on with what the run takes beyond what is counted
         doing("looking for what makes it fit")
-        helps, _ = remedies(placed)
+        options = replace(options, shift=measured.shift if measured else missing)
+        row = fitted(model, gpus, options, verdicts_alone=True).rows[0]
+        helps, _ = remedies(placed_on(model, options, map(group, gpus)))
+    found = peak(request.deployment, request.sizes)
+    likely = tuple(candidates(found, log))
     return OomReport(
         model=model.name,
         assumptions=request.report.assumptions,
         scope=model.scope,
         memory=request.report,
         log=log,
-        rows=compared(log, Counted(request, row)),
-        likely=tuple(candidates(peak(request.deployment, request.sizes), log)),
+        rows=rows,
+        likely=likely,
+        tokens=() if likely else as_many_tokens(found, log),
         read=tuple(told),
         unread=tuple(unread),
         device=row,
         remedies=helps,
         measured=measured,
+        missing=missing,
     )
 
 
@@ -78,13 +87,16 @@ def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Option
     found = {name: value for name, value in _device(log).items() if "gpu" not in chosen} | log.options
     if model.stored:  # the model's files say how they are stored, and logs only how that is called
         found.pop("weights", None)
+    if "weights" in found:
+        meant = meaning(str(found["weights"]), str(found.get("engine", "")).partition("@")[0])
+        found["weights"] = found["weights"] if meant.why else meant.format
     if chosen.get("mode") == "train":
         found = {name: value for name, value in found.items() if name in ("gpu", "mode")}
     chosen = {"mode": found.pop("mode", "infer"), **chosen}
     wanted = {name: value for name, value in found.items() if name not in chosen}
     unread = _refused(model, chosen, wanted)
     taken = {name: value for name, value in wanted.items() if name not in unread}
-    told = [flag_of(name) if value is True else f"{flag_of(name)} {value}" for name, value in taken.items()]
+    told = [flag_of(name) if value is True else f"{flag_of(name)} {quote(str(value))}" for name, value in taken.items()]
     reasons = [f"{flag_of(name)} {wanted[name]} ({reason})" for name, reason in unread.items()]
     return Options.of(OOM, {**chosen, **taken}), told, reasons
 

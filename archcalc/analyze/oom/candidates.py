@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from archcalc.analyze.fit.startup import COMPUTED
 from archcalc.analyze.memory.peak import Peak, played
 from archcalc.analyze.oom.reading import Figured, Log
 from archcalc.core.ir import Tensor
 from archcalc.core.precision import BYTES
-from archcalc.simulate.allocator import segment
+from archcalc.simulate.allocator import WHOLE_STEP, segment
 from archcalc.simulate.events import Change, Event
 from archcalc.simulate.nodes import Step
 
 WORDS = {"contract": "matrix product", "append": "key cache", "append_values": "value cache"}
-BUFFERS = {"weights": ("weights",), "KV cache": ("kv_cache",), "recurrent state": ("state",), "compute buffer": COMPUTED}
+BUFFERS = {
+    "the weights": ("weights",),
+    "the KV cache": ("kv_cache",),
+    "the recurrent state": ("state",),
+    "the compute buffer": COMPUTED,
+}
+WIDTHS = (2, 4)  # bytes of an element, of activations and their gradients
+ROUND = 128  # tokens: what batch × length is a multiple of
 NEAR = 0.05  # of a compute buffer, which is an estimate
 
 
@@ -53,8 +60,7 @@ class Candidate:
     @property
     def dtype(self) -> str:
         """By the bytes of an element; nothing where a tensor is divided or packed."""
-        each = self.bytes / prod(self.shape) if self.shape else 0
-        return next((name for name, size in BYTES.items() if size == each), "")
+        return _dtype(self.bytes / prod(self.shape)) if self.shape else ""
 
     def before(self, allocated: int) -> int:
         """What is allocated before it, at the time that is nearest to so many bytes."""
@@ -65,6 +71,18 @@ class Candidate:
         own = {"what": self.what, "path": self.path or "model", "phase": self.phase, "bytes": self.bytes}
         beside = {"shape": list(self.shape), "dims": self.sizes, "dtype": self.dtype, "times": self.times}
         return {**own, **beside, "allocated_before": [self.low, self.high]}
+
+
+def _dtype(each: float) -> str:
+    return next((name for name, size in BYTES.items() if size == each), "")
+
+
+class Tokens(NamedTuple):
+    """How many tokens have logits of some width, and how many there are `now`."""
+
+    number: int
+    now: int
+    dtype: str
 
 
 def candidates(peak: Peak, log: Log) -> list[Candidate]:
@@ -84,6 +102,25 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
     return sorted(
         found.values(), key=lambda one: (one.phase != log.phase, abs(one.before(allocated) - allocated), -one.bytes)
     )
+
+
+def as_many_tokens(peak: Peak, log: Log) -> tuple[Tokens, ...]:
+    """With how many tokens the logits would be as large: of each width the roundest number of those that are."""
+    tried, found = log.figures.get("tried"), dict[Tokens, None]()
+    if tried is None or log.buffers:
+        return ()
+    for change, *_ in _levels(played(peak.deployment, peak.sizes).step.changes, 0)[0]:
+        tensor = change.block.what
+        if change.part == "logits" and isinstance(tensor, Tensor) and len(tensor.shape) > 1:
+            now = prod(tensor.shape[:-1])
+            each = change.bytes / now
+            least, most = (tried.value - tried.half - WHOLE_STEP) / each, (tried.value + tried.half) / each
+            step = ROUND
+            while int(most) // (2 * step) * (2 * step) > least:
+                step *= 2
+            if int(most) // step * step > least:
+                found[Tokens(int(most) // step * step, now, _dtype(each / tensor.shape[-1]))] = None
+    return tuple(found)
 
 
 def _is_as_large(size: int, tried: Figured) -> bool:
@@ -108,14 +145,15 @@ def _events(peak: Peak) -> Iterator[Candidate]:
 
 def _named(change: Change, step: Step | None) -> tuple[str, str, str, int, Tensor | None]:
     """What it holds: the output of an op, a gradient, or what the op needs besides."""
-    tensor, phase, path = change.block.what, change.phase, change.module.path
-    kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " ")) if step else "buffer"
-    shown = tensor if isinstance(tensor, Tensor) else None
-    if step and shown is None and phase == "backward" and change.bytes % max(int(step.output.tensor.size), 1) == 0:
-        shown = step.output.tensor
-    is_gradient = phase == "backward" and not isinstance(tensor, Tensor)
-    what = f"gradient at {kind}" if is_gradient else kind
-    return f"logits, {what}" if change.part == "logits" else what, path, phase, change.bytes, shown
+    tensor, kind = change.block.what, "buffer"
+    what = tensor if isinstance(tensor, Tensor) else None
+    if step:
+        kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " "))
+        known = (*step.op.inputs, step.op.output, *step.op.beside.values())
+        what = what or next((one for one in known if change.bytes in [int(one.size) * size for size in WIDTHS]), None)
+    if change.phase == "backward" and not isinstance(tensor, Tensor):
+        kind = f"gradient at {kind}"
+    return f"logits, {kind}" if change.part == "logits" else kind, change.module.path, change.phase, change.bytes, what
 
 
 Allocated = tuple[Change, int, int, int]  # how many times, and what is allocated before the first and the last

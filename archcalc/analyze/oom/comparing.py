@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from archcalc.analyze.oom.figures import FIGURES, Counted
@@ -11,7 +11,9 @@ from archcalc.spec.units import binary_bytes
 
 NEAR = 0.05  # of a figure: a difference that needs no explanation
 POOL = ("kv_pool", "kv_tokens", "concurrency", "longest")
-BESIDE_POOL = ("weights", "activations", "non_torch", "graphs")
+BESIDE_POOL = ("weights", "activations", "non_torch", "graphs")  # the last where the share has room for them
+PART = 0.25  # of a difference, from which on it is an explanation
+ELSE = "activations of a step, other processes, or another share or card (--gpu-memory-utilization, --gpu)"
 WHY = {
     "activations": "the tokens and requests of a step (--max-num-batched-tokens, --max-num-seqs)",
     "compute": "the tokens of a step (--ubatch-size), or --attention",
@@ -48,6 +50,11 @@ class Row:
         return self.log / self.counted - 1
 
     @property
+    def more(self) -> float:
+        """What the log has beyond what is counted."""
+        return self.log - (self.counted or 0)
+
+    @property
     def is_near(self) -> bool:
         return self.difference is not None and abs(self.difference) <= NEAR
 
@@ -73,17 +80,19 @@ def _why(row: Row, rows: list[Row], run: Counted) -> Iterator[str]:
         bits = (8 * size / elements for size in (row.log, row.counted or 0))
         yield "{:.1f} bits a weight in the log, {:.1f} counted (--weights, --tp)".format(*bits)
     if row.figure in POOL:
-        yield _beside(row, rows) or "the share or the memory of the card (--gpu-memory-utilization, --gpu)"
+        deployment = run.request.deployment
+        names = BESIDE_POOL[: None if not deployment.run.engine.graphs_outside(deployment.layers) else -1]
+        yield _beside(row, rows, names) or ELSE
 
 
-def _beside(row: Row, rows: list[Row]) -> str:
-    """Of what is no cache, what differs most; of a pool of the right size the bytes of a token."""
+def _beside(row: Row, rows: list[Row], names: Sequence[str]) -> str:
+    """Of what is within the share and no cache, what differs most; of a pool of the right size the bytes of a token."""
     known = {one.figure: one for one in rows if one.counted}
     if row.figure != "kv_pool" and "kv_pool" in known and known["kv_pool"].is_near:
         return "the bytes of a token, or how the engine counts them (--kv-dtype, --seq)"
-    beside = [known[name] for name in BESIDE_POOL if name in known]
-    most = max(beside, key=lambda one: abs(one.log - (one.counted or 0)), default=None)
-    if most is None or most.is_near:
+    less = row.log < (row.counted or 0)
+    beside = {known[name].label: round(known[name].more) for name in names if name in known}
+    label, more = max(beside.items(), key=lambda one: one[1] if less else -one[1], default=("", 0))
+    if (more > 0) is not less or abs(more) < PART * abs(known.get("kv_pool", row).more):
         return ""
-    more = round(most.log - (most.counted or 0))
-    return f"{most.label}: {binary_bytes(abs(more))} {'more' if more > 0 else 'less'} in the log than counted"
+    return f"{binary_bytes(abs(more))} {'more' if more > 0 else 'less'} of {label} in the log than counted"

@@ -13,6 +13,7 @@ bound, so that no text takes long.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -24,8 +25,9 @@ from archcalc.spec.data_files import node
 from archcalc.spec.node import Node
 
 KINDS = {
-    "size": r"(\d{1,15}(?:[.,]\d{1,4})?\s{0,9}(?:bytes|[KMGT]i?B))",
+    "size": r"(-?\d{1,15}(?:[.,]\d{1,4})?\s{0,9}(?:bytes|[KMGT]i?B))",
     "count": r"(\d{1,3}(?:,\d{3}){1,5}|\d{1,15})",
+    "several": r"([2-9]|\d{2,6})",
     "number": r"(\d{1,15}(?:\.\d{1,9})?)",
     "word": r"([\w.+-]{1,40})",
     "text": r"([^'\",()\n]{1,200})",
@@ -36,13 +38,20 @@ SPACE, BETWEEN = r"\s{1,40}", r"[\s\S]{0,400}?"
 _PIECES = re.compile(rf"{{({'|'.join(KINDS)})}}|(…)|(\s+)|([^{{…\s]+|{{)")
 
 
+def matches(line: str, text: str) -> Iterator[re.Match[str]]:
+    """Where a text has the line; one that lacks its longest word is not searched."""
+    word, pattern = _compiled(line)
+    return pattern.finditer(text) if word in text else iter(())
+
+
 @cache
-def compiled(line: str) -> re.Pattern[str]:
-    """A line as a regular expression, in which a word is a whole one."""
-    found = ""
-    for kind, gap, space, text in _PIECES.findall(line):
+def _compiled(line: str) -> tuple[str, re.Pattern[str]]:
+    """The longest word of a line, and the line as a regular expression, in which the first word is a whole one."""
+    found, pieces = "", _PIECES.findall(line)
+    for kind, gap, space, text in pieces:
         found += KINDS.get(kind) or (gap and BETWEEN) or (space and SPACE) or re.escape(text)
-    return re.compile(rf"(?<!\w){found}" if line[:1].isalnum() or line[:1] == "{" else found)
+    is_word = line[:1].isalnum() or line[:1] == "{"
+    return max((text for *_, text in pieces), key=len), re.compile(rf"(?<!\w){found}" if is_word else found)
 
 
 def _as_lines(value: Any) -> Any:
@@ -83,7 +92,7 @@ class Choice(Node):
 
 
 class Failure(Node):
-    """A line, and what happened where it is there."""
+    """A line, and what happened where it is there, with figures of the log: `{kv_pool}`."""
 
     line: str
     says: str
@@ -101,11 +110,11 @@ class Program(Node):
     first: bool = False
     reaches: int = 0  # characters; 0: all that follows
     buffers: bool = False
-    figures: Annotated[
-        dict[str, Annotated[Figure, BeforeValidator(_as_lines)]], AfterValidator(_known)
-    ] = Field(default_factory=dict)
+    figures: Annotated[dict[str, Annotated[Figure, BeforeValidator(_as_lines)]], AfterValidator(_known)] = Field(
+        default_factory=dict
+    )
     options: dict[str, Annotated[Choice, BeforeValidator(_as_lines)]] = Field(default_factory=dict)
-    not_counted: list[str] = Field(default_factory=list)  # a number above 1 means that archcalc counts another run
+    not_counted: list[str] = Field(default_factory=list)  # settings that archcalc does not count
     failures: list[Failure] = Field(default_factory=list)
     phases: dict[str, list[str]] = Field(default_factory=dict)  # of a step, by what a traceback has of each
 

@@ -7,17 +7,20 @@ log.figures["tried"].value, log.options["seq"], log.failure
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
-from archcalc.analyze.oom.patterns import Choice, Figure, Program, compiled, programs
+from archcalc.analyze.oom.figures import FIGURES
+from archcalc.analyze.oom.patterns import Figure, Program, Value, matches, programs
 from archcalc.core.errors import InputError
+from archcalc.spec.units import binary_bytes
 
 UNSET = ("None", "none", "auto", "False", "false")  # values of an option that is not given
 TRACEBACK = 20_000  # characters before a message
 SCALES = {"b": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # programs write GB for GiB too
-_SIZE = re.compile(r"(\d+)(?:[.,](\d+))?\s*([bKMGT])")
+_SIZE = re.compile(r"(-?\d+)(?:[.,](\d+))?\s*([bKMGT])")
 
 
 class Figured(NamedTuple):
@@ -66,20 +69,21 @@ def read(text: str) -> Log:
 
 def _add(log: Log, program: Program, text: str) -> None:
     """What one program says; an engine's figures stay where its library says them otherwise."""
-    message, around = _parts(program, text)
+    message, before = _parts(program, text)
     figures = {name: found for name, one in program.figures.items() if (found := _figure(one, message))}
-    failures = [one.says for one in program.failures if compiled(one.line).search(message)]
-    version = next(_found(program.version, around), "")
-    options = {name: found for name, one in program.options.items() if (found := _value(one, around))}
+    failures = [one.says for one in program.failures if any(matches(one.line, message))]
+    version = _value([Value(line=line) for line in program.version], message, before)
+    values = {name: _value(one.lines, message, before) for name, one in program.options.items()}
+    options = {name: value for name, value in values.items() if value}
     if not (figures or failures or version or "model" in options):
         return
     log.name, log.model = log.name or program.name, log.model or str(options.pop("model", ""))
     log.figures = {**figures, **log.figures}
-    log.failure = log.failure or next(iter(failures), "")
-    log.phase = next((name for name, lines in program.phases.items() if any(map(around.__contains__, lines))), "")
+    log.failure = log.failure or next(iter(failures), "").format(**{name: _words(name, log) for name in FIGURES})
+    log.phase = next((name for name, lines in program.phases.items() if any(map(before.__contains__, lines))), "")
     log.buffers = log.buffers or program.buffers
-    several = (match for line in program.not_counted for match in compiled(line).finditer(around) if match[1] != "1")
-    log.not_counted += dict.fromkeys(match[0] for match in several)
+    others = (match[0] for line in program.not_counted for match in matches(line, message))
+    log.not_counted += dict.fromkeys(others)
     if program.engine:
         options["engine"] = f"{program.engine}@{version}" if version else program.engine
     for name, one in program.options.items():
@@ -89,22 +93,21 @@ def _add(log: Log, program: Program, text: str) -> None:
 
 
 def _parts(program: Program, text: str) -> tuple[str, str]:
-    """The message or the run, and all around it that tells how it ran; nothing where a message is missing."""
-    starts = (sorted(match.start() for match in compiled(line).finditer(text)) for line in program.begins)
+    """The message or the run, and what stands before it; nothing where a message is missing."""
+    starts = ([match.start() for match in matches(line, text)] for line in program.begins)
     if not program.first:
         found = next((places for places in starts if places), [0])
-        return text[found[-1] :], text[found[-1] :]
+        return text[found[-1] :], text[: found[-1]]
     place = min((places[0] for places in starts if places), default=-1)
     if place < 0:
         return "", ""
-    end = place + program.reaches
-    return text[place:end], text[max(place - TRACEBACK, 0) : end]
+    return text[place : place + program.reaches], text[max(place - TRACEBACK, 0) : place]
 
 
 def _figure(figure: Figure, text: str) -> Figured | None:
     """The first kind of line that is there decides."""
     for line in figure.lines:
-        found = [_sum(map(_figured, match.groups())) for match in compiled(line).finditer(text)]
+        found = [_sum(map(_figured, match.groups())) for match in matches(line, text)]
         if found:
             return {"last": found[-1], "most": max(found), "sum": _sum(found)}[figure.take]
     return None
@@ -125,18 +128,17 @@ def _sum(figures: Iterable[Figured]) -> Figured:
     return Figured(sum(one.value for one in each), sum(one.half for one in each))
 
 
-def _value(choice: Choice, text: str) -> str | bool:
-    """The value of the first line that is there; nothing where there is none."""
-    for one in choice.lines:
-        match = compiled(one.line).search(text)
-        if match:
+def _value(lines: Iterable[Value], text: str, before: str) -> str | bool:
+    """The value of the first line that is there; else of the last before it, and nothing where there is none."""
+    for one in lines:
+        found = [*islice(matches(one.line, text), 1)] or [*matches(one.line, before)][-1:]
+        for match in found:
             written = one.value or match[1].strip().replace(",", "")
             return True if written == "True" else written
     return ""
 
 
-def _found(lines: Iterable[str], text: str) -> Iterator[str]:
-    for line in lines:
-        match = compiled(line).search(text)
-        if match:
-            yield match[1]
+def _words(name: str, log: Log) -> str:
+    """A figure within a sentence."""
+    value = log.get(name)
+    return binary_bytes(value) if FIGURES[name].unit == "binary" else f"{value:,}"

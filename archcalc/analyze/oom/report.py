@@ -11,21 +11,28 @@ from archcalc.analyze.fit.rows import Row as OnDevice
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.memory.measured import Compared
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.analyze.oom.candidates import Candidate
-from archcalc.analyze.oom.comparing import Row
+from archcalc.analyze.oom.candidates import Candidate, Tokens
+from archcalc.analyze.oom.comparing import POOL, Row
 from archcalc.analyze.oom.reading import Log
 from archcalc.report.base import Report, given
-from archcalc.report.table import Column, Line, Table, cells_of, in_tables, keys, records_of, table_of
-from archcalc.report.units import Quantity, unit
+from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys, records_of, table_of
+from archcalc.report.units import UNITS, Quantity, unit, words
 from archcalc.run.choice import run_record
 from archcalc.simulate.allocator import LARGE_SEGMENT, SMALL_SEGMENT
 from archcalc.spec.units import binary_bytes
 
+FAR = 0.15  # of what is allocated before a tensor, and the log says otherwise
 SHOWN = 8  # tensors that people read; programs get all
-PHASES = {"forward": "the forward pass", "backward": "the backward pass", "step": "the optimizer's step"}
+PHASES = {
+    "forward": "the forward pass",
+    "backward": "the backward pass",
+    "loss": "the loss",
+    "step": "the optimizer's step",
+}
 SEGMENTS = {SMALL_SEGMENT: "up to 1 MiB", LARGE_SEGMENT: "1 to 10 MiB"}
 
-unit("off", lambda value: f"{100 * value:+.1f} %".replace("-", "−"))
+unit("off", lambda value: f"{round(100 * value, 1) or 0:+.1f} %".replace("-", "−").replace("+0.0", "0.0"))
+unit("fold", lambda value: f"{value:,.2f} ×")
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,10 @@ class OomReport(Report):
     read: tuple[str, ...]  # options that the log told
     unread: tuple[str, ...] = ()  # those that archcalc does not take, with the reason
     device: OnDevice | None = None
+    tokens: tuple[Tokens, ...] = ()  # of logits that would be as large, where no tensor is
     remedies: tuple[Remedy, ...] = ()
     measured: Compared | None = None  # where the run took more than is counted
+    missing: int = 0  # bytes of a KV cache that are counted and not there
 
     def title(self) -> str:
         return self.memory.title()
@@ -89,6 +98,21 @@ class OomReport(Report):
             yield log.failure
         if log.get("tried") and not self.likely and not self.segment:
             yield "another batch, length or option than this run's may explain it: --batch, --seq, --mode, --attention"
+        if self.tokens:
+            many = " or ".join(f"{one.number:,} tokens in {one.dtype}" for one in self.tokens)
+            yield f"logits of {many} are as large (batch × seq), and this run has {self.tokens[0].now:,} tokens"
+        by_then = self.likely[0].before(log.get("allocated")) if self.likely else 0
+        if (
+            by_then
+            and log.get("allocated")
+            and not self.segment
+            and abs(by_then / log.get("allocated") - 1) > FAR
+            and not self.measured
+        ):
+            yield (
+                f"before it {binary_bytes(by_then)} are counted, unlike the log: the run may differ "
+                "(--recompute, --weights, --batch, --optimizer)"
+            )
         if self.read:
             yield f"read from the log: {' '.join(self.read)}"
         yield from (f"not read: {one}" for one in self.unread)
@@ -101,7 +125,13 @@ class OomReport(Report):
                 "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
             )
         yield from self.measured.lines() if self.measured else ()
-        yield from (f"{row.label}, {row.difference:+.0%}: {row.why}".replace("-", "−") for row in self.rows if row.why)
+        for why in dict.fromkeys(row.why for row in self.rows if row.why):
+            off = (f"{row.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
+            yield f"{', '.join(off)}: {why}"
+        if self.missing:
+            yield f"the KV cache has {binary_bytes(self.missing)} less than counted, as in what follows"
+        if self.device is None and any(row.figure in POOL for row in self.rows):
+            yield "name the card (--gpu), and what it leaves for the KV cache is counted"
         if self.is_failure:
             yield from self._helps()
 
@@ -143,19 +173,22 @@ class OomReport(Report):
         return found
 
     def _tensors(self) -> Table:
-        by_then = self.log.get("allocated")
+        """By phase, that of the likeliest first."""
+        by_then, whole, lines = self.log.get("allocated"), not self.log.buffers, list[Line]()
         columns: tuple[Column[Candidate], ...] = (
             Column("", "as large", "name", lambda one: f"{one.what}, {one.path}" if one.path else one.what),
-            Column("", "in", "text", "phase"),
-            Column("", "shape", "shape", shown=not self.log.buffers),
-            Column("", "dtype", "text", shown=not self.log.buffers),
+            Column(
+                "", "shape", "text", lambda one: " ".join((UNITS["shape"].format(one.shape), one.dtype)), shown=whole
+            ),
             Column("", "size", "binary", "bytes"),
-            Column("", "×", "times", "times", spare=True),
-            Column("", "by then", "binary", lambda one: one.before(by_then) or None, shown=bool(by_then), spare=True),
+            Column("", "×", "times", "times", shown=any(one.times > 1 for one in self.likely)),
+            Column("", "by then", "binary", lambda one: one.before(by_then), shown=bool(by_then), spare=True),
         )
-        columns = tuple(Column(one.key, one.label, one.unit, one.get or one.label, shown=one.shown) for one in columns)
-        shown = in_tables(columns)
-        return Table(shown, tuple(Line(cells_of(shown, one)) for one in self.likely[:SHOWN]))
+        shown, listed = in_tables(columns), self.likely[:SHOWN]
+        for phase in dict.fromkeys(one.phase for one in listed):
+            lines.append(heading(phase, shown))
+            lines += [Line(cells_of(shown, one), 1) for one in listed if one.phase == phase]
+        return Table(shown, tuple(lines))
 
     def facts(self) -> dict[str, Any]:
         asked = self.memory.facts()
@@ -181,8 +214,8 @@ class OomReport(Report):
 def others(log: Log) -> int:
     """Bytes of a card that other processes hold; less than a hundredth of it is rounding, or the driver's."""
     held = log.get("capacity") - log.get("free") - log.get("process")
-    return held if log.get("process") and held > log.get("capacity") / 100 else 0
+    return held if "free" in log.figures and log.get("process") and held > log.get("capacity") / 100 else 0
 
 
 def _whole(value: float | None, kind: str) -> float | None:
-    return round(value) if value is not None and kind != "ratio" else value
+    return round(value) if value is not None and kind != "fold" else value

@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.run.commands import OOM
 from archcalc.spec.paths import plain
 
-END = 2 * 2**20  # bytes of the beginning and of the end of a log that are read: its settings, and what happened last
+END = 2**20  # bytes of the beginning and of the end of a log that are read: its settings, and what happened last
 MOST = 2**30  # bytes of a log
 HOW = "pipe one in, `archcalc oom llama-3-8b < log.txt`, or name the file: --log log.txt"
 
@@ -48,9 +48,9 @@ def oom(
     """Why did it run out of memory? Reads an out-of-memory message, or the start-up log of an engine.
 
     Which tensors are as large as the allocation that failed, in which step; every figure of the log beside what is
-    counted; which flags make it fit. Reads PyTorch (CUDA, ROCm, XPU, MPS), vLLM, SGLang and llama.cpp. What the log says
-    of the run (engine, version, context, formats, card) is taken unless an option says otherwise; batch and length of a
-    training step are options.
+    counted; which flags make it fit. Reads PyTorch (CUDA, ROCm, XPU, MPS), vLLM, SGLang and llama.cpp. What the log
+    says of the run (engine, version, context, formats, card) is taken unless an option says otherwise; batch and length
+    of a training step are options.
 
     archcalc oom llama-3-8b --mode train --lora 16 --batch 4 --seq 2048 < error.txt
 
