@@ -22,7 +22,7 @@ from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
 from archcalc.analyze.oom.reading import Log, read
-from archcalc.analyze.oom.report import OomReport, others
+from archcalc.analyze.oom.report import OomReport
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
 from archcalc.network import Network
@@ -32,6 +32,7 @@ from archcalc.run.options import Options, options_of
 from archcalc.spec.option import flag_of, other_names
 from archcalc.storage.named_formats import meaning
 
+LENGTHS = ("src_seq", "tgt_seq", "context")  # instead of --seq
 FIRST = ("mode", "engine", "gpu", "seq")  # options without which others are refused
 
 
@@ -54,7 +55,7 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         measured = against(request.report, ("allocated", needed), engine)
     if row and row.pool and log.failure and "kv_pool" in log.figures:
         missing = max(row.pool.room - log.get("kv_pool"), 0)
-    if gpus and (log.failure or log.get("tried")):  # from here on with what the run takes beyond what is counted
+    if gpus and log.is_failure:  # from here on with what the run takes beyond what is counted
         doing("looking for what makes it fit")
         options = replace(options, shift=measured.shift if measured else missing)
         row = fitted(model, gpus, options, verdicts_alone=True).rows[0]
@@ -93,6 +94,8 @@ def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Option
     if chosen.get("mode") == "train":
         found = {name: value for name, value in found.items() if name in ("gpu", "mode")}
     chosen = {"mode": found.pop("mode", "infer"), **chosen}
+    if not chosen.keys().isdisjoint(LENGTHS):
+        found.pop("seq", None)
     wanted = {name: value for name, value in found.items() if name not in chosen}
     unread = _refused(model, chosen, wanted)
     taken = {name: value for name, value in wanted.items() if name not in unread}
@@ -131,7 +134,7 @@ def _refusal(model: Network, values: Mapping[str, Any]) -> str:
 def _device(log: Log) -> dict[str, Any]:
     """The card by what it has: without what other processes hold, or what is free before the model is loaded."""
     if log.get("capacity"):
-        return {"gpu": f"{(log.get('capacity') - others(log)) / 2**30:.2f}GiB"}
+        return {"gpu": f"{(log.get('capacity') - log.others) / 2**30:.2f}GiB"}
     if log.get("free_at_start"):
         return {"gpu": f"{log.get('free_at_start') / 2**30:.2f}GiB", "overhead": 0}
     return {}

@@ -44,14 +44,17 @@ def matches(line: str, text: str) -> Iterator[re.Match[str]]:
     return pattern.finditer(text) if word in text else iter(())
 
 
+def expression(line: str) -> str:
+    """A line as a regular expression, in which the first word is a whole one."""
+    found = r"(?<!\w)" if line[:1].isalnum() or line[:1] == "{" else ""
+    for kind, gap, space, text in _PIECES.findall(line):
+        found += KINDS.get(kind) or (gap and BETWEEN) or (space and SPACE) or re.escape(text)
+    return found
+
+
 @cache
 def _compiled(line: str) -> tuple[str, re.Pattern[str]]:
-    """The longest word of a line, and the line as a regular expression, in which the first word is a whole one."""
-    found, pieces = "", _PIECES.findall(line)
-    for kind, gap, space, text in pieces:
-        found += KINDS.get(kind) or (gap and BETWEEN) or (space and SPACE) or re.escape(text)
-    is_word = line[:1].isalnum() or line[:1] == "{"
-    return max((text for *_, text in pieces), key=len), re.compile(rf"(?<!\w){found}" if is_word else found)
+    return max((text for *_, text in _PIECES.findall(line)), key=len), re.compile(expression(line))
 
 
 def _as_lines(value: Any) -> Any:

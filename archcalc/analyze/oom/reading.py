@@ -51,6 +51,17 @@ class Log:
         """In bytes; 0 where the log does not say it."""
         return self.figures[name].bytes if name in self.figures else 0
 
+    @property
+    def is_failure(self) -> bool:
+        return bool(self.failure) or "tried" in self.figures
+
+    @property
+    def others(self) -> int:
+        """Bytes of a card that other processes hold; less than a hundredth of it is rounding, or the driver's."""
+        held = self.get("capacity") - self.get("free") - self.get("process")
+        is_known = {"capacity", "free", "process"} <= self.figures.keys()
+        return held if is_known and held > self.get("capacity") / 100 else 0
+
 
 def read(text: str) -> Log:
     """Raises where no figure of a known program is found."""

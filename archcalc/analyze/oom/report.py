@@ -56,10 +56,6 @@ class OomReport(Report):
         return self.memory.title()
 
     @property
-    def is_failure(self) -> bool:
-        return bool(self.log.failure or self.log.get("tried"))
-
-    @property
     def segment(self) -> str:
         """Of an allocation that is the same for all small tensors, how large these are."""
         return SEGMENTS.get(self.log.get("tried"), "") if not self.log.buffers else ""
@@ -67,11 +63,11 @@ class OomReport(Report):
     def answer(self) -> str:
         """What happened, and which tensor is as large."""
         log = self.log
-        if not self.is_failure:
+        if not self.log.is_failure:
             known = [row for row in self.rows if row.difference is not None]
             near = sum(row.is_near for row in known)
             return f"{log.name} started: {near} of {len(known)} figures of its log are within 5 % of what is counted"
-        if not log.get("tried"):
+        if "tried" not in log.figures:
             return log.failure
         by_then = f" with {binary_bytes(log.get('allocated'))} allocated" if log.get("allocated") else ""
         card = f" on a card of {binary_bytes(log.get('capacity'))}" if log.get("capacity") else ""
@@ -101,29 +97,20 @@ class OomReport(Report):
         if self.tokens:
             many = " or ".join(f"{one.number:,} tokens in {one.dtype}" for one in self.tokens)
             yield f"logits of {many} are as large (batch × seq), and this run has {self.tokens[0].now:,} tokens"
-        by_then = self.likely[0].before(log.get("allocated")) if self.likely else 0
-        if (
-            by_then
-            and log.get("allocated")
-            and not self.segment
-            and abs(by_then / log.get("allocated") - 1) > FAR
-            and not self.measured
-        ):
-            yield (
-                f"before it {binary_bytes(by_then)} are counted, unlike the log: the run may differ "
-                "(--recompute, --weights, --batch, --optimizer)"
-            )
+        allocated = 0 if self.segment or self.measured else log.get("allocated")
+        by_then = self.likely[0].before(allocated) if self.likely else 0
+        if allocated and by_then and abs(by_then - allocated) > FAR * allocated:
+            counted = f"before it {binary_bytes(by_then)} are counted, unlike the log"
+            yield f"{counted}: the run may differ (--recompute, --weights, --batch, --optimizer)"
         if self.read:
             yield f"read from the log: {' '.join(self.read)}"
         yield from (f"not read: {one}" for one in self.unread)
         yield from (f"not counted here: {one}" for one in log.not_counted)
-        if self.others:
-            yield f"{binary_bytes(self.others)} of the card are held by other processes"
+        if log.others:
+            yield f"{binary_bytes(log.others)} of the card are held by other processes"
         if log.get("unused") >= log.get("tried") > 0:
-            yield (
-                f"{binary_bytes(log.get('unused'))} are reserved and not in use, in pieces that are too small: "
-                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
-            )
+            pieces = f"{binary_bytes(log.get('unused'))} are reserved and not in use, in pieces that are too small"
+            yield f"{pieces}: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
         yield from self.measured.lines() if self.measured else ()
         for why in dict.fromkeys(row.why for row in self.rows if row.why):
             off = (f"{row.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
@@ -132,7 +119,7 @@ class OomReport(Report):
             yield f"the KV cache has {binary_bytes(self.missing)} less than counted, as in what follows"
         if self.device is None and any(row.figure in POOL for row in self.rows):
             yield "name the card (--gpu), and what it leaves for the KV cache is counted"
-        if self.is_failure:
+        if self.log.is_failure:
             yield from self._helps()
 
     def _helps(self) -> Iterator[str]:
@@ -147,16 +134,10 @@ class OomReport(Report):
     def _room(self) -> int:
         return self.device.capacity_bytes if self.device else 0
 
-    @property
-    def others(self) -> int:
-        """What other processes hold; less than a hundredth is rounding and the driver's."""
-        return others(self.log)
-
     def columns(self) -> tuple[Column[Row], ...]:
         return (
-            *keys("figure", "log", "counted"),
+            *keys("figure", "unit", "log", "counted", "why"),
             Column("difference"),
-            *keys("unit", "why"),
             Column("", "figure", "name", "label"),
             Column("", "in the log", "count", lambda row: Quantity(_whole(row.log, row.unit), row.unit)),
             Column("", "counted", "count", lambda row: Quantity(_whole(row.counted, row.unit), row.unit)),
@@ -177,9 +158,7 @@ class OomReport(Report):
         by_then, whole, lines = self.log.get("allocated"), not self.log.buffers, list[Line]()
         columns: tuple[Column[Candidate], ...] = (
             Column("", "as large", "name", lambda one: f"{one.what}, {one.path}" if one.path else one.what),
-            Column(
-                "", "shape", "text", lambda one: " ".join((UNITS["shape"].format(one.shape), one.dtype)), shown=whole
-            ),
+            Column("", "shape", "text", lambda one: f"{UNITS['shape'].format(one.shape)} {one.dtype}", shown=whole),
             Column("", "size", "binary", "bytes"),
             Column("", "×", "times", "times", shown=any(one.times > 1 for one in self.likely)),
             Column("", "by then", "binary", lambda one: one.before(by_then), shown=bool(by_then), spare=True),
@@ -198,7 +177,7 @@ class OomReport(Report):
             **self.scope.record(),
             "program": self.log.name,
             "answer": self.answer(),
-            "failed": self.is_failure,
+            "failed": self.log.is_failure,
             **given(failure=self.log.failure or None, phase=self.log.phase or None),
             "read": list(self.read),
             "unread": list(self.unread),
@@ -209,12 +188,6 @@ class OomReport(Report):
     def details(self) -> dict[str, Any]:
         helps = records_of(remedy_words.columns([self.device], self.remedies), self.remedies) if self.device else []
         return {"candidates": [one.record() for one in self.likely], "remedies": helps}
-
-
-def others(log: Log) -> int:
-    """Bytes of a card that other processes hold; less than a hundredth of it is rounding, or the driver's."""
-    held = log.get("capacity") - log.get("free") - log.get("process")
-    return held if "free" in log.figures and log.get("process") and held > log.get("capacity") / 100 else 0
 
 
 def _whole(value: float | None, kind: str) -> float | None:

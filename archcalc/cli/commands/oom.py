@@ -61,7 +61,7 @@ def oom(
 
     if model == "-":
         raise InputError("standard input is the log", "name the model by its file or its preset", field="MODEL")
-    found = read(_text(log))
+    found = read(log_text(log))
     if model is None:
         model = _named(found.model)
     show(explained(loaded(model, set, trace=trace), found, options), format)
@@ -79,7 +79,7 @@ def _named(name: str) -> str:
     raise InputError(fact, "name it: `archcalc oom MODEL < log.txt`; `archcalc presets` lists all", field="MODEL")
 
 
-def _text(name: str) -> str:
+def log_text(name: str) -> str:
     """The beginning and the end of a log; Windows writes UTF-16 where a shell redirects."""
     try:
         if name != "-":
