@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 BATCH, SEQ, VOCAB, FFN, LAYERS = 4, 2048, 128_256, 14_336, 32  # of Llama 3 8B
 STEP = ("llama-3-8b", "--mode", "train", "--lora", "16", "--batch", "4", "--seq", "2048")
 KV_TOKEN = 2 * LAYERS * 8 * 128 * 2  # keys and values of 8 heads of 128, in 16 bits
+MODERN = (
+    "out of memory. Tried to allocate {}. GPU 0 has a total capacity of 23.69 GiB of which 1.25 GiB is free. Of the "
+    "allocated memory 20.00 GiB is allocated by PyTorch, and 1.00 MiB is reserved by PyTorch but unallocated."
+)
+APPLE = "MPS backend out of memory (MPS allocated: 20.00 GiB, other allocations: 1.35 GiB, max allowed: 23.69 GiB). "
+APPLE += "Tried to allocate {} on private pool."
 WORDINGS = [
     "CUDA out of memory. Tried to allocate {} (GPU 0; 23.69 GiB total capacity; 20.00 GiB already allocated; 1.25 GiB "
     "free; 20.50 GiB reserved in total by PyTorch)",
-    "HIP out of memory. Tried to allocate {}. GPU 0 has a total capacity of 23.69 GiB of which 1.25 GiB is free. Of the "
-    "allocated memory 20.00 GiB is allocated by PyTorch, and 1.00 MiB is reserved by PyTorch but unallocated.",
-    "XPU out of memory. Tried to allocate {}. GPU 0 has a total capacity of 23.69 GiB of which 1.25 GiB is free. Of the "
-    "allocated memory 20.00 GiB is allocated by PyTorch, and 1.00 MiB is reserved by PyTorch but unallocated.",
-    "MPS backend out of memory (MPS allocated: 20.00 GiB, other allocations: 1.35 GiB, max allowed: 23.69 GiB). Tried to "
-    "allocate {} on private pool.",
-    "MPS backend out of memory (MPS allocated: 20.00 GB, other allocations: 1.35 GB, max allowed: 23.69 GB). Tried to "
-    "allocate {} on private pool.",
+    f"HIP {MODERN}",
+    f"XPU {MODERN}",
+    APPLE,
+    APPLE.replace("GiB", "GB"),  # which older versions write
 ]
 
 
@@ -93,7 +95,7 @@ def test_what_is_listed_makes_it_fit(run: Run) -> None:
     found = run("oom", *STEP, "--format", "json", stdin=text).json
     assert found["remedies"]
     for one in found["remedies"]:
-        changed = {flag: value for flag, value in zip(STEP[1::2], STEP[2::2], strict=True)}
+        changed = dict(zip(STEP[1::2], STEP[2::2], strict=True))
         words = shlex.split(one["option"])
         changed |= dict(zip(words[::2], words[1::2], strict=True))
         options = [word for pair in changed.items() for word in pair]
@@ -141,9 +143,9 @@ def test_a_request_that_does_not_fit_into_the_pool(run: Run) -> None:
     needed = length * KV_TOKEN / GIB
     text = vllm_log(
         "Available KV cache memory: 4.05 GiB",
-        f"ValueError: To serve at least one request with the models's max seq len ({length}), ({needed:.2f} GiB KV cache "
-        "is needed, which is larger than the available KV cache memory (4.05 GiB). Based on the available memory, the "
-        "estimated maximum model length is 33168.",
+        f"ValueError: To serve at least one request with the models's max seq len ({length}), ({needed:.2f} GiB KV "
+        "cache is needed, which is larger than the available KV cache memory (4.05 GiB). Based on the available "
+        "memory, the estimated maximum model length is 33168.",
         length=length,
     )
     answer = run("oom", "--gpu", "rtx-4090", stdin=text)
@@ -182,7 +184,7 @@ def test_sglang_is_read(run: Run) -> None:
             "quantization=None, context_length=None, mem_fraction_static=0.88, chunked_prefill_size=8192, tp_size=1, "
             "pp_size=1, disable_cuda_graph=True)",
             "[TP0] Load weight begin. avail mem=36.55 GB",
-            "[TP0] Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=35.57 GB, mem usage=0.98 GB.",
+            "[TP0] Load weight end. type=Qwen2ForCausalLM, avail mem=35.57 GB, mem usage=0.98 GB.",
             "[TP0] KV Cache is allocated. #tokens: 2658165, K size: 15.21 GB, V size: 15.21 GB",
             "max_total_num_tokens=2658165, max_running_requests=4096, context_len=32768, available_gpu_mem=4.46 GB",
         )
@@ -239,7 +241,7 @@ def test_a_message_that_a_terminal_wrapped_is_read(run: Run) -> None:
 @pytest.mark.parametrize("format", formats())
 def test_every_format_has_it(run: Run, format: str) -> None:
     answer = run("oom", *STEP, "--format", format, stdin=cuda_message("3.91 GiB"))
-    assert answer.code == 0 or "has no picture" in answer.err
+    assert answer.code == 0 or "there is no picture" in answer.err
     assert "Traceback" not in answer.err
 
 

@@ -22,8 +22,8 @@ def asked_for(tensor: int) -> str:
 def cuda_message(tried: str, allocated: str = "20.00 GiB", capacity: str = "23.69 GiB") -> str:
     return (
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried}. GPU 0 has a total capacity of "
-        f"{capacity} of which 1.25 GiB is free. Including non-PyTorch memory, this process has 22.43 GiB memory in use. "
-        f"Of the allocated memory {allocated} is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but "
+        f"{capacity} of which 1.25 GiB is free. Including non-PyTorch memory, this process has 22.43 GiB memory in "
+        f"use. Of the allocated memory {allocated} is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but "
         "unallocated."
     )
 

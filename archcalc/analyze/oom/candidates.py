@@ -42,6 +42,7 @@ class Candidate:
     phase: str
     bytes: int
     tensor: Tensor | None = field(default=None, repr=False, compare=False)
+    elements: int = 0  # on one GPU
     times: int = 1
     low: int = 0
     high: int = 0
@@ -59,8 +60,8 @@ class Candidate:
 
     @property
     def dtype(self) -> str:
-        """By the bytes of an element; nothing where a tensor is divided or packed."""
-        return _dtype(self.bytes / prod(self.shape)) if self.shape else ""
+        """By the bytes of an element; nothing where it is packed."""
+        return _dtype(self.bytes / self.elements) if self.elements else ""
 
     def before(self, allocated: int) -> int:
         """What is allocated before it, at the time that is nearest to so many bytes."""
@@ -106,21 +107,22 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
 
 def as_many_tokens(peak: Peak, log: Log) -> tuple[Tokens, ...]:
     """With how many tokens the logits would be as large: of each width the roundest number of those that are."""
-    tried, found = log.figures.get("tried"), dict[Tokens, None]()
+    tried, size = log.figures.get("tried"), peak.deployment.run.plan.size
     if tried is None or log.buffers:
         return ()
-    for change, *_ in _levels(played(peak.deployment, peak.sizes).step.changes, 0)[0]:
-        tensor = change.block.what
-        if change.part == "logits" and isinstance(tensor, Tensor) and len(tensor.shape) > 1:
-            now = prod(tensor.shape[:-1])
-            each = change.bytes / now
-            least, most = (tried.value - tried.half - WHOLE_STEP) / each, (tried.value + tried.half) / each
-            step = ROUND
-            while int(most) // (2 * step) * (2 * step) > least:
-                step *= 2
-            if int(most) // step * step > least:
-                found[Tokens(int(most) // step * step, now, _dtype(each / tensor.shape[-1]))] = None
-    return tuple(found)
+    changes, _ = _levels(played(peak.deployment, peak.sizes).step.changes, 0)
+    made = [(one.bytes, one.block.what) for one, *_ in changes if one.part == "logits"]
+    logits = [(bytes_, tensor) for bytes_, tensor in made if isinstance(tensor, Tensor) and tensor.shape]
+    most, found = max((size(tensor) for _, tensor in logits), default=0), list[Tokens]()
+    for bytes_, tensor in dict.fromkeys(one for one in logits if size(one[1]) == most):
+        now, step = prod(tensor.shape[:-1]), ROUND
+        each = bytes_ / now
+        least, largest = (tried.value - tried.half - WHOLE_STEP) / each, int((tried.value + tried.half) / each)
+        while largest - largest % (2 * step) > least:
+            step *= 2
+        if largest - largest % step > least:
+            found.append(Tokens(largest - largest % step, now, _dtype(bytes_ / most)))
+    return tuple(dict.fromkeys(found))
 
 
 def _is_as_large(size: int, tried: Figured) -> bool:
@@ -135,25 +137,24 @@ def _joined(first: Candidate, other: Candidate) -> Candidate:
 
 def _events(peak: Peak) -> Iterator[Candidate]:
     """Every allocation of a step."""
-    step = played(peak.deployment, peak.sizes).step
+    step, size = played(peak.deployment, peak.sizes).step, peak.deployment.run.plan.size
     ops = {one.number: one for one in step.schedule.steps()}
-    start = sum(size for part, size in step.start.items() if part != "overhead")
-    found, _ = _levels(step.changes, start)
-    for change, times, low, high in found:
-        yield Candidate(*_named(change, ops.get(change.number)), times, low, high)
+    start = sum(each for part, each in step.start.items() if part != "overhead")
+    for change, times, low, high in _levels(step.changes, start)[0]:
+        op = ops.get(change.number)
+        known = (*op.op.inputs, op.op.output, *op.op.beside.values()) if op else ()
+        as_large = (one for one in known if change.bytes in [size(one) * width for width in WIDTHS])
+        tensor = change.block.what if isinstance(change.block.what, Tensor) else next(as_large, None)
+        where, elements = (change.module.path, change.phase, change.bytes), size(tensor) if tensor else 0
+        yield Candidate(_what(change, op), *where, tensor, elements, times, low, high)
 
 
-def _named(change: Change, step: Step | None) -> tuple[str, str, str, int, Tensor | None]:
-    """What it holds: the output of an op, a gradient, or what the op needs besides."""
-    tensor, kind = change.block.what, "buffer"
-    what = tensor if isinstance(tensor, Tensor) else None
-    if step:
-        kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " "))
-        known = (*step.op.inputs, step.op.output, *step.op.beside.values())
-        what = what or next((one for one in known if change.bytes in [int(one.size) * size for size in WIDTHS]), None)
-    if change.phase == "backward" and not isinstance(tensor, Tensor):
+def _what(change: Change, step: Step | None) -> str:
+    """The output of an op, a gradient, or what the op needs besides."""
+    kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " ")) if step else "buffer"
+    if change.phase == "backward" and not isinstance(change.block.what, Tensor):
         kind = f"gradient at {kind}"
-    return f"logits, {kind}" if change.part == "logits" else kind, change.module.path, change.phase, change.bytes, what
+    return f"logits, {kind}" if change.part == "logits" else kind
 
 
 Allocated = tuple[Change, int, int, int]  # how many times, and what is allocated before the first and the last
@@ -181,7 +182,7 @@ def _states(peak: Peak) -> Iterator[Candidate]:
         sizes = (("weight", "loading", weights, 1), ("master weight", "loading", held.master // held.copies, 1))
         for what, phase, size, each in (*sizes, ("optimizer state", "step", states // 2, 2)):
             if size:
-                yield Candidate(what, path, phase, size, held.param, each * held.copies)
+                yield Candidate(what, path, phase, size, held.param, held.elements, each * held.copies)
 
 
 def _buffers(peak: Peak) -> Iterator[Candidate]:

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from archcalc.analyze.oom.figures import FIGURES
+from archcalc.run.engine.rules import fields_of
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
 from archcalc.spec.node import Node
@@ -34,6 +35,7 @@ KINDS = {
     "version": r"(\d{1,6}(?:\.\d{1,6}){0,2})",
     "gpu": r"(?!CPU)(?!\w{0,40}Host)\w{1,40}",
 }
+SHORTEST = 3  # characters of a line's longest word
 SPACE, BETWEEN = r"\s{1,40}", r"[\s\S]{0,400}?"
 _PIECES = re.compile(rf"{{({'|'.join(KINDS)})}}|(…)|(\s+)|([^{{…\s]+|{{)")
 
@@ -54,7 +56,12 @@ def expression(line: str) -> str:
 
 @cache
 def _compiled(line: str) -> tuple[str, re.Pattern[str]]:
-    return max((text for *_, text in _PIECES.findall(line)), key=len), re.compile(expression(line))
+    return _word(line), re.compile(expression(line))
+
+
+def _word(line: str) -> str:
+    """The longest."""
+    return max((text for *_, text in _PIECES.findall(line)), key=len, default="")
 
 
 def _as_lines(value: Any) -> Any:
@@ -73,17 +80,31 @@ def _known(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-class Value(Node):
-    """A line with a value in it, or with one that it stands for."""
+def _with_word(line: str) -> str:
+    if len(_word(line)) < SHORTEST:
+        raise ValueError(f"expected a line with a word of {SHORTEST} or more characters to search for, found {line}")
+    return line
 
-    line: str
+
+def _with_figures(says: str) -> str:
+    _known(dict.fromkeys(fields_of(says)))
+    return says
+
+
+Line = Annotated[str, AfterValidator(_with_word)]
+
+
+class Value(Node):
+    """A line with a value in it, or with one that it stands for; neither: that it is so."""
+
+    line: Line
     value: str = ""
 
 
 class Figure(Node):
     """The last that a line says, or of several devices the sum or the largest."""
 
-    lines: list[str]
+    lines: list[Line]
     take: Literal["last", "sum", "most"] = "last"
 
 
@@ -97,8 +118,8 @@ class Choice(Node):
 class Failure(Node):
     """A line, and what happened where it is there, with figures of the log: `{kv_pool}`."""
 
-    line: str
-    says: str
+    line: Line
+    says: Annotated[str, AfterValidator(_with_figures)]
 
 
 class Program(Node):
@@ -108,8 +129,8 @@ class Program(Node):
     name: str
     source: str
     engine: str = ""  # of --engine; nothing: the log tells none
-    version: list[str] = Field(default_factory=list)
-    begins: list[str] = Field(default_factory=list)
+    version: list[Line] = Field(default_factory=list)
+    begins: list[Line] = Field(default_factory=list)
     first: bool = False
     reaches: int = 0  # characters; 0: all that follows
     buffers: bool = False
@@ -117,7 +138,7 @@ class Program(Node):
         default_factory=dict
     )
     options: dict[str, Annotated[Choice, BeforeValidator(_as_lines)]] = Field(default_factory=dict)
-    not_counted: list[str] = Field(default_factory=list)  # settings that archcalc does not count
+    not_counted: list[Line] = Field(default_factory=list)  # settings that archcalc does not count
     failures: list[Failure] = Field(default_factory=list)
     phases: dict[str, list[str]] = Field(default_factory=dict)  # of a step, by what a traceback has of each
 

@@ -98,8 +98,9 @@ def _add(log: Log, program: Program, text: str) -> None:
     if program.engine:
         options["engine"] = f"{program.engine}@{version}" if version else program.engine
     for name, one in program.options.items():
-        if one.over in options and name in options:
-            options[name] = str(int(options[name]) // int(options[one.over]))
+        whole, parts = str(options.get(name)), str(options.get(one.over))
+        if whole.isdecimal() and parts.isdecimal() and int(parts):
+            options[name] = str(int(whole) // int(parts))
     log.options = {**{name: one for name, one in options.items() if one not in UNSET}, **log.options}
 
 
@@ -144,7 +145,7 @@ def _value(lines: Iterable[Value], text: str, before: str) -> str | bool:
     for one in lines:
         found = [*islice(matches(one.line, text), 1)] or [*matches(one.line, before)][-1:]
         for match in found:
-            written = one.value or match[1].strip().replace(",", "")
+            written = one.value or "".join(match.groups("True")[:1]).strip().replace(",", "")
             return True if written == "True" else written
     return ""
 
