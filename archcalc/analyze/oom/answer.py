@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import ceil
 from shlex import quote
 from typing import Any
 
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.fit.remedies import remedies
-from archcalc.analyze.fit.request import placed_on, request_of
+from archcalc.analyze.fit.request import Placed, placed_on, request_of
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.memory.measured import against
-from archcalc.analyze.memory.peak import peak
+from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, peak
 from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
@@ -32,6 +33,7 @@ from archcalc.run.options import Options, options_of
 from archcalc.spec.option import flag_of, other_names
 from archcalc.storage.named_formats import meaning
 
+SHARES, LARGEST = ("share", "static"), 0.95  # pools that are a share of a card, and the largest that people take
 LENGTHS = ("src_seq", "tgt_seq", "context")  # instead of --seq
 FIRST = ("mode", "engine", "gpu", "seq")  # options without which others are refused
 
@@ -59,7 +61,8 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         doing("looking for what makes it fit")
         options = replace(options, shift=measured.shift if measured else missing)
         row = fitted(model, gpus, options, verdicts_alone=True).rows[0]
-        helps, _ = remedies(placed_on(model, options, map(group, gpus)))
+        placed = placed_on(model, options, map(group, gpus))
+        helps, _ = remedies(placed)
     found = peak(request.deployment, request.sizes)
     likely = tuple(candidates(found, log))
     return OomReport(
@@ -76,8 +79,18 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         device=row,
         remedies=helps,
         measured=measured,
+        share=_share(placed[0]) if log.failure and placed else 0,
         missing=missing,
     )
+
+
+def _share(placed: Placed) -> float:
+    """Of a card that an engine fills, what one request needs beyond the share that it has; 0 where that is too much."""
+    deployment, one = placed.request.deployment, replace(placed.request.sizes, batch=1)
+    needed = bytes_beside_cache(deployment, one) + cache_bytes(deployment, one)
+    share = ceil(100 * needed / placed.group.first.capacity) / 100
+    is_share = deployment.run.engine.rules.pool in SHARES
+    return share if is_share and deployment.run.engine.share < share <= LARGEST else 0
 
 
 def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Options, list[str], list[str]]:

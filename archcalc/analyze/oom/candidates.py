@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 from archcalc.analyze.fit.startup import COMPUTED
 from archcalc.analyze.memory.peak import Peak, played
+from archcalc.analyze.memory.states import Held
 from archcalc.analyze.oom.reading import Figured, Log
-from archcalc.core.ir import Tensor
+from archcalc.core.ir import Param, Tensor
 from archcalc.core.precision import BYTES
+from archcalc.core.roles import Role
 from archcalc.simulate.allocator import WHOLE_STEP, segment
 from archcalc.simulate.events import Change, Event
 from archcalc.simulate.nodes import Step
@@ -27,6 +29,12 @@ BUFFERS = {
     "the recurrent state": ("state",),
     "the compute buffer": COMPUTED,
 }
+JOINED = (  # matrices that serving engines load as one: QKVParallelLinear, MergedColumnParallelLinear, w13 of fused_moe
+    (Role.ATTENTION_Q, Role.ATTENTION_K, Role.ATTENTION_V),
+    (Role.FFN_GATE, Role.FFN_UP),
+    (Role.SHARED_GATE, Role.SHARED_UP),
+    (Role.EXPERT_GATE, Role.EXPERT_UP),
+)
 WIDTHS = (2, 4)  # bytes of an element, of activations and their gradients
 ROUND = 128  # tokens: what batch × length is a multiple of
 NEAR = 0.05  # of a compute buffer, which is an estimate
@@ -75,7 +83,7 @@ class Candidate:
 
 
 def _dtype(each: float) -> str:
-    return next((name for name, size in BYTES.items() if size == each), "")
+    return next((name for name, size in BYTES.items() if size == round(each, 2)), "")
 
 
 class Tokens(NamedTuple):
@@ -108,7 +116,7 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
 def as_many_tokens(peak: Peak, log: Log) -> tuple[Tokens, ...]:
     """With how many tokens the logits would be as large: of each width the roundest number of those that are."""
     tried, size = log.figures.get("tried"), peak.deployment.run.plan.size
-    if tried is None or log.buffers:
+    if tried is None or log.buffers or log.phase == "step":
         return ()
     changes, _ = _levels(played(peak.deployment, peak.sizes).step.changes, 0)
     made = [(one.bytes, one.block.what) for one, *_ in changes if one.part == "logits"]
@@ -152,6 +160,8 @@ def _events(peak: Peak) -> Iterator[Candidate]:
 def _what(change: Change, step: Step | None) -> str:
     """The output of an op, a gradient, or what the op needs besides."""
     kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " ")) if step else "buffer"
+    if isinstance(change.block.what, Param):
+        return "gradient of the weight"
     if change.phase == "backward" and not isinstance(change.block.what, Tensor):
         kind = f"gradient at {kind}"
     return f"logits, {kind}" if change.part == "logits" else kind
@@ -177,12 +187,20 @@ def _levels(events: Iterable[Event], level: int) -> tuple[list[Allocated], int]:
 
 def _states(peak: Peak) -> Iterator[Candidate]:
     """Weights as they are loaded, optimizer states as the first step makes them: most optimizers keep two."""
+    joins, joined = peak.deployment.run.engine.fills_device, dict[tuple[str, int], list[Held]]()
     for held in peak.deployment.parameters.held:
-        path, weights, states = held.param.owner.path, held.weights // held.copies, held.optimizer // held.copies
-        sizes = (("weight", "loading", weights, 1), ("master weight", "loading", held.master // held.copies, 1))
-        for what, phase, size, each in (*sizes, ("optimizer state", "step", states // 2, 2)):
+        path, states = held.param.owner.path, held.optimizer // held.copies // 2
+        sizes = (("weight", "loading", held.weights // held.copies, 1), ("optimizer state", "step", states, 2))
+        for what, phase, size, each in (*sizes, ("master weight", "loading", held.master // held.copies, 1)):
             if size:
                 yield Candidate(what, path, phase, size, held.param, held.elements, each * held.copies)
+        group = next((place for place, roles in enumerate(JOINED) if held.param.weight_role in roles), None)
+        if joins and group is not None:
+            joined.setdefault((path.rpartition(".")[0], group), []).append(held)
+    for (path, _), parts in joined.items():
+        names, copies = ", ".join(one.param.owner.name for one in parts), parts[0].copies
+        weights, elements = (sum(getattr(one, name) for one in parts) for name in ("weights", "elements"))
+        yield Candidate(f"weights of {names}", path, "loading", weights // copies, None, elements, copies)
 
 
 def _buffers(peak: Peak) -> Iterator[Candidate]:

@@ -16,17 +16,19 @@ from archcalc.analyze.oom.comparing import POOL, Row
 from archcalc.analyze.oom.reading import Log
 from archcalc.report.base import Report, given
 from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tables, keys, records_of, table_of
-from archcalc.report.units import UNITS, Quantity, unit, words
+from archcalc.report.units import Quantity, unit, words
 from archcalc.run.choice import run_record
 from archcalc.simulate.allocator import LARGE_SEGMENT, SMALL_SEGMENT
 from archcalc.spec.units import binary_bytes
 
 FAR = 0.15  # of what is allocated before a tensor, and the log says otherwise
+DIFFERS = ("--weights, --batch, --seq, --attention", "--recompute, --precision, --batch, --optimizer")  # in training
 SHOWN = 8  # tensors that people read; programs get all
 PHASES = {
     "forward": "the forward pass",
     "backward": "the backward pass",
     "loss": "the loss",
+    "loading": "the loading of weights",
     "step": "the optimizer's step",
 }
 SEGMENTS = {SMALL_SEGMENT: "up to 1 MiB", LARGE_SEGMENT: "1 to 10 MiB"}
@@ -50,6 +52,7 @@ class OomReport(Report):
     tokens: tuple[Tokens, ...] = ()  # of logits that would be as large, where no tensor is
     remedies: tuple[Remedy, ...] = ()
     measured: Compared | None = None  # where the run took more than is counted
+    share: float = 0.0  # of the card, that would be enough for one request; 0: none, or there is no such option
     missing: int = 0  # bytes of a KV cache that are counted and not there
 
     def title(self) -> str:
@@ -101,7 +104,7 @@ class OomReport(Report):
         by_then = self.likely[0].before(allocated) if self.likely else 0
         if allocated and by_then and abs(by_then - allocated) > FAR * allocated:
             counted = f"before it {binary_bytes(by_then)} are counted, unlike the log"
-            yield f"{counted}: the run may differ (--recompute, --weights, --batch, --optimizer)"
+            yield f"{counted}: the run may differ ({DIFFERS[self.memory.mode == 'train']})"
         if self.read:
             yield f"read from the log: {' '.join(self.read)}"
         yield from (f"not read: {one}" for one in self.unread)
@@ -125,10 +128,14 @@ class OomReport(Report):
     def _helps(self) -> Iterator[str]:
         if self.device is None:
             yield "name the card (--gpu), and what makes it fit is listed"
-        elif self.device.is_enough:
+        if self.share:
+            yield f"--gpu-memory-utilization {self.share:.2f} is enough for one request, if a step fits into the rest"
+        if self.device is None:
+            return
+        if self.device.is_enough:
             yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(self._room)}"
         else:
-            yield from remedy_words.ways(self.device, self.remedies)
+            yield from remedy_words.ways(self.device, self.remedies) if self.remedies or not self.share else ()
 
     @property
     def _room(self) -> int:
@@ -158,10 +165,11 @@ class OomReport(Report):
         by_then, whole, lines = self.log.get("allocated"), not self.log.buffers, list[Line]()
         columns: tuple[Column[Candidate], ...] = (
             Column("", "as large", "name", lambda one: f"{one.what}, {one.path}" if one.path else one.what),
-            Column("", "shape", "text", lambda one: f"{UNITS['shape'].format(one.shape)} {one.dtype}", shown=whole),
+            Column("", "", "text", "dtype", shown=whole),
+            Column("", "shape", "shape", "shape", shown=whole),
             Column("", "size", "binary", "bytes"),
             Column("", "×", "times", "times", shown=any(one.times > 1 for one in self.likely)),
-            Column("", "by then", "binary", lambda one: one.before(by_then), shown=bool(by_then), spare=True),
+            Column("", "by then", "binary", lambda one: one.before(by_then) or None, shown=bool(by_then), spare=True),
         )
         shown, listed = in_tables(columns), self.likely[:SHOWN]
         for phase in dict.fromkeys(one.phase for one in listed):
