@@ -79,7 +79,7 @@ def test_of_another_batch_the_number_of_tokens_is_told(run: Run) -> None:
     text = cuda_message(asked_for(BATCH * SEQ * VOCAB * 4))
     told = " ".join(run("oom", *STEP[:-4], "--batch", "1", "--seq", "2048", stdin=text).out.split())
     assert "no tensor of this run is that large" in told
-    assert "16,384 tokens in bf16 or 8,192 tokens in fp32 are as large (batch × seq), and this run has 2,048" in told
+    assert "logits of 16,384 tokens in bf16 or 8,192 tokens in fp32 are as large (batch × seq)" in told
 
 
 def test_a_small_segment_is_no_tensor(run: Run) -> None:

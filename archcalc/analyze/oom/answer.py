@@ -18,7 +18,7 @@ from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.request import Placed, placed_on, request_of
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.memory.measured import against
-from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, peak
+from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, check, peak
 from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
@@ -138,7 +138,7 @@ def _refusal(model: Network, values: Mapping[str, Any]) -> str:
         devices = [group(options.gpu)] if options.gpu else []
         alone = replace(options, gpu=None)
         request = placed_on(model, alone, devices)[0].request if devices else request_of(model, alone)
-        _ = request.deployment
+        check(request.deployment, request.sizes)
     except InputError as reason:
         return reason.fact
     return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from archcalc.analyze.fit.startup import COMPUTED
 from archcalc.analyze.memory.peak import Peak, played
@@ -36,7 +36,7 @@ JOINED = (  # matrices that serving engines load as one: QKVParallelLinear, Merg
     (Role.EXPERT_GATE, Role.EXPERT_UP),
 )
 WIDTHS = (2, 4)  # bytes of an element, of activations and their gradients
-ROUND = 128  # tokens: what batch × length is a multiple of
+ROUND, CHANCE = 128, 8  # tokens of which batch × length is a multiple, and how much rarer these are than chance has it
 NEAR = 0.05  # of a compute buffer, which is an estimate
 
 
@@ -54,6 +54,7 @@ class Candidate:
     times: int = 1
     low: int = 0
     high: int = 0
+    is_logits: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,7 +70,8 @@ class Candidate:
     @property
     def dtype(self) -> str:
         """By the bytes of an element; nothing where it is packed."""
-        return _dtype(self.bytes / self.elements) if self.elements else ""
+        each = self.bytes / max(self.elements, 1)
+        return next((name for name, size in BYTES.items() if size == round(each, 2)), "")
 
     def before(self, allocated: int) -> int:
         """What is allocated before it, at the time that is nearest to so many bytes."""
@@ -80,18 +82,6 @@ class Candidate:
         own = {"what": self.what, "path": self.path or "model", "phase": self.phase, "bytes": self.bytes}
         beside = {"shape": list(self.shape), "dims": self.sizes, "dtype": self.dtype, "times": self.times}
         return {**own, **beside, "allocated_before": [self.low, self.high]}
-
-
-def _dtype(each: float) -> str:
-    return next((name for name, size in BYTES.items() if size == round(each, 2)), "")
-
-
-class Tokens(NamedTuple):
-    """How many tokens have logits of some width, and how many there are `now`."""
-
-    number: int
-    now: int
-    dtype: str
 
 
 def candidates(peak: Peak, log: Log) -> list[Candidate]:
@@ -113,24 +103,23 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
     )
 
 
-def as_many_tokens(peak: Peak, log: Log) -> tuple[Tokens, ...]:
-    """With how many tokens the logits would be as large: of each width the roundest number of those that are."""
-    tried, size = log.figures.get("tried"), peak.deployment.run.plan.size
+def as_many_tokens(peak: Peak, log: Log) -> list[str]:
+    """With how many tokens the logits would be as large (`8,192 tokens in fp32`): round numbers, of which the size that
+    was tried could not have any by chance."""
+    tried = log.figures.get("tried")
     if tried is None or log.buffers or log.phase == "step":
-        return ()
-    changes, _ = _levels(played(peak.deployment, peak.sizes).step.changes, 0)
-    made = [(one.bytes, one.block.what) for one, *_ in changes if one.part == "logits"]
-    logits = [(bytes_, tensor) for bytes_, tensor in made if isinstance(tensor, Tensor) and tensor.shape]
-    most, found = max((size(tensor) for _, tensor in logits), default=0), list[Tokens]()
-    for bytes_, tensor in dict.fromkeys(one for one in logits if size(one[1]) == most):
-        now, step = prod(tensor.shape[:-1]), ROUND
-        each = bytes_ / now
-        least, largest = (tried.value - tried.half - WHOLE_STEP) / each, int((tried.value + tried.half) / each)
-        while largest - largest % (2 * step) > least:
+        return []
+    found, logits = dict[str, None](), [one for one in _events(peak) if one.is_logits and one.tensor]
+    most = max((one.elements for one in logits), default=0)
+    for one in logits:
+        each, step = one.bytes / prod(one.shape[:-1]), ROUND
+        least, largest = (tried.value - tried.half - WHOLE_STEP) / each, (tried.value + tried.half) / each
+        while step < CHANCE * (largest - least):
             step *= 2
-        if largest - largest % step > least:
-            found.append(Tokens(largest - largest % step, now, _dtype(bytes_ / most)))
-    return tuple(dict.fromkeys(found))
+        number = int(largest) // step * step
+        if one.elements == most and number > least:
+            found[f"{number:,} tokens in {one.dtype}"] = None
+    return list(found)
 
 
 def _is_as_large(size: int, tried: Figured) -> bool:
@@ -154,7 +143,7 @@ def _events(peak: Peak) -> Iterator[Candidate]:
         as_large = (one for one in known if change.bytes in [size(one) * width for width in WIDTHS])
         tensor = change.block.what if isinstance(change.block.what, Tensor) else next(as_large, None)
         where, elements = (change.module.path, change.phase, change.bytes), size(tensor) if tensor else 0
-        yield Candidate(_what(change, op), *where, tensor, elements, times, low, high)
+        yield Candidate(_what(change, op), *where, tensor, elements, times, low, high, change.part == "logits")
 
 
 def _what(change: Change, step: Step | None) -> str:

@@ -4,6 +4,7 @@
     "{gpu} KV buffer size = {size}"              of a buffer on a device, and not in host RAM
     "K size: {size}, V size: {size}"             the sum of both
     "max_seq_len={count}"                        a value of the run
+    "offloaded {count}/{count} layers"           the first, unless it is all of them
     {line: ".backward(", value: train}           a value that is not written, where the line is there
 
 `…` stands for anything in between. A space may be a line break: terminals wrap what people copy. Every repeat has a

@@ -18,6 +18,7 @@ from archcalc.core.errors import InputError
 from archcalc.spec.units import binary_bytes
 
 UNSET = ("None", "none", "auto", "False", "false")  # values of an option that is not given
+ALL = 2  # values of a line that says how many of how many
 TRACEBACK = 20_000  # characters before a message
 SCALES = {"b": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}  # programs write GB for GiB too
 _SIZE = re.compile(r"(-?\d+)(?:[.,](\d+))?\s*([bKMGT])")
@@ -145,7 +146,10 @@ def _value(lines: Iterable[Value], text: str, before: str) -> str | bool:
     for one in lines:
         found = [*islice(matches(one.line, text), 1)] or [*matches(one.line, before)][-1:]
         for match in found:
-            written = one.value or "".join(match.groups("True")[:1]).strip().replace(",", "")
+            groups = match.groups()
+            if len(groups) == ALL and len({*groups}) == 1:  # 33/33: as it is without the option
+                return ""
+            written = one.value or "".join(groups[:1] or ["True"]).strip().replace(",", "")
             return True if written == "True" else written
     return ""
 

@@ -11,7 +11,7 @@ from archcalc.analyze.fit.rows import Row as OnDevice
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.memory.measured import Compared
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.analyze.oom.candidates import Candidate, Tokens
+from archcalc.analyze.oom.candidates import Candidate
 from archcalc.analyze.oom.comparing import POOL, Row
 from archcalc.analyze.oom.reading import Log
 from archcalc.report.base import Report, given
@@ -49,7 +49,7 @@ class OomReport(Report):
     read: tuple[str, ...]  # options that the log told
     unread: tuple[str, ...] = ()  # those that archcalc does not take, with the reason
     device: OnDevice | None = None
-    tokens: tuple[Tokens, ...] = ()  # of logits that would be as large, where no tensor is
+    tokens: Sequence[str] = ()  # of logits that would be as large, where no tensor is
     remedies: tuple[Remedy, ...] = ()
     measured: Compared | None = None  # where the run took more than is counted
     share: float = 0.0  # of the card, that would be enough for one request; 0: none, or there is no such option
@@ -64,17 +64,19 @@ class OomReport(Report):
         return SEGMENTS.get(self.log.get("tried"), "") if not self.log.buffers else ""
 
     def answer(self) -> str:
-        """What happened, and which tensor is as large."""
-        log = self.log
-        if not self.log.is_failure:
+        """What happened, which tensor is as large, and what helps."""
+        log, helps = self.log, ""
+        if not log.is_failure:
             known = [row for row in self.rows if row.difference is not None]
             near = sum(row.is_near for row in known)
             return f"{log.name} started: {near} of {len(known)} figures of its log are within 5 % of what is counted"
+        if self.remedies and self.remedies[0].changes == 1:
+            helps = f"; {self.remedies[0].change.option} makes it fit"
         if "tried" not in log.figures:
-            return log.failure
+            return f"{log.failure}{helps}"
         by_then = f" with {binary_bytes(log.get('allocated'))} allocated" if log.get("allocated") else ""
         card = f" on a card of {binary_bytes(log.get('capacity'))}" if log.get("capacity") else ""
-        return f"{log.name} tried to allocate {binary_bytes(log.get('tried'))}{by_then}{card}: {self._largest()}"
+        return f"{log.name} tried to allocate {binary_bytes(log.get('tried'))}{by_then}{card}: {self._largest()}{helps}"
 
     def _largest(self) -> str:
         if self.segment:
@@ -97,9 +99,8 @@ class OomReport(Report):
             yield log.failure
         if log.get("tried") and not self.likely and not self.segment:
             yield "another batch, length or option than this run's may explain it: --batch, --seq, --mode, --attention"
-        if self.tokens:
-            many = " or ".join(f"{one.number:,} tokens in {one.dtype}" for one in self.tokens)
-            yield f"logits of {many} are as large (batch × seq), and this run has {self.tokens[0].now:,} tokens"
+        if self.tokens and not self.segment:
+            yield f"logits of {' or '.join(self.tokens)} are as large (batch × seq)"
         allocated = 0 if self.segment or self.measured else log.get("allocated")
         by_then = self.likely[0].before(allocated) if self.likely else 0
         if allocated and by_then and abs(by_then - allocated) > FAR * allocated:
@@ -126,16 +127,14 @@ class OomReport(Report):
             yield from self._helps()
 
     def _helps(self) -> Iterator[str]:
-        if self.device is None:
-            yield "name the card (--gpu), and what makes it fit is listed"
         if self.share:
             yield f"--gpu-memory-utilization {self.share:.2f} is enough for one request, if a step fits into the rest"
         if self.device is None:
-            return
-        if self.device.is_enough:
+            yield "name the card (--gpu), and what makes it fit is listed"
+        elif self.device.is_enough:
             yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(self._room)}"
-        else:
-            yield from remedy_words.ways(self.device, self.remedies) if self.remedies or not self.share else ()
+        elif self.remedies or not self.share:
+            yield from remedy_words.ways(self.device, self.remedies)
 
     @property
     def _room(self) -> int:
