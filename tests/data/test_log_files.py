@@ -78,6 +78,8 @@ def test_one_file_adds_a_program(run: Run, example: Callable[[str], None]) -> No
         ("failures: [{line: no more room, says: 'it had {weihgts}'}]", "weihgts"),
         ("failures: [{line: no more room, says: 'it had {weights'}]", "says"),
         ("figures: {weights: ['{size}']}", "{size}"),
+        ("figures: {weights: ['weights: {word}']}", "{word}"),
+        ("figures: {weights: ['weights']}", "weights"),
         ("failures: [{line: '', says: none}]", "line"),
     ],
 )

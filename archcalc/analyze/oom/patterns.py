@@ -36,6 +36,7 @@ KINDS = {
     "version": r"(\d{1,6}(?:\.\d{1,6}){0,2})",
     "gpu": r"(?!CPU)(?!\w{0,40}Host)\w{1,40}",
 }
+NUMBERS = ("size", "count", "number")  # kinds of which figures are made
 SHORTEST = 3  # characters of a line's longest word
 SPACE, BETWEEN = r"\s{1,40}", r"[\s\S]{0,400}?"
 _PIECES = re.compile(rf"{{({'|'.join(KINDS)})}}|(…)|(\s+)|([^{{…\s]+|{{)")
@@ -87,6 +88,13 @@ def _with_word(line: str) -> str:
     return line
 
 
+def _with_number(line: str) -> str:
+    kinds = {kind for kind, *_ in _PIECES.findall(line) if kind}
+    if not kinds & {*NUMBERS} or kinds - {*NUMBERS, "gpu"}:
+        raise ValueError(f"expected a line with one of {{{'}, {'.join(NUMBERS)}}}, found {line}")
+    return line
+
+
 def _with_figures(says: str) -> str:
     _known(dict.fromkeys(fields_of(says)))
     return says
@@ -105,7 +113,7 @@ class Value(Node):
 class Figure(Node):
     """The last that a line says, or of several devices the sum or the largest."""
 
-    lines: list[Line]
+    lines: list[Annotated[Line, AfterValidator(_with_number)]]
     take: Literal["last", "sum", "most"] = "last"
 
 

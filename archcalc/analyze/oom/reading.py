@@ -92,7 +92,8 @@ def _add(log: Log, program: Program, text: str) -> None:
     log.name, log.model = log.name or program.name, log.model or str(options.pop("model", ""))
     log.figures = {**figures, **log.figures}
     log.failure = log.failure or next(iter(failures), "").format(**{name: _words(name, log) for name in FIGURES})
-    log.phase = next((name for name, lines in program.phases.items() if any(map(before.__contains__, lines))), "")
+    phases = (name for name, lines in program.phases.items() if any(map(before.__contains__, lines)))
+    log.phase = log.phase or next(phases, "")
     log.buffers = log.buffers or program.buffers
     others = (match[0] for line in program.not_counted for match in matches(line, message))
     log.not_counted += dict.fromkeys(others)

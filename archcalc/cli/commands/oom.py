@@ -52,9 +52,9 @@ def oom(
     says of the run (engine, version, context, formats, card) is taken unless an option says otherwise; batch and length
     of a training step are options.
 
-    archcalc oom llama-3-8b --mode train --lora 16 --batch 4 --seq 2048 < error.txt
+    archcalc oom llama-3-8b --mode train --lora 16 --batch 4 < error.txt
 
-    vllm serve meta-llama/Llama-3.1-8B 2>&1 | archcalc oom --gpu rtx-4090
+    archcalc oom --gpu rtx-4090 --log vllm.log
     """
     from archcalc.analyze.oom.answer import explained
     from archcalc.analyze.oom.reading import read
