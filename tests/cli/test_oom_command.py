@@ -306,3 +306,32 @@ def test_a_model_has_to_be_named(run: Run) -> None:
     assert answer.code == 2 and "someone/some-model" in answer.err
     assert run("oom", "-", stdin=cuda_message("3.91 GiB")).code == 2
     assert run("oom", "gpt2", "--log", "nowhere.txt").code == 2
+
+
+# What engines do
+
+
+def test_a_matrix_that_an_engine_loads_as_one_is_found(run: Run) -> None:
+    """Gate and up of a feed-forward layer, on each of two GPUs; transformers loads each by itself."""
+    tried = asked_for(2 * 4096 * FFN * 2 // 2)
+    text = f"{vllm_log().replace('tensor_parallel_size=1', 'tensor_parallel_size=2')}\n{cuda_message(tried)}"
+    found = run("oom", "--format", "json", stdin=text).json["candidates"]
+    joined = [(one["what"], one["path"], one["times"]) for one in found if one["phase"] == "loading"]
+    assert ("weights of gate, up", "decoder.blocks.ffn", LAYERS) in joined
+    apart = run("oom", "llama-3.1-8b", "--tp", "2", "--format", "json", stdin=cuda_message(tried)).json["candidates"]
+    assert not [one for one in apart if one["what"] == "weights of gate, up"]
+
+
+def test_the_share_that_is_enough_is_told(run: Run) -> None:
+    """Weights and the keys and values of one request, of what is free before the weights are loaded."""
+    text = "\n".join(
+        (
+            "server_args=ServerArgs(model_path='meta-llama/Llama-3.1-8B', context_length=32768, "
+            "mem_fraction_static=0.6, chunked_prefill_size=2048, tp_size=1)",
+            "Load weight begin. avail mem=23.21 GB",
+            "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+        )
+    )
+    share = (2 * 8_030_261_248 + 32_768 * KV_TOKEN) / (23.21 * GIB)
+    assert f"--gpu-memory-utilization {share + 0.005:.2f} is enough" in run("oom", stdin=text).out
+    assert 0.81 < share < 0.82

@@ -65,6 +65,7 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         helps, _ = remedies(placed)
     found = peak(request.deployment, request.sizes)
     likely = tuple(candidates(found, log))
+    share = _share(placed[0]) if log.failure and placed else 0.0
     return OomReport(
         model=model.name,
         assumptions=request.report.assumptions,
@@ -79,7 +80,7 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         device=row,
         remedies=helps,
         measured=measured,
-        share=_share(placed[0]) if log.failure and placed else 0,
+        share=share,
         missing=missing,
     )
 

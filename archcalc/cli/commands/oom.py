@@ -1,4 +1,4 @@
-"""What an out-of-memory message or a start-up log says, against the model's exact tensors."""
+"""Why a run is out of memory, by its message or its log."""
 
 from __future__ import annotations
 
