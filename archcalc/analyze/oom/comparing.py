@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.analyze.oom.figures import FIGURES, Counted
 from archcalc.analyze.oom.reading import Log
@@ -65,8 +65,8 @@ def compared(log: Log, run: Counted) -> tuple[Row, ...]:
     for name, kind in FIGURES.items():
         if name in log.figures:
             counted = kind.counted(run) if kind.counted else None
-            rows.append(Row(name, log.figures[name].value, counted))
-    return tuple(Row(one.figure, one.log, one.counted, "; ".join(_why(one, rows, run))) for one in rows)
+            rows.append(Row(name, log.figures[name].value if kind.unit == "fold" else log.get(name), counted))
+    return tuple(replace(one, why="; ".join(_why(one, rows, run))) for one in rows)
 
 
 def _why(row: Row, rows: list[Row], run: Counted) -> Iterator[str]:

@@ -142,11 +142,11 @@ class OomReport(Report):
 
     def columns(self) -> tuple[Column[Row], ...]:
         return (
-            *keys("figure", "unit", "log", "counted", "why"),
-            Column("difference"),
+            *keys("figure", "log", "counted", "difference", "why"),
+            Column("unit", get=lambda row: "bytes" if row.unit == "binary" else row.unit),
             Column("", "figure", "name", "label"),
-            Column("", "in the log", "count", lambda row: Quantity(_whole(row.log, row.unit), row.unit)),
-            Column("", "counted", "count", lambda row: Quantity(_whole(row.counted, row.unit), row.unit)),
+            Column("", "in the log", "count", lambda row: Quantity(row.log, row.unit)),
+            Column("", "counted", "count", lambda row: Quantity(row.counted, row.unit)),
             Column("", "difference", "off", "difference"),
         )
 
@@ -195,7 +195,3 @@ class OomReport(Report):
     def details(self) -> dict[str, Any]:
         helps = records_of(remedy_words.columns([self.device], self.remedies), self.remedies) if self.device else []
         return {"candidates": [one.record() for one in self.likely], "remedies": helps}
-
-
-def _whole(value: float | None, kind: str) -> float | None:
-    return round(value) if value is not None and kind != "fold" else value
