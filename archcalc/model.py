@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from archcalc.analyze.flops.report import FlopsReport
     from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
+    from archcalc.analyze.oom.report import OomReport
     from archcalc.analyze.overview import Overview
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.plot.answer import ChartKeywords
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
-    from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords
+    from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
     from archcalc.spec.node import ModelSpec
 
 
@@ -105,6 +106,14 @@ class Model(Network):
 
         asked = Options.of("memory", options, besides=("depth", "timeline"))
         return memory(self, asked, depth=depth, timeline=timeline)
+
+    @checked
+    def oom(self, text: str, **options: Unpack[OomKeywords]) -> OomReport:
+        """A log with an out-of-memory message or of an engine's start, against this model; options are those of
+        `archcalc oom`."""
+        from archcalc.analyze.oom.answer import oom
+
+        return oom(self, text, options)
 
     def plot(self, x: str | Mapping[str, Any], **asked: Unpack[ChartKeywords]) -> PlotReport:
         """Curves over an option or a field of the spec: `archcalc.plot` of this model alone."""

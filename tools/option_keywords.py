@@ -18,6 +18,7 @@ from archcalc.run.commands import (
     FLOPS,
     MEASURED,
     MEMORY,
+    OOM,
     PARAMETERS,
     PARAMS,
     PLOT,
@@ -61,6 +62,7 @@ COMMANDS = {
     FLOPS: "`model.flops`",
     MEMORY: "`model.memory`",
     FIT: "`archcalc.fit`, and of `model.report` too",
+    OOM: "`model.oom`",
     PLOT: "`archcalc.plot`",
 }
 

@@ -32,8 +32,9 @@ FLOPS = Command("flops", (RUN, WORK, DEVICE), "train")
 MEMORY = Command("memory", (RUN, BYTES, DEVICE, MEASURED), "infer")
 FIT = Command("fit", (RUN, BYTES, CAPACITY, MEASURED), "infer")
 REPORT = Command("report", (RUN, BYTES, CAPACITY, MEASURED))
+OOM = Command("oom", (RUN, BYTES, CAPACITY, DEVICE))
 PLOT = Command("plot", (RUN, BYTES, WORK))
 COMPARED = (PARAMS, FLOPS, MEMORY)
 _ASKED = dict.fromkeys(question for each in COMPARED for question in each.asks if question != MEASURED)
 COMPARE = Command("compare", tuple(_ASKED))
-COMMANDS = {each.name: each for each in (*COMPARED, FIT, REPORT, PLOT, COMPARE)}
+COMMANDS = {each.name: each for each in (*COMPARED, FIT, REPORT, OOM, PLOT, COMPARE)}

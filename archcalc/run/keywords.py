@@ -122,5 +122,9 @@ class FitKeywords(RunKeywords, BytesKeywords, CapacityKeywords, MeasuredKeywords
     """Keywords of `archcalc.fit`, and of `model.report` too."""
 
 
+class OomKeywords(RunKeywords, BytesKeywords, CapacityKeywords, DeviceKeywords, total=False):
+    """Keywords of `model.oom`."""
+
+
 class PlotKeywords(RunKeywords, BytesKeywords, WorkKeywords, total=False):
     """Keywords of `archcalc.plot`."""

@@ -118,10 +118,10 @@ class Allocator:
         """A segment for small pieces, one for those below 10 MiB, or one for the request alone. Of an expandable
         segment as many pages as are missing are mapped, behind its last piece or, if that is free, as more of it."""
         if not self.expandable:
-            segment = pool.page if size < WHOLE_FROM else -(-size // WHOLE_STEP) * WHOLE_STEP
-            self.reserved_on[pool.stream] += segment
-            piece = Piece(pool, segment, self.next_address)
-            self.next_address += segment + WHOLE_STEP  # segments are never neighbours
+            made = segment(size)
+            self.reserved_on[pool.stream] += made
+            piece = Piece(pool, made, self.next_address)
+            self.next_address += made + WHOLE_STEP  # segments are never neighbours
             return piece
         if pool.end is None:
             pool.end = Piece(pool, ADDRESSES, self.next_address, is_mapped=False)
@@ -138,6 +138,13 @@ class Allocator:
         piece.size, end.address, end.size = piece.size + mapped, end.address + mapped, end.size - mapped
         self.reserved_on[pool.stream] += mapped
         return piece
+
+
+def segment(size: int) -> int:
+    """What a request takes from the device where no piece is free; a message says this size where there is no room."""
+    if size < WHOLE_FROM:
+        return SMALL_SEGMENT if size <= SMALL else LARGE_SEGMENT
+    return -(-size // WHOLE_STEP) * WHOLE_STEP
 
 
 def _grown(piece: Piece) -> int:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from conftest import Run
 
 MADE = ("Report", "Overview")  # how the names of what a question returns end
-ASKED: dict[str, tuple[str, ...]] = {"plot": ("batch=1..8",)}  # what must be said beside the question
+ASKED: dict[str, tuple[str, ...]] = {  # what must be said beside the question
+    "plot": ("batch=1..8",),
+    "oom": ("CUDA out of memory. Tried to allocate 2.00 GiB.",),
+}
 QUESTIONS = ("params", "shapes", "flops", "memory", "kernel")
 
 

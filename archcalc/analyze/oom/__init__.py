@@ -1,0 +1,1 @@
+"""What a log says of memory, against the tensors of a model."""
