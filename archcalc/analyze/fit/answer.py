@@ -53,7 +53,7 @@ def fitted(
     compared = None
     if options.measured:
         first = placed[0].request
-        compared = against(first.deployment, first.sizes, first.report)
+        compared = against(first.deployment, first.sizes, first.report, options.measured)
         placed = placed_on(model, compared.applied(options), groups, are_named=bool(gpus))
     request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()

@@ -69,6 +69,6 @@ def memory(model: Network, options: Options, *, depth: int | None = None, timeli
         return found
     from archcalc.analyze.memory.measured import against
 
-    compared = against(deployment, options.sizes, found)
+    compared = against(deployment, options.sizes, found, options.measured)
     applied = deploy(model, compared.applied(placed))
     return replace(report(applied, options.sizes, depth=depth, timeline=timeline), measured=compared)

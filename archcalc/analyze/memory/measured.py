@@ -1,6 +1,6 @@
 """What somebody's run took, held against what is counted: what explains the difference, and the run with that in it.
 
-    compared = against(deployment, sizes, report)
+    compared = against(deployment, sizes, report, ("allocated", 18 * 2**30))
     compared.applied(options)           the options that the rest of the answer is worked out with
 
 A total cannot tell what it is made of: nothing here is said as certain. What no other choice explains shifts the
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from archcalc.spec.sizes import Sizes
 
 
-def against(deployment: Deployment, sizes: Sizes, report: MemoryReport) -> Compared:
-    """The report is that of the run which was measured."""
-    assert deployment.options.measured
-    by, size = deployment.options.measured
+def against(deployment: Deployment, sizes: Sizes, report: MemoryReport, measured: tuple[str, int]) -> Compared:
+    """The report is that of the run which was measured; of that, who counted it, and the bytes."""
+    by, size = measured
     counts = {DRIVER: report.required_bytes, "allocated": report.allocated_bytes, "reserved": report.reserved_bytes}
     engine, counted = deployment.run.engine, counts[by]
     if engine.fills_device:

@@ -54,12 +54,12 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
     rows, missing = compared(log, Counted(request, row)), 0
     helps: tuple[Remedy, ...] = ()
     if needed > request.report.allocated_bytes and not engine.fills_device:
-        measured = against(request.report, ("allocated", needed), engine)
+        measured = against(request.deployment, request.sizes, request.report, ("allocated", needed))
     if row and row.pool and log.failure and "kv_pool" in log.figures:
         missing = max(row.pool.room - log.get("kv_pool"), 0)
     if gpus and log.is_failure:  # from here on with what the run takes beyond what is counted
         doing("looking for what makes it fit")
-        options = replace(options, shift=measured.shift if measured else missing)
+        options = measured.applied(options) if measured else replace(options, shift=missing)
         row = fitted(model, gpus, options, verdicts_alone=True).rows[0]
         placed = placed_on(model, options, map(group, gpus))
         helps, _ = remedies(placed)

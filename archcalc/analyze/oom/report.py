@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.fit import remedy_words
 from archcalc.analyze.fit.rows import Row as OnDevice
 from archcalc.analyze.fit.search import Remedy
-from archcalc.analyze.memory.measured import Compared
+from archcalc.analyze.memory.measured_run import Compared
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.oom.candidates import Candidate
 from archcalc.analyze.oom.comparing import POOL, Row

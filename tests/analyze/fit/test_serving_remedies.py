@@ -37,6 +37,5 @@ def test_what_was_given_stays() -> None:
 
 @pytest.mark.parametrize("engine", ["llama.cpp", "transformers"])
 def test_engines_without_a_share_are_told_nothing_of_it(engine: str) -> None:
-    model, asked = archcalc.load("llama-3.1-8b"), {"engine": engine, "seq": 8192}
-    remedies = archcalc.fit(model, ["12GB"], **asked).remedies
+    remedies = archcalc.fit(archcalc.load("llama-3.1-8b"), ["12GB"], engine=engine, seq=8192).remedies
     assert remedies and not any("utilization" in one.change.option for one in remedies)
