@@ -72,7 +72,8 @@ class Running:
         rule = self.rules.graphs
         if not (rule and self.has_graphs):
             return 0
-        largest, number = rule.captures.graphs(self.tokens or rule.captures.most, self.requests)
+        limit = rule.captures.limit(self.device.capabilities)
+        largest, number = rule.captures.graphs(self.tokens or limit, self.requests, limit)
         of_layer = (rule.each_layer or 0) + rule.makers.get(self._maker, rule.each_graph or 0) * number
         return (rule.base or 0) + (rule.each_token or 0) * largest + layers * of_layer
 
@@ -130,7 +131,8 @@ def running(
     tokens, requests = (asked.prefill or step.tokens, asked.max_num_seqs or step.requests) if step else (None, 1)
     share = asked.gpu_memory_utilization or rules.share
     if rules.headroom and step and not asked.gpu_memory_utilization:
-        share = _chosen_share(rules, device, asked, tokens or 0, step.graphs, config())
+        graphs = min(step.graphs, requests) if rules.graphs_up_to_requests else step.graphs
+        share = _chosen_share(rules, device, asked, tokens or 0, graphs, config())
     return Running(
         rules,
         device,
@@ -167,6 +169,7 @@ def _chosen_share(
         is_latent=latent,
         drafts=bool(asked.draft),
         encoder=encoder,
+        maker=device.maker,
     )
     return static_share(rules.headroom, start, rules.vision)
 

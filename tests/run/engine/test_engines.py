@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import InputError, load
+from archcalc.analyze.memory.engine_step import kept_by_sampler
+from archcalc.run.choose_engine import chosen_engine
+from archcalc.run.device import NOTHING_KNOWN, Capabilities
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.rules import Captures
 from archcalc.run.engine.running import running
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +35,7 @@ def test_every_engine_can_be_read() -> None:
 
 def test_a_version_has_the_rules_before_later_changes() -> None:
     """gpu_memory_utilization is 0.92 since 0.20, and top-k by a kernel of its own since 0.17."""
-    old, new = engine("vllm@0.16.0"), engine("vllm")
+    old, new = engine("vllm@0.16.0"), engine("vllm@0.20")
     assert (old.share, new.share) == (0.9, 0.92)
     assert old.sampler[0].bytes_per_logit > new.sampler[0].bytes_per_logit
     assert engine("vllm@v0.9").version == "0.9"  # which comes before 0.20
@@ -82,9 +86,75 @@ def test_memory_outside_of_tensors_follows_the_link(version: str, device: Any, g
 def test_cuda_graphs_follow_the_batches_that_are_captured(
     requests: int, layers: int, graphs: int, largest: int, gib: float
 ) -> None:
-    assert Captures(most=512).graphs(8192, requests) == (largest, graphs)
+    assert Captures(most=512).graphs(8192, requests, 512) == (largest, graphs)
     asked = Options.of("memory", {"engine": "vllm", "max_num_seqs": requests})
     assert running(asked, "transformer").graphs(layers) / GIB == pytest.approx(gib, rel=0.15)
+
+
+@pytest.mark.parametrize(("version", "compute", "largest"), [("0.27", "10.0", 512), ("0.28", "10.3", 1024)])
+def test_the_largest_graph_is_larger_on_blackwell_in_data_centres(version: str, compute: str, largest: int) -> None:
+    """_set_cudagraph_sizes in vllm/config/vllm.py: 1,024 tokens if the compute capability is 10.x, 512 on 12.0."""
+    rule = engine(f"vllm@{version}").graphs
+    assert rule and rule.captures.limit(Capabilities(compute=compute)) == largest
+    assert rule.captures.limit(Capabilities(compute="12.0")) == rule.captures.limit(NOTHING_KNOWN) == 512
+
+
+@pytest.mark.parametrize(
+    ("version", "model", "each", "kept", "is_inside"),
+    [  # use_v2_model_runner in vllm/config/vllm.py; its sampler counts tokens, and estimated no graphs before 0.29
+        ("0.20", "llama-3-8b", 12, 0, True),
+        ("0.23", "llama-3-8b", 4, 33, False),
+        ("0.23", "qwen2.5-7b", 12, 0, True),
+        ("0.27", "qwen2.5-7b", 4, 33, False),
+        ("0.28", "qwen2.5-7b", 0, 33, False),
+        ("0.28", "qwen3-30b-a3b", 12, 0, True),
+        ("0.29", "qwen3-30b-a3b", 0, 33, True),
+        ("0.33", "qwen3-30b-a3b", 12, 33, True),
+    ],
+)
+def test_dense_models_moved_to_the_second_model_runner_first(
+    version: str, model: str, each: int, kept: int, is_inside: bool
+) -> None:
+    asked = Options.of("memory", {"engine": f"vllm@{version}"})
+    used, _ = chosen_engine(load(model), asked, None)
+    assert used.sampler and (used.sampler.bytes_per_logit, used.sampler.kept_bits) == (each, kept)
+    assert (used.graphs_outside(32) == 0) is is_inside
+
+
+def test_a_sampler_keeps_a_count_of_every_token_for_every_request() -> None:
+    """An int32 and a bit for each of 128,256 tokens: 506 MiB of 1,024 requests (v1/worker/gpu/sample/penalties.py)."""
+    model = load("llama-3-8b")
+    run = resolve(model, Options.of("memory", {"engine": "vllm@0.32"}))
+    root = model.build(model.workload(mode="prefill", attention="flash"))
+    assert kept_by_sampler(root, run) == 1024 * 128256 * 33 // 8
+    assert kept_by_sampler(root, resolve(model, Options.of("memory", {"engine": "vllm@0.20"}))) == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "model", "generation", "states"),
+    [  # a state within a prompt has a block of its own: Mamba2 since 0.32, GDN since 0.33 where FlashInfer runs it
+        ("0.31", "codestral-mamba-7b", "hopper", 2),
+        ("0.32", "codestral-mamba-7b", "ampere", 3),
+        ("0.32", "qwen3-next-80b-a3b", "hopper", 2),
+        ("0.33", "qwen3-next-80b-a3b", "hopper", 3),
+        ("0.33", "qwen3-next-80b-a3b", "ampere", 2),
+    ],
+)
+def test_a_recurrent_layer_keeps_a_state_within_a_prompt(
+    version: str, model: str, generation: str, states: int
+) -> None:
+    device = DeviceFacts("a device", 80 * GIB, maker="NVIDIA", generation=generation)
+    asked = replace(Options.of("memory", {"engine": f"vllm@{version}"}), device=device)
+    assert chosen_engine(load(model), asked, None)[0].rules.blocks.states == states
+
+
+@pytest.mark.parametrize(
+    ("positions", "requests", "tokens"), [(100, 1, 800), (100, 16, 4096), (8192, 1, 65536), (163840, 256, 65536)]
+)
+def test_latent_attention_expands_a_context_in_pieces(positions: int, requests: int, tokens: int) -> None:
+    """determine_chunked_prefill_workspace_size: 8 requests, or 4 blocks of 64 tokens of every request; 64 K at most."""
+    rule = engine("vllm").latent_workspace
+    assert rule and rule.tokens(positions, requests) == tokens
 
 
 @pytest.mark.parametrize(
