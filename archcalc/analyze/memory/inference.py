@@ -102,7 +102,7 @@ def simulated(
     blocks = (module for module, _ in walk(root) if module.region == Region.BLOCK)
     stream = (item.output for block in blocks for item in block.body if isinstance(item, Op))
     residual = max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in stream), default=0)
-    held = rules.held * residual  # by functions, while a layer runs
+    held = (rules.held + run.engine.copies - 1) * residual  # by functions, while a layer runs; and waiting for it
     kernel = rules.attention.get(run.attention)  # an engine's own
     if kernel and (kernel.scores or kernel.copied):
         copied = masks(root, run, positions, kernel.copied) if kernel.copied else 0
@@ -110,7 +110,7 @@ def simulated(
     if rules.latent_workspace:
         passes.append(partial(expand_latent, run=run, positions=positions, rule=rules.latent_workspace))
     if kernel and kernel.mask:
-        held += masks(root, run, positions, kernel.mask)
+        held += run.engine.copies * masks(root, run, positions, kernel.mask)
     if tokens > 1 and run.format.dequantised_copies:
         passes.append(partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param)))
     elif run.offload:

@@ -245,6 +245,7 @@ class EngineRules(Node):
     states: str | None = None  # the format of recurrent states where none is asked for, if not the activations'
     states_pool: StatesPool | None = None
     host_buffer: HostBuffer | None = None
+    input_copies: Size = 1  # of what comes to a device of several that compute one after the other: masks, the stream
     kv_formats: list[str] = Field(default_factory=list)
     cache: CacheRule | None = None
     blocks: Blocks = Blocks()

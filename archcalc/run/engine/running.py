@@ -14,6 +14,7 @@ from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts
 from archcalc.run.engine.rules import EngineRules, Sampler, Step, is_below
 from archcalc.run.engine.static_share import Start, encoder_of, is_latent, static_share
 from archcalc.run.engine.supports import refusal
+from archcalc.run.offload import Offload
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format
 from archcalc.storage.weight_kinds import GGUF, kind_of_format
@@ -43,6 +44,7 @@ class Running:
     chosen: frozenset[str] = frozenset()  # the options that were given
     weights: tuple[str, ...] = ()  # kinds of their formats
     whole_up_to: int = 0  # tokens of a prompt that is computed at once, however few a step has
+    copies: int = 1  # of what comes to each of several devices, while the next batch is on its way
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
@@ -145,7 +147,14 @@ def running(
         frozenset(asked.given),
         weights,
         step.whole_up_to or 0 if step and not asked.prefill else 0,
+        rules.input_copies if _is_pipelined(asked) else 1,
     )
+
+
+def _is_pipelined(asked: Options) -> bool:
+    """Whether several devices have all layers between them, so that one can begin while the next is busy."""
+    group = asked.device.group if asked.device else None
+    return group is not None and group.count > 1 and not Offload.of(asked)
 
 
 def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:

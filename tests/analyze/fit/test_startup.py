@@ -19,12 +19,18 @@ def printed(gpu: str, **options: Any) -> tuple[str, ...]:
 
 
 def test_vllm_prints_weights_pool_tokens_and_concurrency() -> None:
-    weights, pool, tokens, concurrency = printed("rtx-4090", engine="vllm")
+    weights, pool, tokens, concurrency = printed("rtx-4090", engine="vllm@0.27")
     assert weights == f"Model loading took {WEIGHTS / 2**30:.2f} GiB" == "Model loading took 14.96 GiB"
     gib = float(pool.removeprefix("Available KV cache memory: ").removesuffix(" GiB"))
     # a token of all layers: keys and values of 8 heads of 128, two bytes each
     assert _number(tokens) == pytest.approx(gib * 2**30 / (2 * 32 * 8 * 128 * 2), rel=1e-3)
     assert concurrency.endswith(f"{_number(tokens) / 2048:.2f}x")
+
+
+def test_vllm_prints_tokens_and_concurrency_in_one_line_since_0_28() -> None:
+    *_, said = printed("rtx-4090", engine="vllm")
+    tokens, _, concurrency = said.partition(" tokens, Maximum concurrency for 2,048 tokens per request: ")
+    assert concurrency == f"{_number(tokens) / 2048:.2f}x"
 
 
 def _number(line: str) -> int:

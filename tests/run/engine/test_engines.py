@@ -241,10 +241,13 @@ def test_what_the_engine_chooses_is_said() -> None:
 
 
 def test_the_engine_of_a_prompt_is_what_it_reads_at_once() -> None:
-    """llama.cpp computes 512 tokens of any prompt, in fp32, with logits for each of them."""
-    model = load("llama-3-8b")
-    short, long = (model.memory(engine="llama.cpp", seq=length).parts["activations"] for length in (4096, 8192))
-    assert short == long == 512 * 4 * (128256 + 4096)
+    """llama.cpp computes 512 tokens of any prompt, in fp32: gate, up and their product, four of the stream, and a
+    mask in fp16; up to b9459 logits for each of them."""
+    model, width = load("llama-3-8b"), 3 * 14336 + 4 * 4096
+    for length in (4096, 8192):
+        found = model.memory(engine="llama.cpp", seq=length).parts["activations"]
+        assert found - 512 * 2 * length == pytest.approx(512 * 4 * width, rel=0.01)
+        assert model.memory(engine="llama.cpp@b9459", seq=length).parts["activations"] == 512 * 4 * (128256 + 4096)
 
 
 def test_both_engines_of_a_name_are_one() -> None:
