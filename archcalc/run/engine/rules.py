@@ -54,6 +54,7 @@ class Step(Node):
 
     memory_from: Bytes | None = None
     tp_from: int = 1  # GPUs of a tensor-parallel group
+    named: list[str] = Field(default_factory=list)  # words, one of which is in the names of devices; empty: of any
     except_named: str | None = None  # a word in the names of devices for which the engine makes an exception
     except_kinds: list[str] = Field(default_factory=list)  # of devices whose driver does not tell their memory
     whole_up_to: Size | None = None  # prompts of up to so many tokens are computed at once
@@ -194,7 +195,7 @@ class ForModels(Node):
 
 
 PRINTED = {f"{size}_{unit}" for size in ("weights", "cache", "state", "compute") for unit in ("gib", "mib")}
-PRINTED |= {"tokens", "concurrency", "length"}
+PRINTED |= {"keys_gib", "values_gib", "tokens", "concurrency", "length"}
 
 
 def fields_of(line: str) -> set[str]:

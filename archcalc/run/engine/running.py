@@ -159,7 +159,9 @@ def _is_pipelined(asked: Options) -> bool:
 
 def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:
     """Whether the engine takes these steps there."""
-    is_excepted = device.kind in step.except_kinds or (step.except_named or "?") in device.name.lower()
+    name = device.name.lower()
+    is_excepted = device.kind in step.except_kinds or (step.except_named or "?") in name
+    is_excepted |= bool(step.named) and not any(word in name for word in step.named)
     return device.memory >= (step.memory_from or 0) and tp >= step.tp_from and not is_excepted
 
 

@@ -37,6 +37,16 @@ def _number(line: str) -> int:
     return int(line.removeprefix("GPU KV cache size: ").removesuffix(" tokens").replace(",", ""))
 
 
+def test_sglang_prints_keys_and_values_apart() -> None:
+    """Each half of 2 · 32 layers · 8 heads · 128 · 2 bytes a token; of latent attention it prints one size."""
+    _, halves, total = printed("h100", engine="sglang")
+    tokens = int(total.removeprefix("max_total_num_tokens="))
+    gib = tokens * 32 * 8 * 128 * 2 / 2**30
+    assert halves == f"KV Cache is allocated … #tokens: {tokens}, K size: {gib:.2f} GB, V size: {gib:.2f} GB"
+    latent = fit(load("deepseek-v2-lite"), gpus=["h100"], engine="sglang").rows[0].startup
+    assert not any("V size" in line for line in latent)
+
+
 def test_llama_cpp_prints_its_buffers_and_no_states_where_there_are_none() -> None:
     model, cache, _ = printed("rtx-4090", weights="q4_k_m")
     assert model.startswith("model buffer size = 4403.49")  # of the same file in logs of llama.cpp

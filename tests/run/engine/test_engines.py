@@ -11,6 +11,7 @@ from archcalc import InputError, load
 from archcalc.analyze.memory.engine_step import kept_by_sampler
 from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.device import NOTHING_KNOWN, Capabilities
+from archcalc.run.device import device as device_named
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.rules import Captures
@@ -49,6 +50,21 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
     """EngineArgs.get_batch_defaults: by memory, and less for an A100."""
     asked = replace(Options.of("memory", {"engine": "vllm"}), device=DeviceFacts(name, int(memory * GIB)))
     assert running(asked, "transformer").tokens == tokens
+
+
+@pytest.mark.parametrize(("gpu", "requests"), [("h200", 1024), ("a100-80gb", 384), ("rtx-4090", 128)])
+def test_requests_of_lmdeploy_follow_the_name_of_a_device(gpu: str, requests: int) -> None:
+    """get_max_batch_size in lmdeploy/utils.py."""
+    asked = replace(Options.of("memory", {"engine": "lmdeploy"}), device=DeviceFacts.of(device_named(gpu)[1]))
+    assert running(asked, "transformer").requests == requests
+
+
+@pytest.mark.parametrize(("name", "positions"), [("mistral-7b", 32768), ("gemma-2-9b", 8192)])
+def test_mlx_caches_windows_of_few_models(name: str, positions: int) -> None:
+    """Mistral 7B and Gemma 2 have windows, and no RotatingKVCache in mlx_lm/models: every position of every layer."""
+    model = load(name)
+    found = [model.memory(engine="mlx", seq=seq).parts["kv_cache"] for seq in (positions, positions // 2)]
+    assert found[0] == 2 * found[1]
 
 
 @pytest.mark.parametrize(
