@@ -147,14 +147,15 @@ def running(
         frozenset(asked.given),
         weights,
         step.whole_up_to or 0 if step and not asked.prefill else 0,
-        rules.input_copies if _is_pipelined(asked) else 1,
+        _copies(rules, asked),
     )
 
 
-def _is_pipelined(asked: Options) -> bool:
-    """Whether several devices have all layers between them, so that one can begin while the next is busy."""
+def _copies(rules: EngineRules, asked: Options) -> int:
+    """Where several devices have all layers between them, one begins with a batch while the next is busy with another."""
     group = asked.device.group if asked.device else None
-    return group is not None and group.count > 1 and not Offload.of(asked)
+    is_pipelined = group is not None and group.count > 1 and not Offload.of(asked)
+    return rules.input_copies if is_pipelined else 1
 
 
 def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:
