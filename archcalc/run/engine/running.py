@@ -152,7 +152,7 @@ def running(
 
 
 def _copies(rules: EngineRules, asked: Options) -> int:
-    """Where several devices have all layers between them, one begins with a batch while the next is busy with another."""
+    """Where several devices have all layers between them, one begins with a batch while the next is still busy."""
     group = asked.device.group if asked.device else None
     is_pipelined = group is not None and group.count > 1 and not Offload.of(asked)
     return rules.input_copies if is_pipelined else 1
