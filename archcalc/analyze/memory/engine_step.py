@@ -20,11 +20,11 @@ MADE_BY_EXPERTS = {Role.EXPERT_GATE, Role.EXPERT_UP}
 
 
 def experts_workspace(root: Module, run: Run) -> int:
-    """Bytes that fused experts compute in, there in all of the step. That is two buffers that all layers share: gate
-    and up of every chosen expert, or its answers; and what is in between.
+    """Bytes that fused experts compute in, there in all of the step. That is two buffers that all layers share: one for
+    gate and up of every chosen expert, one for what is in between; each with room for its answers, or the first alone.
 
-    Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
-    workspace = 0
+    Source: vLLM, workspace_shapes of TritonExperts and MarlinExperts, vllm/model_executor/layers/fused_moe/experts."""
+    is_once, workspace = not set(run.engine.weights).isdisjoint(run.engine.rules.answers_once), 0
     for experts in (module for module, _ in walk(root) if module.region == Region.EXPERTS):
         wide = answers = inner = 0
         for op in ops_in(experts):
@@ -34,7 +34,7 @@ def experts_workspace(root: Module, run: Run) -> int:
                 wide, inner = wide + size, size
             elif Role.EXPERT_DOWN in roles:
                 answers = size
-        workspace = max(workspace, max(wide, answers) + inner)
+        workspace = max(workspace, max(wide, answers) + max(inner, answers * (not is_once)))
     return workspace
 
 

@@ -231,6 +231,7 @@ class EngineRules(Node):
     steps: list[Step] = Field(default_factory=list)
     held: Annotated[int, Field(ge=0)] = 0  # tensors of the residual stream that calling functions hold
     fuses_experts: bool = False  # experts compute in a workspace that stays
+    answers_once: list[str] = Field(default_factory=list)  # kinds of weights for which one buffer alone has answers
     fuses_indexer: bool = False  # scores of an indexer are summed over heads inside of a kernel
     scales_indexer: bool = False  # keys of an indexer are cached in fp8 with scales
     sampler: Annotated[list[Sampler], BeforeValidator(_listed)] = Field(default_factory=list)  # the first that holds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import InputError, load
-from archcalc.analyze.memory.engine_step import kept_by_sampler
+from archcalc.analyze.memory.engine_step import experts_workspace, kept_by_sampler
 from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.device import NOTHING_KNOWN, Capabilities
 from archcalc.run.device import device as device_named
@@ -144,6 +144,16 @@ def test_a_sampler_keeps_a_count_of_every_token_for_every_request() -> None:
     root = model.build(model.workload(mode="prefill", attention="flash"))
     assert kept_by_sampler(root, run) == 1024 * 128256 * 33 // 8
     assert kept_by_sampler(root, resolve(model, Options.of("memory", {"engine": "vllm@0.20"}))) == 0
+
+
+@pytest.mark.parametrize(("weights", "widths"), [(None, 2048 + 2048), ("int4", 2048 + 2048), ("fp8", 2048 + 768)])
+def test_experts_compute_in_two_buffers(weights: str | None, widths: int) -> None:
+    """Of 8,192 tokens with 8 of Qwen3 30B-A3B's experts each, twice 768 wide: workspace_shapes of TritonExperts is
+    max(768, 2048) and max(1536, 2048). `Available KV cache memory: 15.41 GiB` on an H100 of 0.19 has them in it."""
+    model = load("qwen3-30b-a3b")
+    run = resolve(model, Options.of("memory", {"engine": "vllm", **({"weights": weights} if weights else {})}))
+    root = model.build(model.workload(mode="prefill", attention="flash", seq=8192))
+    assert experts_workspace(root, run) == 8192 * 8 * widths * 2
 
 
 @pytest.mark.parametrize(
