@@ -9,11 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.errors import InputError
+from archcalc.core.ir import Region, walk
+from archcalc.core.positions import GROWING
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.engine import usual
 from archcalc.run.engine.catalog import PLAIN
+from archcalc.run.engine.rules import EngineRules
 from archcalc.run.engine.running import Running, running
 from archcalc.run.options import Options
 from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
@@ -40,8 +43,31 @@ def chosen_engine(model: Network, asked: Options, stored: StoredWeights | None) 
         named, because = usual.usual_engine(_question(model, asked, kinds))
         reason, why = Reason.ARCHCALC, f": {because}"
     used = running(replace(asked, engine=named), model.spec.family, kinds, lambda: model.document.whole or model.config)
+    used = replace(used, rules=_for_model(used, model))
     words = "plain PyTorch" if used.rules.name == PLAIN else used.rules.title
     return used, Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
+
+
+def _for_model(used: Running, model: Network) -> EngineRules:
+    """Rules that hold for such a model on such a device, where the engine's file has some."""
+    rules = used.rules
+    for one in rules.for_models:
+        is_of_type = not one.types or model.model_type in one.types
+        is_there = not one.generations or used.device.generation in one.generations
+        if is_of_type and is_there and (not one.dense or _is_dense(model)):
+            rules = rules.model_copy(update=one.changed)
+    return rules
+
+
+def _is_dense(model: Network) -> bool:
+    """Whether it has neither experts nor recurrent layers, whose cache does not grow with positions. Of a list of
+    tensors nothing is known."""
+    if not model.resolved.lengths:
+        return False
+    root = model.build(model.workload(mode="prefill", attention="flash"))
+    kept = (op.output for op in ops_in(root) if op.output.role == "cache")
+    is_recurrent = any(not any(dim.positions in GROWING for dim in tensor.dims) for tensor in kept)
+    return not is_recurrent and all(module.region != Region.EXPERTS for module, _ in walk(root))
 
 
 def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:

@@ -143,7 +143,7 @@ class FitReport(Report):
     def columns(self) -> tuple[Column[Row], ...]:
         has_sizes = self.is_solved and not all(row.pool for row in self.rows)  # of a pool they have a table of its own
         shared, offloads, own = self._shared, bool(self.memory.host), dict[str, str]()
-        for row in self.rows:  # what is not the same on all of them: `vLLM 0.28`
+        for row in self.rows:  # what is not the same on all of them: `vLLM 0.33`
             differing = (each.words for each in row.memory.choices if each.words and each not in shared)
             own[row.gpu] = ", ".join(differing)
         return (

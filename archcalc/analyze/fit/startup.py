@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.request import Request
+from archcalc.analyze.memory.peak import cached
 from archcalc.run.engine.rules import fields_of
 
 COMPUTED = ("activations", "logits", "temporary", "buffers")
@@ -33,5 +34,18 @@ def _figures(request: Request, pool: KvPool | None) -> dict[str, float]:
     }
     found = {f"{name}_{unit}": size / scale for name, size in sizes.items() for unit, scale in UNITS.items()}
     if pool and pool.request_bytes and pool.room > 0:
+        found |= _apart(request, pool.room)
         found |= {"tokens": pool.tokens, "concurrency": pool.room / pool.request_bytes}
     return {**found, "length": length}
+
+
+def _apart(request: Request, room: int) -> dict[str, float]:
+    """Keys and values of a pool, where every layer has both, and caches every token."""
+    deployment = request.deployment
+    kept = cached(deployment, deployment.workload(request.sizes))
+    values = sum(one.bytes for one in kept if one.tensor.of_values)
+    is_even = all(one.grows and not any(dim.reach for dim in one.tensor.dims) for one in kept)
+    if not (values and is_even):
+        return {}
+    share = values / sum(one.bytes for one in kept)
+    return {"keys_gib": (1 - share) * room / UNITS["gib"], "values_gib": share * room / UNITS["gib"]}

@@ -1,8 +1,9 @@
-"""The compute buffer that llama.cpp keeps in host RAM: the inputs of its graph, for one device.
+"""The compute buffer that llama.cpp keeps in host RAM: the inputs of its graph.
 
     host_buffer(root, run, positions)       bytes of `CUDA_Host compute buffer size`, as its log prints them
 
-A full cache is reserved for: one mask for each kind of attention, and what is looked up in the input table.
+A full cache is reserved for: one mask for each kind of attention, in copies where several devices compute one after the
+other, and what is looked up in the input table.
 Source: llama.cpp, sched_reserve in src/llama-context.cpp, build_attn_inp_kq_mask in src/llama-graph.cpp and
 ggml_backend_sched_split_graph in ggml/src/ggml-backend.cpp.
 """
@@ -28,4 +29,4 @@ def host_buffer(root: Module, run: Run, positions: int) -> int:
     stream = (item.output for block in blocks for item in block.body if isinstance(item, Op))
     width = max((int(tensor.dims[-1].size) for tensor in stream), default=0)
     tensors = rule.tensors * width * tokens_at_once(run, positions) * BYTES[run.activations]
-    return masks(root, run, positions, mask) + tensors
+    return run.engine.copies * masks(root, run, positions, mask) + tensors

@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
-from archcalc.analyze.memory.engine_step import experts_workspace, sampling
+from archcalc.analyze.memory.engine_step import expand_latent, experts_workspace, kept_by_sampler, sampling
 from archcalc.analyze.memory.indexed_cache import indexed
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulated import Simulated
@@ -102,13 +102,15 @@ def simulated(
     blocks = (module for module, _ in walk(root) if module.region == Region.BLOCK)
     stream = (item.output for block in blocks for item in block.body if isinstance(item, Op))
     residual = max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in stream), default=0)
-    held = rules.held * residual  # by functions, while a layer runs
+    held = (rules.held + run.engine.copies - 1) * residual  # by functions, while a layer runs; and waiting for it
     kernel = rules.attention.get(run.attention)  # an engine's own
     if kernel and (kernel.scores or kernel.copied):
         copied = masks(root, run, positions, kernel.copied) if kernel.copied else 0
         passes.append(partial(store_scores, run=run, positions=positions, kernel=kernel, passing=copied))
+    if rules.latent_workspace:
+        passes.append(partial(expand_latent, run=run, positions=positions, rule=rules.latent_workspace))
     if kernel and kernel.mask:
-        held += masks(root, run, positions, kernel.mask)
+        held += run.engine.copies * masks(root, run, positions, kernel.mask)
     if tokens > 1 and run.format.dequantised_copies:
         passes.append(partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param)))
     elif run.offload:
@@ -117,6 +119,7 @@ def simulated(
     changes = [*simulate(step), *sampling(root, run, work.batch, residual, held)]
     beside = start["activations"] + held + (experts_workspace(root, run) if rules.fuses_experts else 0)
     beside += rules.request_table * run.engine.requests * positions  # where each request's tokens are in the pool
+    beside += kept_by_sampler(root, run)
     return Simulated({**start, "activations": beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 

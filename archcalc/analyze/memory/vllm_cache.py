@@ -124,7 +124,7 @@ def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: C
 def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
     rules = run.engine.rules
-    text = f"KV cache as {rules.title if rules.kv_rule == 'vllm' else 'vLLM 0.26 to 0.28'} lays it out: {layout}"
+    text = f"KV cache as {rules.title if rules.kv_rule == 'vllm' else 'vLLM 0.26 to 0.31'} lays it out: {layout}"
     tokens = sorted({one.tokens for one in layout.placed if one.tokens})
     if tokens:
         text += f", in blocks of {' or '.join(f'{number:,}' for number in tokens)} tokens"

@@ -3,7 +3,7 @@
     grouped({full: 10, windowed: 52})        7 groups of 10 layers: 8 of the 70 places are padding
 
 A block has room for some tokens in every layer of a group. Layers that need equally many blocks share a group; groups
-of different kinds are of one size. These are the rules of vLLM 0.26 to 0.28: `get_kv_cache_groups` and
+of different kinds are of one size. These are the rules of vLLM 0.26 to 0.33: `get_kv_cache_groups` and
 `unify_kv_cache_spec_page_size` in vllm/v1/core/kv_cache_utils.py, `max_memory_usage_bytes` of each kind of layer in
 vllm/v1/kv_cache_interface.py, and `_align_hybrid_block_size` in vllm/platforms/interface.py.
 """

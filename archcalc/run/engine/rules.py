@@ -54,6 +54,7 @@ class Step(Node):
 
     memory_from: Bytes | None = None
     tp_from: int = 1  # GPUs of a tensor-parallel group
+    named: list[str] = Field(default_factory=list)  # words, one of which is in the names of devices; empty: of any
     except_named: str | None = None  # a word in the names of devices for which the engine makes an exception
     except_kinds: list[str] = Field(default_factory=list)  # of devices whose driver does not tell their memory
     whole_up_to: Size | None = None  # prompts of up to so many tokens are computed at once
@@ -68,6 +69,7 @@ class Sampler(Node):
     makers: list[str] = Field(default_factory=list)
     bytes_per_logit: Annotated[int, Field(ge=0)]  # besides the logits themselves
     kernel_rows: Annotated[int, Field(ge=0)] = 0  # rows of fp32 logits in which a kernel works
+    kept_bits: Annotated[int, Field(ge=0)] = 0  # for each token of the vocabulary and each request, all the time
     every_position: bool = False  # logits of every token of a step, and not of one for each request
 
 
@@ -89,14 +91,19 @@ class Captures(Node):
     """The batches that CUDA graphs are captured for: of 1, 2 and 4 tokens, of every 8, and from 256 on of every 16."""
 
     most: Size
+    most_by_compute: dict[str, Size] = Field(default_factory=dict)  # by the compute capability's first number
     each_request: Size = 2  # tokens in the largest of them
     modes: Size = 2  # graphs between attention layers, and such of whole decoding steps
 
-    def graphs(self, tokens: int, requests: int) -> tuple[int, int]:
+    def limit(self, device: Capabilities) -> int:
+        """Tokens that the largest batch has at most."""
+        return self.most_by_compute.get((device.compute or "").partition(".")[0], self.most)
+
+    def graphs(self, tokens: int, requests: int, limit: int) -> tuple[int, int]:
         """The tokens of the largest batch, and the number of graphs in all modes; a decoding step has a token of each
         request."""
-        largest, number = min(self.most, self.each_request * requests, tokens), 0
-        for most in (largest, min(requests, self.most))[: self.modes]:
+        largest, number = min(limit, self.each_request * requests, tokens), 0
+        for most in (largest, min(requests, limit))[: self.modes]:
             number += min(most, 2) + (most >= 4) + min(most, 255) // 8 + max(most - 240, 0) // 16
         return largest, number
 
@@ -138,6 +145,20 @@ class Blocks(Node):
     log_by_group: bool = False  # whether its log counts tokens as if every group of layers held all of them
 
 
+class LatentWorkspace(Node):
+    """Tokens of a context whose keys and values latent attention expands at once. An engine that tries a step before
+    its pool gets a size sets them aside for so many whole requests, or for some tokens of every request where that is
+    more, and `most` at most; what attention makes of them is not tried."""
+
+    requests: Size
+    each_request: Size
+    most: Annotated[int, Field(ge=0)]
+
+    def tokens(self, positions: int, requests: int) -> int:
+        """Of requests of so many positions, so many of which run at once."""
+        return min(max(self.requests * positions, self.each_request * requests), self.most)
+
+
 class Stores(Node):
     """Number formats of what a kernel of attention keeps in memory besides keys and values; none: nothing."""
 
@@ -155,8 +176,26 @@ class HostBuffer(Node):
     tensors: Size
 
 
+class ForModels(Node):
+    """Rules that hold instead for models of some types, for those without experts and recurrent layers, or on devices
+    of some generations; what is left out does not matter, or stays."""
+
+    types: list[str] = Field(default_factory=list)
+    dense: bool = False
+    generations: list[str] = Field(default_factory=list)
+    sampler: Annotated[list[Sampler] | None, BeforeValidator(_listed)] = None
+    graphs_in_share: list[str] | None = None
+    blocks: Blocks | None = None
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The rules, by their names in the engine's file."""
+        found = {"sampler": self.sampler, "graphs_in_share": self.graphs_in_share, "blocks": self.blocks}
+        return {name: rule for name, rule in found.items() if rule is not None}
+
+
 PRINTED = {f"{size}_{unit}" for size in ("weights", "cache", "state", "compute") for unit in ("gib", "mib")}
-PRINTED |= {"tokens", "concurrency", "length"}
+PRINTED |= {"keys_gib", "values_gib", "tokens", "concurrency", "length"}
 
 
 def fields_of(line: str) -> set[str]:
@@ -192,6 +231,7 @@ class EngineRules(Node):
     steps: list[Step] = Field(default_factory=list)
     held: Annotated[int, Field(ge=0)] = 0  # tensors of the residual stream that calling functions hold
     fuses_experts: bool = False  # experts compute in a workspace that stays
+    answers_once: list[str] = Field(default_factory=list)  # kinds of weights for which one buffer alone has answers
     fuses_indexer: bool = False  # scores of an indexer are summed over heads inside of a kernel
     scales_indexer: bool = False  # keys of an indexer are cached in fp8 with scales
     sampler: Annotated[list[Sampler], BeforeValidator(_listed)] = Field(default_factory=list)  # the first that holds
@@ -200,15 +240,19 @@ class EngineRules(Node):
     graphs_in_share: list[str] = Field(default_factory=list)  # makers on whose devices the share has room for graphs
     request_table: Annotated[int, Field(ge=0)] = 0  # bytes for each position of each request, outside of the cache
     headroom: Headrooms = Field(default_factory=list)  # the first rule for the memory of a device
+    graphs_up_to_requests: bool = False  # no batch that has a CUDA graph is larger than the requests at once
     vision: Vision | None = None
     prefill_graphs: list[str] = Field(default_factory=list)  # makers of devices on which prefill has CUDA graphs
     host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
     states: str | None = None  # the format of recurrent states where none is asked for, if not the activations'
     states_pool: StatesPool | None = None
     host_buffer: HostBuffer | None = None
+    input_copies: Size = 1  # of what comes to a device of several that compute one after the other: masks, the stream
     kv_formats: list[str] = Field(default_factory=list)
     cache: CacheRule | None = None
     blocks: Blocks = Blocks()
+    latent_workspace: LatentWorkspace | None = None
+    for_models: list[ForModels] = Field(default_factory=list)  # each that holds, one after the other
     attention: dict[str, Stores] = Field(default_factory=dict)  # kernels of its own; empty: PyTorch's
     leaves_out: dict[str, str] = Field(default_factory=dict)  # parts by what needs them, and why they are not loaded
     weight_files: Files = "any"  # the files that it loads weights from
@@ -234,7 +278,7 @@ class EngineRules(Node):
 
     @property
     def title(self) -> str:
-        """`vLLM 0.28`."""
+        """`vLLM 0.33`."""
         return f"{self.name} {self.version}" if self.version else self.name
 
 

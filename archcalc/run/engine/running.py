@@ -14,6 +14,7 @@ from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts
 from archcalc.run.engine.rules import EngineRules, Sampler, Step, is_below
 from archcalc.run.engine.static_share import Start, encoder_of, is_latent, static_share
 from archcalc.run.engine.supports import refusal
+from archcalc.run.offload import Offload
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format
 from archcalc.storage.weight_kinds import GGUF, kind_of_format
@@ -43,6 +44,7 @@ class Running:
     chosen: frozenset[str] = frozenset()  # the options that were given
     weights: tuple[str, ...] = ()  # kinds of their formats
     whole_up_to: int = 0  # tokens of a prompt that is computed at once, however few a step has
+    copies: int = 1  # of what comes to each of several devices, while the next batch is on its way
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
@@ -72,7 +74,8 @@ class Running:
         rule = self.rules.graphs
         if not (rule and self.has_graphs):
             return 0
-        largest, number = rule.captures.graphs(self.tokens or rule.captures.most, self.requests)
+        limit = rule.captures.limit(self.device.capabilities)
+        largest, number = rule.captures.graphs(self.tokens or limit, self.requests, limit)
         of_layer = (rule.each_layer or 0) + rule.makers.get(self._maker, rule.each_graph or 0) * number
         return (rule.base or 0) + (rule.each_token or 0) * largest + layers * of_layer
 
@@ -130,7 +133,8 @@ def running(
     tokens, requests = (asked.prefill or step.tokens, asked.max_num_seqs or step.requests) if step else (None, 1)
     share = asked.gpu_memory_utilization or rules.share
     if rules.headroom and step and not asked.gpu_memory_utilization:
-        share = _chosen_share(rules, device, asked, tokens or 0, step.graphs, config())
+        graphs = min(step.graphs, requests) if rules.graphs_up_to_requests else step.graphs
+        share = _chosen_share(rules, device, asked, tokens or 0, graphs, config())
     return Running(
         rules,
         device,
@@ -143,12 +147,22 @@ def running(
         frozenset(asked.given),
         weights,
         step.whole_up_to or 0 if step and not asked.prefill else 0,
+        _copies(rules, asked),
     )
+
+
+def _copies(rules: EngineRules, asked: Options) -> int:
+    """Where several devices have all layers between them, one begins with a batch while the next is still busy."""
+    group = asked.device.group if asked.device else None
+    is_pipelined = group is not None and group.count > 1 and not Offload.of(asked)
+    return rules.input_copies if is_pipelined else 1
 
 
 def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:
     """Whether the engine takes these steps there."""
-    is_excepted = device.kind in step.except_kinds or (step.except_named or "?") in device.name.lower()
+    name = device.name.lower()
+    is_excepted = device.kind in step.except_kinds or (step.except_named or "?") in name
+    is_excepted |= bool(step.named) and not any(word in name for word in step.named)
     return device.memory >= (step.memory_from or 0) and tp >= step.tp_from and not is_excepted
 
 
@@ -167,6 +181,7 @@ def _chosen_share(
         is_latent=latent,
         drafts=bool(asked.draft),
         encoder=encoder,
+        maker=device.maker,
     )
     return static_share(rules.headroom, start, rules.vision)
 

@@ -39,6 +39,7 @@ class Headroom(Node):
     latent_graphs: Bytes = 0  # of all of them, with latent attention
     least: Bytes = 0
     draft: Bytes = 0  # with speculative decoding, on top
+    besides: dict[str, Bytes] = Field(default_factory=dict)  # on devices of a maker, on top
 
 
 class Vision(Node):
@@ -63,6 +64,7 @@ class Start:
     is_latent: bool = False
     drafts: bool = False
     encoder: int | None = None  # layers × width² of what reads images; None: nothing does
+    maker: str = ""
 
 
 def _as_list(value: Any) -> Any:
@@ -88,7 +90,7 @@ def headroom(rule: Headroom, start: Start) -> int:
     found += rule.each_gpu * start.gpus
     if start.prefill_graphs:
         found += rule.latent_graphs if start.is_latent else rule.prefill_graph * prefill_sizes(start.tokens)
-    return max(found, rule.least) + rule.draft * start.drafts
+    return max(found, rule.least) + rule.draft * start.drafts + rule.besides.get(start.maker, 0)
 
 
 def prefill_sizes(tokens: int) -> int:

@@ -6,11 +6,18 @@ Block sizes: ggml/src/ggml-common.h, bytes of a block of 32 numbers. Logs: `llam
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from archcalc import InputError, load
+from archcalc.analyze.memory.deployment import deploy
+from archcalc.analyze.memory.peak import Peak, peak
+from archcalc.run.device import group
+from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.options import Options
+from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -75,7 +82,7 @@ GLM = {
 def test_scores_without_flash_attention() -> None:
     """GLM Z1 32B with `flash_attn = 0`, `n_ctx = 8192`, `n_ubatch = 512`: CUDA0 compute buffer size = 832.00 MiB, of
     which scores are 48 · 512 · 8,192 · 4 bytes."""
-    report = load(GLM).memory(engine="llama.cpp", seq=8192, attention="eager")
+    report = load(GLM).memory(engine="llama.cpp@b5000", seq=8192, attention="eager")
     assert report.parts["activations"] > 48 * 512 * 8192 * 4
     assert report.parts["activations"] / MIB == pytest.approx(832, rel=0.02)
 
@@ -85,6 +92,22 @@ def test_scores_grow_with_the_context_and_flash_attention_stores_none() -> None:
     assert eager[1] - eager[0] == 16_384 * 512 * 4 * (32 + 1)  # scores of 32 heads and the mask
     flash = [parts("llama-3-8b", seq=seq, attention="flash")["activations"] for seq in (131_072, 262_144)]
     assert flash[1] - flash[0] <= 131_072 * 512 * 2
+
+
+def test_several_devices_have_copies_of_what_comes_in() -> None:
+    """SmolLM2 135M on two GPUs, b9665, `n_ctx = 2048`, `sched copies = 4`: CUDA0 and CUDA1 compute buffer = 24.91 MiB
+    each, CUDA_Host 10.30: four masks of 2 MiB, and four tensors of the stream of 1.125 MiB more than on one GPU."""
+    alone, both = (_deployed(name) for name in ("rtx-3090", "2xrtx-3090"))
+    assert both.parts["activations"] - alone.parts["activations"] == 3 * (512 * 2048 * 2 + 512 * 576 * 4)
+    assert both.parts["activations"] / MIB == pytest.approx(24.91, rel=0.01)
+    assert both.host and both.host.each["buffers"] / MIB == pytest.approx(10.30, rel=0.01)
+
+
+def _deployed(devices: str) -> Peak:
+    found = group(devices)
+    asked = Options.of("memory", {"engine": "llama.cpp", "seq": 2048, "weights": "q4_k_m"})
+    asked = replace(asked, device=DeviceFacts.of(found.first, found))
+    return peak(deploy(load("smollm2-135m"), asked), Sizes(batch=1, seq=2048))
 
 
 def test_a_prompt_in_pieces_has_scores_with_all_that_was_read() -> None:

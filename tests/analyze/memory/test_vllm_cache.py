@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
+from archcalc.analyze.memory.deployment import deploy
+from archcalc.analyze.memory.peak import peak
 from archcalc.core.assumptions import Topic
 from archcalc.core.errors import InputError
+from archcalc.run.options import Options
+from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -176,3 +180,20 @@ def test_what_nobody_said_of_tokens_in_flight_is_called_a_default() -> None:
 def test_a_chunk_is_not_called_a_window() -> None:
     said = in_flight("llama-4-scout", seq=32_768)
     assert said.startswith("beside its chunk, a chunked-attention layer keeps up to 2 batches of 8,192 tokens")
+
+
+@pytest.mark.parametrize(("options", "latent"), [({}, 576 * 2), ({"kv_dtype": "fp8"}, 656)])
+def test_keys_of_an_indexer_are_in_fp8_with_scales(options: dict[str, Any], latent: int) -> None:
+    """DeepSeek V3.2: 128 bytes and an fp32 scale beside a latent vector, whose own format in fp8 takes 656 bytes
+    (DeepseekV32IndexerCache and fp8_ds_mla)."""
+    model = load("deepseek-v3", set=["attention.index={heads: 64, head_dim: 128, top: 2048}"])
+    assert model.memory(engine="vllm", seq=4096, **options).parts["kv_cache"] == 61 * 4096 * (latent + 132)
+
+
+def test_latent_attention_sets_expanded_keys_and_values_aside() -> None:
+    """64 K tokens of 16 heads of 128 + 128 in bf16, 512 MiB beside DeepSeek V2 Lite's step, since 0.11."""
+    since, before = (
+        peak(deploy(load("deepseek-v2-lite"), Options.of("memory", {"engine": f"vllm@{version}"})), Sizes(1, 8192)).step
+        for version in ("0.12", "0.10")
+    )
+    assert max(since.schedule.bytes.values()) == 65536 * 16 * 256 * 2 > max(before.schedule.bytes.values())

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import InputError, load
+from archcalc.analyze.memory.engine_step import experts_workspace, kept_by_sampler
+from archcalc.run.choose_engine import chosen_engine
+from archcalc.run.device import NOTHING_KNOWN, Capabilities
+from archcalc.run.device import device as device_named
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.rules import Captures
 from archcalc.run.engine.running import running
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +36,7 @@ def test_every_engine_can_be_read() -> None:
 
 def test_a_version_has_the_rules_before_later_changes() -> None:
     """gpu_memory_utilization is 0.92 since 0.20, and top-k by a kernel of its own since 0.17."""
-    old, new = engine("vllm@0.16.0"), engine("vllm")
+    old, new = engine("vllm@0.16.0"), engine("vllm@0.20")
     assert (old.share, new.share) == (0.9, 0.92)
     assert old.sampler[0].bytes_per_logit > new.sampler[0].bytes_per_logit
     assert engine("vllm@v0.9").version == "0.9"  # which comes before 0.20
@@ -45,6 +50,21 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
     """EngineArgs.get_batch_defaults: by memory, and less for an A100."""
     asked = replace(Options.of("memory", {"engine": "vllm"}), device=DeviceFacts(name, int(memory * GIB)))
     assert running(asked, "transformer").tokens == tokens
+
+
+@pytest.mark.parametrize(("gpu", "requests"), [("h200", 1024), ("a100-80gb", 384), ("rtx-4090", 128)])
+def test_requests_of_lmdeploy_follow_the_name_of_a_device(gpu: str, requests: int) -> None:
+    """get_max_batch_size in lmdeploy/utils.py."""
+    asked = replace(Options.of("memory", {"engine": "lmdeploy"}), device=DeviceFacts.of(device_named(gpu)[1]))
+    assert running(asked, "transformer").requests == requests
+
+
+@pytest.mark.parametrize(("name", "positions"), [("mistral-7b", 32768), ("gemma-2-9b", 8192)])
+def test_mlx_caches_windows_of_few_models(name: str, positions: int) -> None:
+    """Mistral 7B and Gemma 2 have windows, and no RotatingKVCache in mlx_lm/models: every position of every layer."""
+    model = load(name)
+    found = [model.memory(engine="mlx", seq=seq).parts["kv_cache"] for seq in (positions, positions // 2)]
+    assert found[0] == 2 * found[1]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +102,86 @@ def test_memory_outside_of_tensors_follows_the_link(version: str, device: Any, g
 def test_cuda_graphs_follow_the_batches_that_are_captured(
     requests: int, layers: int, graphs: int, largest: int, gib: float
 ) -> None:
-    assert Captures(most=512).graphs(8192, requests) == (largest, graphs)
+    assert Captures(most=512).graphs(8192, requests, 512) == (largest, graphs)
     asked = Options.of("memory", {"engine": "vllm", "max_num_seqs": requests})
     assert running(asked, "transformer").graphs(layers) / GIB == pytest.approx(gib, rel=0.15)
+
+
+@pytest.mark.parametrize(("version", "compute", "largest"), [("0.27", "10.0", 512), ("0.28", "10.3", 1024)])
+def test_the_largest_graph_is_larger_on_blackwell_in_data_centres(version: str, compute: str, largest: int) -> None:
+    """_set_cudagraph_sizes in vllm/config/vllm.py: 1,024 tokens if the compute capability is 10.x, 512 on 12.0."""
+    rule = engine(f"vllm@{version}").graphs
+    assert rule and rule.captures.limit(Capabilities(compute=compute)) == largest
+    assert rule.captures.limit(Capabilities(compute="12.0")) == rule.captures.limit(NOTHING_KNOWN) == 512
+
+
+@pytest.mark.parametrize(
+    ("version", "model", "each", "kept", "is_inside"),
+    [  # use_v2_model_runner in vllm/config/vllm.py; its sampler counts tokens, and estimated no graphs before 0.29
+        ("0.20", "llama-3-8b", 12, 0, True),
+        ("0.23", "llama-3-8b", 4, 33, False),
+        ("0.23", "qwen2.5-7b", 12, 0, True),
+        ("0.27", "qwen2.5-7b", 4, 33, False),
+        ("0.28", "qwen2.5-7b", 0, 33, False),
+        ("0.28", "qwen3-30b-a3b", 12, 0, True),
+        ("0.29", "qwen3-30b-a3b", 0, 33, True),
+        ("0.33", "qwen3-30b-a3b", 12, 33, True),
+    ],
+)
+def test_dense_models_moved_to_the_second_model_runner_first(
+    version: str, model: str, each: int, kept: int, is_inside: bool
+) -> None:
+    asked = Options.of("memory", {"engine": f"vllm@{version}"})
+    used, _ = chosen_engine(load(model), asked, None)
+    assert used.sampler and (used.sampler.bytes_per_logit, used.sampler.kept_bits) == (each, kept)
+    assert (used.graphs_outside(32) == 0) is is_inside
+
+
+def test_a_sampler_keeps_a_count_of_every_token_for_every_request() -> None:
+    """An int32 and a bit for each of 128,256 tokens: 517 MiB of 1,024 requests (v1/worker/gpu/sample/penalties.py). Of
+    Qwen3.5 9B with 256 requests vLLM's pull request 52718 has 242.5 MiB for the counts, within the pool's share."""
+    model = load("llama-3-8b")
+    run = resolve(model, Options.of("memory", {"engine": "vllm@0.32"}))
+    root = model.build(model.workload(mode="prefill", attention="flash"))
+    assert kept_by_sampler(root, run) == 1024 * 128256 * 33 // 8
+    assert kept_by_sampler(root, resolve(model, Options.of("memory", {"engine": "vllm@0.20"}))) == 0
+
+
+@pytest.mark.parametrize(("weights", "widths"), [(None, 2048 + 2048), ("int4", 2048 + 2048), ("fp8", 2048 + 768)])
+def test_experts_compute_in_two_buffers(weights: str | None, widths: int) -> None:
+    """Of 8,192 tokens with 8 of Qwen3 30B-A3B's experts each, twice 768 wide: workspace_shapes of TritonExperts is
+    max(768, 2048) and max(1536, 2048). `Available KV cache memory: 15.41 GiB` on an H100 of 0.19 has them in it."""
+    model = load("qwen3-30b-a3b")
+    run = resolve(model, Options.of("memory", {"engine": "vllm", **({"weights": weights} if weights else {})}))
+    root = model.build(model.workload(mode="prefill", attention="flash", seq=8192))
+    assert experts_workspace(root, run) == 8192 * 8 * widths * 2
+
+
+@pytest.mark.parametrize(
+    ("version", "model", "generation", "states"),
+    [  # a state within a prompt has a block of its own: Mamba2 since 0.32, GDN since 0.33 where FlashInfer runs it
+        ("0.31", "codestral-mamba-7b", "hopper", 2),
+        ("0.32", "codestral-mamba-7b", "ampere", 3),
+        ("0.32", "qwen3-next-80b-a3b", "hopper", 2),
+        ("0.33", "qwen3-next-80b-a3b", "hopper", 3),
+        ("0.33", "qwen3-next-80b-a3b", "ampere", 2),
+    ],
+)
+def test_a_recurrent_layer_keeps_a_state_within_a_prompt(
+    version: str, model: str, generation: str, states: int
+) -> None:
+    device = DeviceFacts("a device", 80 * GIB, maker="NVIDIA", generation=generation)
+    asked = replace(Options.of("memory", {"engine": f"vllm@{version}"}), device=device)
+    assert chosen_engine(load(model), asked, None)[0].rules.blocks.states == states
+
+
+@pytest.mark.parametrize(
+    ("positions", "requests", "tokens"), [(100, 1, 800), (100, 16, 4096), (8192, 1, 65536), (163840, 256, 65536)]
+)
+def test_latent_attention_expands_a_context_in_pieces(positions: int, requests: int, tokens: int) -> None:
+    """determine_chunked_prefill_workspace_size: 8 requests, or 4 blocks of 64 tokens of every request; 64 K at most."""
+    rule = engine("vllm").latent_workspace
+    assert rule and rule.tokens(positions, requests) == tokens
 
 
 @pytest.mark.parametrize(
@@ -171,10 +268,13 @@ def test_what_the_engine_chooses_is_said() -> None:
 
 
 def test_the_engine_of_a_prompt_is_what_it_reads_at_once() -> None:
-    """llama.cpp computes 512 tokens of any prompt, in fp32, with logits for each of them."""
-    model = load("llama-3-8b")
-    short, long = (model.memory(engine="llama.cpp", seq=length).parts["activations"] for length in (4096, 8192))
-    assert short == long == 512 * 4 * (128256 + 4096)
+    """llama.cpp computes 512 tokens of any prompt, in fp32: gate, up and their product, four of the stream, and a
+    mask in fp16; up to b9459 logits for each of them."""
+    model, width = load("llama-3-8b"), 3 * 14336 + 4 * 4096
+    for length in (4096, 8192):
+        found = model.memory(engine="llama.cpp", seq=length).parts["activations"]
+        assert found - 512 * 2 * length == pytest.approx(512 * 4 * width, rel=0.01)
+        assert model.memory(engine="llama.cpp@b9459", seq=length).parts["activations"] == 512 * 4 * (128256 + 4096)
 
 
 def test_both_engines_of_a_name_are_one() -> None:

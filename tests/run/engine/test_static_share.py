@@ -64,3 +64,21 @@ def test_speculative_decoding_takes_a_reserve_until_draft_weights_are_counted() 
 def test_sizes_that_prefill_has_graphs_for(tokens: int, sizes: int) -> None:
     """8 up to 32, 14 to 256, 8 to 512, 8 to 1,024, one every 256 up to 4,096, and one every 512 beyond."""
     assert prefill_sizes(tokens) == sizes
+
+
+def test_cards_of_24_gb_compute_4096_tokens_at_a_time_since_0_5_20() -> None:
+    """1.5 MiB for each of 2,048 tokens more, 2 for each of 24 more requests that have a graph, 8 sizes of prefill."""
+    before, since = (share("rtx-4090", version, {}) for version in ("0.5.19", "0.5.20"))
+    assert before - since == pytest.approx((1.5 * 2048 + 2 * (48 - 24) + 8 * 8) / (23.99 * 1024), abs=0.003)
+
+
+def test_no_graph_is_captured_for_more_requests_than_run_at_once() -> None:
+    """2 MiB for each of the 256 - 16 requests that --max-running-requests leaves out, since 0.5.22."""
+    versions = ("0.5.21", "0.5.22")
+    kept = [share("h100", version, {}, max_num_seqs=16) - share("h100", version, {}) for version in versions]
+    assert kept == pytest.approx([0, 2 * 240 / (79.19 * 1024)], abs=0.001)
+
+
+def test_intel_devices_have_room_for_onednn() -> None:
+    before, since = (share("arc-pro-b60", version, {}, prefill=2048) for version in ("0.5.19", "0.5.20"))
+    assert before - since == pytest.approx((2048 + 2 * 24) / (24 * 1024), abs=0.004)

@@ -137,11 +137,11 @@ def test_the_number_format_that_is_taken(name: str, card: str, stored: str, mode
     [
         (
             "llama-3-8b --gpu gtx-1080-ti --engine vllm",
-            "vLLM 0.28 needs compute capability 7.5 or higher, and NVIDIA GeForce GTX 1080 Ti 11GB has 6.1",
+            "vLLM 0.33 needs compute capability 7.5 or higher, and NVIDIA GeForce GTX 1080 Ti 11GB has 6.1",
             "--engine llama.cpp --weights q4_k_m",
         ),
         ("llama-3-8b --gpu v100-32gb --engine vllm", "and NVIDIA Tesla V100 32GB SXM2 has 7.0", "--engine vllm@0.19"),
-        ("llama-3-8b --gpu rx-5700 --engine vllm", "vLLM 0.28 has no kernels for AMD Radeon RX 5700", "llama.cpp runs"),
+        ("llama-3-8b --gpu rx-5700 --engine vllm", "vLLM 0.33 has no kernels for AMD Radeon RX 5700", "llama.cpp runs"),
         ("llama-3-8b --gpu tpu-v5e --engine llama.cpp", "not on those of Google", "--engine transformers"),
         ("llama-3-8b --gpu t4 --engine vllm --precision bf16", "7.5) has no bf16", "--precision fp16"),
         ("llama-3-8b --gpu t4 --engine vllm --kv-dtype fp8", "a KV cache in fp8 from compute capability 8.0", "fp16"),
@@ -188,7 +188,7 @@ def test_weights_that_run_in_another_way_are_told(run: Run) -> None:
         Running(engine("vllm"), on("rtx-3090"), weights=("gguf",)),
     )
     native, installed = ([note.text for note in one.assumptions() if note.topic is Topic.WEIGHTS] for one in by_vllm)
-    assert native == [] and installed == ["gguf weights: vLLM 0.28 needs the plugin vllm-gguf-plugin"]
+    assert native == [] and installed == ["gguf weights: vLLM 0.33 needs the plugin vllm-gguf-plugin"]
 
 
 @pytest.mark.parametrize(("card", "batch", "offered"), [("rtx-3090", 28, True), ("rtx-2080-ti-22gb", 21, False)])
