@@ -22,6 +22,7 @@ class Habits:
     # views: chunks of all logits, each cast to fp32 by itself (torchtitan's pull request 996)
     loss_chunks: Literal["freed", "list", "packed", "backward", "views"] = "freed"
     usual_chunks: int = 1  # of the loss, where no number is asked for
+    usual_recompute: Literal["none", "full"] = "none"  # checkpointing, where nothing is asked for
     micro_batches: int = 1  # whose gradients are added up, where no number is asked for
     # what torch.compile takes: the blocks and the loss, the blocks alone, or a loss too if it is in chunks
     compiled: Literal["all", "blocks", "chunked_loss"] = "all"
@@ -37,6 +38,9 @@ class Habits:
     longest: Literal["every", "first"] = "every"
     # held: products with 4-bit weights keep what they read as long as the graph lives (bitsandbytes until 0.43.1)
     quantised_inputs: Literal["freed", "held"] = "freed"
+    # weights beside quantised ones (norms, embedding, head): cast to fp32 by peft's prepare_model_for_kbit_training,
+    # norms alone, or all kept as the checkpoint has them
+    prepared: Literal["fp32", "norms", "kept"] = "fp32"
     # until when the logits are held: until the loss is there, by whoever computes it, or by the training loop until the
     # backward pass is done, or until the next forward pass has returned its own
     logits_held: Literal["no", "loss", "backward", "next_forward"] = "no"
