@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from measured_classes import COVERED, FEWEST, SOURCES, Runs, band, classes
+from measured_classes import COVERED, DATED, FEWEST, SOURCES, Runs, band, classes
 from measured_devices import UNNAMED
 from measured_rows import Row
+
+from archcalc.run.accuracy import FIGURES
 
 HEAD = """\
 # How far archcalc's answers, as typed, were from {what}, by class of runs:
@@ -17,33 +19,39 @@ HEAD = """\
 # or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
 # that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
 # sources. `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's
-# memory. Of `dated` classes the code was named with the month that it ran in. Printed by
-# benchmarks/accuracy.py --bands, those with --dated.
+# memory. Of `dated` classes the code was named with the release or month that ran; others are of runs for which the
+# code of today has the same answer. A `figure` is what is allocated, reserved, or what the device shows; without one
+# the band is of all. Printed by benchmarks/accuracy.py --bands.
 classes:"""
 WIDEST = 1.0  # a wider band says nothing
+LEAST = 0.01  # a narrower one is not told apart
 FILES = {
     "training.yaml": ("train", "measured peaks of training", "code"),
     "inference.yaml": ("infer", "measured memory of inference: KV pools, and peaks of engines without one", "engine"),
 }
 
 
-def files(rows: Iterable[Row], *, dated: bool) -> dict[str, str]:
+def files(rows: Iterable[Row]) -> dict[str, str]:
     """By the name of the file."""
     found = classes(rows)
-    return {name: _file(mode, what, runner, found, dated=dated) for name, (mode, what, runner) in FILES.items()}
+    return {name: _file(mode, what, runner, found) for name, (mode, what, runner) in FILES.items()}
 
 
-def _file(mode: str, what: str, runner: str, found: list[Runs], *, dated: bool) -> str:
+def _file(mode: str, what: str, runner: str, found: list[Runs]) -> str:
     head = HEAD.format(what=what, runner=runner, covered=COVERED, fewest=FEWEST, sources=SOURCES)
-    return "\n".join((head, *sorted(_entries((runs for runs in found if runs.of[0] == mode), dated=dated))))
+    return "\n".join((head, *sorted(_entries(runs for runs in found if runs.of[0] == mode))))
 
 
-def _entries(found: Iterable[Runs], *, dated: bool) -> Iterator[str]:
+def _entries(found: Iterable[Runs]) -> Iterator[str]:
+    """Of training a class has entries for its figures too, each that enough was compared of."""
     for runs in found:
-        stated = band(runs.measured)
-        _, runner, devices, sharding, weights = runs.of
-        if stated is not None and stated <= WIDEST and devices != UNNAMED:
-            sources = len({source for source, _ in runs.measured})
-            numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {sources}"
-            more = ", quantised: true" * (weights == "quantised") + ", dated: true" * dated
-            yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"
+        figures = FIGURES if runs.of[0] == "train" else ()
+        for figure, alike in (("", runs), *((each, runs.of_figure(each)) for each in figures)):
+            stated = band(alike.measured)
+            _, runner, devices, sharding, weights, version = runs.of
+            if stated is not None and stated <= WIDEST and devices != UNNAMED:
+                sources = len({source for source, _ in alike.measured})
+                numbers = f"band: {max(stated, LEAST) * 100:.0f}, runs: {len(alike.errors)}, sources: {sources}"
+                more = ", quantised: true" * (weights == "quantised") + ", dated: true" * (version == DATED)
+                more += f", figure: {figure}" if figure else ""
+                yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"

@@ -1,4 +1,4 @@
-"""Classes of runs: mode, code or engine, kind of device, way of sharding; and what their answers are worth.
+"""Classes of runs: mode, code or engine, kind of device, way of sharding, version; and what their answers are worth.
 
 A band is as wide as it takes: `within` is the smallest multiple of the error that four of five runs stay within, such
 that four of five runs of a source that was left out stay within what the others' errors make of it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from statistics import median
 
@@ -17,9 +17,10 @@ from measured_rows import Row
 COVERED = 0.8  # of all runs
 FEWEST, SOURCES = 8, 2  # compared runs of a class, and sources that they come from, of which a band can be told
 STEPS, WIDEST = 20, 5  # multiples that are tried: of twentieths, up to five
+DATED, TODAY = "dated", "today"  # versions of a code
 ALIKE = 1e-9  # what is less apart is equal
 
-Class = tuple[str, str, str, str, str]  # mode, runner, devices, sharding, weights
+Class = tuple[str, str, str, str, str, str]  # mode, runner, devices, sharding, weights, version
 Measured = tuple[str, float]  # a source, and the size of an error
 
 
@@ -29,6 +30,10 @@ class Runs:
 
     of: Class
     rows: tuple[Row, ...]
+
+    def of_figure(self, figure: str) -> Runs:
+        """Those of one figure alone."""
+        return replace(self, rows=tuple(row for row in self.rows if row.quantity == figure))
 
     @property
     def errors(self) -> list[float]:
@@ -51,12 +56,16 @@ class Runs:
 
 
 def classes(rows: Iterable[Row]) -> list[Runs]:
-    """Of answers that may state a band, the largest class first."""
+    """Of answers that may state a band, the largest class first. A code that was typed with its version is of a class
+    of its own; where the code of today has the same answer, the row is of today's class besides."""
     found: dict[Class, list[Row]] = defaultdict(list)
-    for row in rows:
-        if row.is_banded:
-            run = row.run
-            found[run["mode"], run["runner"], run["devices"], run["sharding"], run["weights"]].append(row)
+    for row in (each for each in rows if each.is_banded):
+        run = row.run
+        of = run["mode"], run["runner"], run["devices"], run["sharding"], run["weights"]
+        if row.is_dated:
+            found[(*of, DATED)].append(row)
+        if not row.is_dated or row.is_of_today:
+            found[(*of, TODAY)].append(replace(row, typed=row.today))
     return sorted((Runs(of, tuple(each)) for of, each in found.items()), key=lambda runs: (runs.of[0], -len(runs.rows)))
 
 
@@ -90,13 +99,15 @@ def _share(found: Sequence[bool]) -> float:
 
 
 def left_out(runs: Runs) -> list[bool]:
-    """For each run, whether the band of the other sources' runs, made by the same rule, holds for it."""
+    """For each run, whether the band of the other sources' runs, made by the same rule, holds for it: of those of its
+    figure, where they have one, else of all."""
     found = []
-    for source, error in runs.measured:
-        others = [each for each in runs.measured if each[0] != source]
-        stated = band(others)
-        if stated is not None:
-            found.append(error <= stated + ALIKE)
+    for row in runs.rows:
+        error, alike = row.banded_error, runs.of_figure(row.quantity or "")
+        bands = (band([each for each in of.measured if each[0] != row.source]) for of in (alike, runs))
+        stated = next((each for each in bands if each is not None), None)
+        if error is not None and stated is not None:
+            found.append(abs(error) <= stated + ALIKE)
     return found
 
 

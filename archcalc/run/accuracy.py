@@ -2,7 +2,8 @@
 was from that of transformers' own classes: presets/accuracy.
 
 A class is code or engine × kind of device × way of sharding, with at least eight compared runs, as
-benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band.
+benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band. Of training a
+class may have a band of its own for what is allocated, what is reserved and what the device shows.
 
     compared("roberta", "bf16", recompute=False, lora=False).sentence()
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FEWEST = 8  # compared runs of which a band can be told
 WIDER = 2  # times the band, on a kind of device of which no run was measured
+FIGURES = ("allocated", "reserved", "device")
 OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured runs keeps anything in host RAM
 FAR = 10  # percent: what is further off is not called equal
 ROUNDED = 0.01  # percent: as the file is, so that nothing is said to be nearer
@@ -50,7 +52,8 @@ class Measured:
     runs: int
     sources: int
     quantised: bool = False  # whether adapters were trained over quantised weights
-    dated: bool = False  # whether the code was asked for with the month that it ran in
+    dated: bool = False  # whether the code was asked for with the version that ran
+    figure: str = ""  # allocated, reserved or device; nothing for all of them together
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,20 @@ class Band:
         return Assumption(Topic.ESTIMATE, text, self.percent)
 
 
+def bands(run: Run) -> dict[str, float]:
+    """Of training, those of each figure, as fractions."""
+    found = {figure: _band(run, (figure, "")) for figure in FIGURES} if run.trains else {}
+    return {figure: each.fraction for figure, each in found.items() if each}
+
+
 def band(run: Run) -> Band | None:
-    """The band of a run on its kind of device, the widest of the classes that it may belong to; None where no such runs
-    were measured."""
+    """The band of what a device must have, on its kind of device, the widest of the classes that a run may belong to;
+    None where no such runs were measured."""
+    return _band(run, ("device", "reserved", ""))
+
+
+def _band(run: Run, figures: tuple[str, ...]) -> Band | None:
+    """Of the first figure that has one."""
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = class_of(run)
@@ -85,7 +99,8 @@ def band(run: Run) -> Band | None:
     file = shipped("accuracy", "training" if run.trains else "inference")
     same = (runner, sharding, dated, quantised)
     classes = [Measured(**each) for each in file["classes"]]
-    alike = [each for each in classes if (each.runner, each.sharding, each.dated, each.quantised) == same]
+    every = [each for each in classes if (each.runner, each.sharding, each.dated, each.quantised) == same]
+    alike = next((found for name in figures if (found := [each for each in every if each.figure == name])), [])
     here = [each for each in alike if each.devices == run.devices]
     enough = [each for each in here or alike if each.runs >= FEWEST]
     if not enough:
@@ -108,7 +123,7 @@ def not_compared(run: Run) -> Assumption:
 def class_of(run: Run) -> tuple[str, str]:
     """Whose memory it is, of a training code or of an engine, and what of a plan decides how a GPU's share is worked
     out, the most intricate first."""
-    runner, plan = run.code.name if run.trains else run.engine.rules.name.lower(), run.plan
+    runner, plan = run.code.base if run.trains else run.engine.rules.name.lower(), run.plan
     if plan.pp > 1 or plan.ep > 1:
         return runner, "pipeline"
     if plan.tp > 1 or plan.cp > 1:

@@ -11,6 +11,7 @@ from archcalc.network import Network
 from archcalc.run import methods
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import PLAIN, code, rules
+from archcalc.run.code.library import Code
 from archcalc.run.code.rules import Default, meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
 from archcalc.run.kernels import torch_kernel
@@ -42,7 +43,7 @@ def training_run(model: Network, asked: Options) -> Run:
     made = Run(
         mode="train",
         trains=True,
-        plan=replace(asked.plan, padded_to=habits.vocabulary_rows),
+        plan=replace(asked.plan, padded_to=habits.vocabulary_rows, sp=asked.plan.sp or _splits_sequence(asked, used)),
         format=named_formats.weight_format(asked.weights or kept.frozen),
         activations=kept.activations,
         attention=str(attention.value),
@@ -66,6 +67,10 @@ def training_run(model: Network, asked: Options) -> Run:
     return replace(made, choices=choices, assumptions=notes, estimates=estimates)
 
 
+def _splits_sequence(asked: Options, used: Code) -> bool:
+    return asked.plan.tp > 1 and used.habits.tensor_parallel == "sequence"
+
+
 # Notes
 
 
@@ -76,6 +81,9 @@ def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
         if rule.first not in given and rule.holds(known):
             text = f"{made.code.name}: {rule.first}={known[rule.first]}, {rule.about}"
             yield Assumption(Topic.CODE, text, known[rule.first], "--habit")
+    if _splits_sequence(asked, made.code) and not asked.sp:
+        text = f"sequence parallelism between tensor parallel layers, as {made.code.name} has it"
+        yield Assumption(Topic.PARALLELISM, text, True, "--sp")
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
     if made.method.reads_tokens:

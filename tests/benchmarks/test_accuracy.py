@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from measured_names import Configs
-from measured_rows import Asking, rows
+from measured_rows import rows
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
 CASES: list[dict[str, Any]] = [
@@ -102,7 +102,7 @@ BROKEN += [
 
 def test_a_broken_case_hides_no_other() -> None:
     """Each has a row of its own, with a reason and no number."""
-    asking = Asking(Configs({}))
+    asking = Configs({})
     found = [rows(case, asking) for case in [*BROKEN[:-1], TRAINED]]
     assert [len(each) for each in found] == [1] * len(BROKEN)
     assert all(row.typed.refused and row.typed.predicted is None for each in found[:-1] for row in each)
@@ -112,7 +112,7 @@ def test_a_broken_case_hides_no_other() -> None:
 
 def test_a_refusal_is_told_in_archcalcs_words() -> None:
     """With the command, and without an error."""
-    (found,) = rows({**TRAINED, "parallelism": {"pp": 7}}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "parallelism": {"pp": 7}}, Configs({}))
     shown = found.entry()["as_typed"]
     assert set(shown) == {"command", "refused"}
     assert "--pp" in shown["refused"] and "--pp 7" in shown["command"]
@@ -129,7 +129,7 @@ def test_a_refusal_is_told_in_archcalcs_words() -> None:
     ],
 )
 def test_units_are_read_as_given(measured: dict[str, Any], gib: float) -> None:
-    (found,) = rows({**TRAINED, "measured": measured}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "measured": measured}, Configs({}))
     assert found.measured == pytest.approx(gib)
 
 
@@ -145,5 +145,5 @@ def test_units_are_read_as_given(measured: dict[str, Any], gib: float) -> None:
     ],
 )
 def test_like_is_compared_with_like(measured: dict[str, Any], source: str, expected: str) -> None:
-    (found,) = rows({**TRAINED, "measured": measured, "source": source}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "measured": measured, "source": source}, Configs({}))
     assert found.quantity == expected

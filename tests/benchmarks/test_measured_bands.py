@@ -48,22 +48,34 @@ def row(number: int, error: float, **more: Any) -> Row:
     }
     case |= {"source": f"somebody/some#{number % 2}", "parallelism": {"fsdp": 8}, "trust": "A"}
     answer = Answer("archcalc memory one", 100.0 * (1 + error), 0.05, "torchtitan")
-    return Row(case, "training peak, reserved", **{"quantity": "reserved", "measured": 100.0, "typed": answer, **more})
+    return Row(
+        case,
+        "training peak, reserved",
+        **{"quantity": "reserved", "measured": 100.0, "typed": answer, "today": answer, **more},
+    )
 
 
 ROWS = [row(number, error) for number, (_, error) in enumerate(TEN)]
 
 
 def test_the_file_has_the_form_that_archcalc_reads() -> None:
-    written = files(ROWS, dated=False)
-    (entry,) = yaml.safe_load(written["training.yaml"])["classes"]
-    assert Entry(**entry) == Entry("torchtitan", "datacenter", "fsdp", entry["band"], runs=10, sources=2)
+    written = files(ROWS)
+    every, reserved = yaml.safe_load(written["training.yaml"])["classes"]
+    assert Entry(**every) == Entry("torchtitan", "datacenter", "fsdp", every["band"], runs=10, sources=2)
+    assert reserved == every | {"figure": "reserved"}
     assert yaml.safe_load(written["inference.yaml"])["classes"] is None
+
+
+def test_a_version_is_of_its_own_class_and_of_todays_where_the_answer_is_the_same() -> None:
+    other = Answer("archcalc memory one --code torchtitan", 120.0, 0.05, "torchtitan")
+    same = Answer("archcalc memory one --code torchtitan", 101.0, 0.05, "torchtitan")
+    dated = [row(0, 0.01, today=other), row(1, 0.01, today=same)]
+    assert {runs.of[-1]: len(runs.rows) for runs in classes(dated)} == {"dated": 2, "today": 1}
 
 
 def test_classes_say_how_many_answers_are_within_their_band() -> None:
     (found,) = classes(ROWS)
-    assert found.of == ("train", "torchtitan", "datacenter", "fsdp", "as computed")
+    assert found.of == ("train", "torchtitan", "datacenter", "fsdp", "as computed", "today")
     assert sum(found.within) == 10  # none is further off than 5 %
     texts = [text for text, _ in claims([*ROWS, row(10, 0.2)])]
     assert texts[0] == "answers with a band: 100 % of 11 (at least 70 %)"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from measured_names import Configs
-from measured_rows import Asking, Row, rows
+from measured_rows import Row, rows
 
-ASKING = Asking(Configs({}))
+NO_CONFIGS = Configs({})
 TITAN = "https://github.com/pytorch/torchtitan"
 
 
-def row(case: dict[str, Any], asking: Asking = ASKING) -> Row:
+def row(case: dict[str, Any], asking: Configs = NO_CONFIGS) -> Row:
     """Its first figure."""
     return rows({"id": "one", "source": "https://example.org/a-log", "trust": "A", **case}, asking)[0]
 
@@ -165,16 +165,15 @@ def test_a_precision_is_typed_where_words_leave_no_choice(dtype: str, precision:
     assert (f"--precision {precision}" in command) if precision else ("--precision" not in command)
 
 
-def test_only_the_source_tells_the_month_and_the_allocator() -> None:
-    """As typed a code is today's; with `dated` it is of the month that it ran in."""
-    case = trained(
-        source=f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md Table 1", parallelism={"fsdp": 8, "tp": 2}
-    )
-    found, dated = row(case), row(case, Asking(Configs({}), dated=True))
-    assert found.typed.command and found.informed.command and dated.typed.command
-    assert "--code torchtitan " in found.typed.command and "--sp" not in found.typed.command
-    assert "--code torchtitan@2024-12 " in found.informed.command and "--sp" in found.informed.command
-    assert "--code torchtitan@2024-12 " in dated.typed.command and "--sp" not in dated.typed.command
+def test_a_code_is_typed_with_the_version_that_its_source_states() -> None:
+    """Whoever runs a code knows which; without it the question is about the code of today."""
+    case = trained(source=f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md Table 1", parallelism={"fsdp": 8})
+    found = row(case)
+    assert found.typed.command and "--code torchtitan@2024-12 " in found.typed.command
+    assert found.today.command and "--code torchtitan " in found.today.command
+    assert found.is_dated and not found.is_of_today  # selective checkpointing kept more by then
+    undated = row(trained(source=TITAN, parallelism={"fsdp": 8}))
+    assert not undated.is_dated and undated.is_of_today
 
 
 @pytest.mark.parametrize(

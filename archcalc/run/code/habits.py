@@ -39,8 +39,8 @@ class Habits:
     # held: products with 4-bit weights keep what they read as long as the graph lives (bitsandbytes until 0.43.1)
     quantised_inputs: Literal["freed", "held"] = "freed"
     # weights beside quantised ones (norms, embedding, head): cast to fp32 by peft's prepare_model_for_kbit_training,
-    # norms alone, or all kept as the checkpoint has them
-    prepared: Literal["fp32", "norms", "kept"] = "fp32"
+    # norms alone, or all kept as the checkpoint has them; then adapters may be cast to bf16
+    prepared: Literal["fp32", "norms", "kept", "adapters"] = "fp32"
     # until when the logits are held: until the loss is there, by whoever computes it, or by the training loop until the
     # backward pass is done, or until the next forward pass has returned its own
     logits_held: Literal["no", "loss", "backward", "next_forward"] = "no"
@@ -53,6 +53,9 @@ class Habits:
     # sequence parallelism: the gathered input of a product is kept for the backward pass, or each GPU keeps its part,
     # and gathers it again
     gathered: Literal["kept", "again"] = "kept"
+    # tensor parallelism divides the sequence too between its layers (sequence parallelism) where that is asked for, or
+    # always
+    tensor_parallel: Literal["asked", "sequence"] = "asked"
     # context parallelism: keys and values of all GPUs are gathered, travel around a ring of GPUs, or an all-to-all
     # trades positions for heads, and back behind attention
     context: Literal["gathered", "p2p", "a2a"] = "gathered"

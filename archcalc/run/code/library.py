@@ -80,6 +80,11 @@ class Code:
         return replace(self, habits=replace(self.habits, **habits), layers=layers)
 
     @property
+    def base(self) -> str:
+        """The library whose layers it trains."""
+        return self.file.like or self.name
+
+    @property
     def overwrites_logits(self) -> bool:
         return self.layers.get("loss") in ("in_place", "in_place_fp32")
 
@@ -163,6 +168,16 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(paths.presets("code")))
 
 
+def base(name: str) -> str:
+    """The library whose layers another trains."""
+    return _library(name).like or name
+
+
+def releases(name: str) -> tuple[str, ...]:
+    """The numbers that `code` takes behind a library's name."""
+    return tuple(_library(name).releases)
+
+
 def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     """What its file says, and what it has of another library whose layers it trains."""
     files = paths.presets("code")
@@ -176,7 +191,8 @@ def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     other = _library(own.like, (*above, name))
     said = {key: getattr(own, key) for key in (*own.model_fields_set, "releases")}
     said |= {key: {**getattr(other, key), **getattr(own, key)} for key in ("habits", "layers", "precisions")}
-    return other.model_copy(update={**said, "recipes": [*own.recipes, *other.recipes]})
+    said |= {"recipes": [*own.recipes, *other.recipes], "earlier": [*other.earlier, *own.earlier]}
+    return other.model_copy(update=said)
 
 
 @cache

@@ -40,7 +40,7 @@ def hold_logits(schedule: Schedule, until: str, *, has_last_step: bool) -> Sched
     read = [cell for step in inside for cell in step.reads[:1]]
     returned = [cell for cell in read if cell not in made]
     if until == "loss":
-        heads = (step for step in schedule.steps() if not made.issuperset(step.makes) and set(step.makes) & set(returned))
+        heads = [step for step in schedule.steps() if not set(step.makes).isdisjoint(returned)]
         returned = [*read, *(cell for step in heads for cell in step.reads[:1] if cell.tensor.role == "act")]
     schedule.held_until = dict.fromkeys(returned, until)
     if until == "next_forward" and has_last_step:
