@@ -44,7 +44,7 @@ def ran(folder: Path, cases: list[dict[str, Any]], *more: str) -> subprocess.Com
 
 def test_figures_are_printed_with_facts_and_as_typed(tmp_path: Path) -> None:
     done = ran(tmp_path, CASES)
-    assert "| parameters | 1 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout, done.stderr
+    assert "| parameters | 1 | 0 | 0 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout, done.stderr
     assert "| KV cache, llama.cpp | 1 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout
     assert "answers with a band: – of 0" in done.stdout
 
@@ -63,7 +63,7 @@ def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
     wrong = {**CASES[1], "measured": {"kv_cache_mib": 1024.0 * 33 / 32}}
     done = ran(tmp_path, [wrong])
     assert done.returncode == 1
-    assert "| KV cache, llama.cpp | 1 | 3.03 % | 3.03 % | 3.03 % | 3.03 % | exact ✗ |" in done.stdout
+    assert "| KV cache, llama.cpp | 1 | 3.03 % | 3.03 % | 3.03 % | 3.03 % | 3.03 % | 3.03 % | exact ✗ |" in done.stdout
     assert "cache: KV cache, llama.cpp, 1,056 measured, 1,024 here (-3.0%)" in done.stdout
     assert "archcalc memory llama-2-7b --seq 2048 --engine llama.cpp" in done.stdout
 
@@ -75,6 +75,7 @@ def test_every_figure_is_printed_as_json(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert [one["id"] for one in found] == ["llama-3-8b", "cache", "nemo-8b", "llama-3-8b"]
     wanted = {"id", "class", "what", "measured", "predicted", "error", "band", "why_not", "run", "source", "as_typed"}
+    wanted.add("today")
     assert set(found[2]) == wanted
     assert found[2]["as_typed"]["command"] == "archcalc flops llama-3-8b --mode train --batch 1 --seq 8192"
     assert found[2]["as_typed"]["error"] == pytest.approx(0, abs=0.001)

@@ -60,7 +60,7 @@ ROWS = [row(number, error) for number, (_, error) in enumerate(TEN)]
 
 def test_the_file_has_the_form_that_archcalc_reads() -> None:
     written = files(ROWS)
-    every, reserved = yaml.safe_load(written["training.yaml"])["classes"]
+    reserved, every = yaml.safe_load(written["training.yaml"])["classes"]
     assert Entry(**every) == Entry("torchtitan", "datacenter", "fsdp", every["band"], runs=10, sources=2)
     assert reserved == every | {"figure": "reserved"}
     assert yaml.safe_load(written["inference.yaml"])["classes"] is None

@@ -133,8 +133,8 @@ def test_qlora_of_the_trainer() -> None:
     adapters = (
         "--lora 16 --lora-targets q,k,v,out --weights nf4 --recompute full --optimizer adam8bit --attention flash"
     )
-    assert (
-        command == f"memory llama-3.2-1b --mode train --batch 2 --seq 512 {adapters} --dp 2 --zero 3 --gpu 'A100 80GB'"
+    assert command == (
+        f"memory llama-3.2-1b --mode train --batch 2 --seq 512 {adapters} --code trl --dp 2 --zero 3 --gpu 'A100 80GB'"
     )
 
 
@@ -181,7 +181,7 @@ def test_a_code_is_typed_with_the_version_that_its_source_states() -> None:
     [
         ({"method": "DoRA r32 q,v"}, "no option says: DoRA"),
         ({"method": "LoRA"}, "rank"),
-        ({"liger": True}, "fused head and loss"),
+        ({"recompute": "selective: layernorm, moe_act"}, "checkpointing of chosen modules"),
         ({"optim_in_bwd": True}, "inside backward"),
     ],
 )

@@ -60,8 +60,9 @@ class Habits:
     # trades positions for heads, and back behind attention
     context: Literal["gathered", "p2p", "a2a"] = "gathered"
     # made: in the backward pass, and freed after the optimizer's step
-    # resident: fp32 gradients of all parameters are there from the beginning; products add to them without a copy
+    # resident: gradients of all parameters are there from the beginning; products add to them without a copy
     gradients: Literal["made", "resident"] = "made"
+    reduced: Literal["fp32", "bf16"] = "fp32"  # what resident gradients are kept and summed over GPUs in
     # by_shape: for each shape of a matrix one unused tensor that stands for the gradient, and stays
     dummies: Literal["none", "by_shape"] = "none"
     vocabulary_rows: int = 1  # of which each GPU has a multiple
