@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from measured_classes import COVERED, DATED, FEWEST, SOURCES, Runs, band, classes
+from measured_classes import COVERED, FEWEST, SOURCES, Runs, band, classes
 from measured_devices import UNNAMED
 from measured_rows import Row
 
@@ -17,11 +17,10 @@ HEAD = """\
 # How far archcalc's answers, as typed, were from {what}, by class of runs:
 # `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
 # or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
-# that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
-# sources. `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's
-# memory. Of `dated` classes the code was named with the release or month that ran; others are of runs for which the
-# code of today has the same answer. A `figure` is what is allocated, reserved, or what the device shows; without one
-# the band is of all. Printed by benchmarks/accuracy.py --bands.
+# stay within, all sources weighing alike; a class has at least {fewest} compared runs of {sources} sources.
+# `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's memory.
+# Training codes were typed with the version that ran. A `figure` is what is allocated, reserved, or what the device
+# shows; without one the band is of all. Printed by benchmarks/accuracy.py --bands.
 classes:"""
 WIDEST = 1.0  # a wider band says nothing
 LEAST = 0.01  # a narrower one is not told apart
@@ -48,10 +47,10 @@ def _entries(found: Iterable[Runs]) -> Iterator[str]:
         figures = FIGURES if runs.of[0] == "train" else ()
         for figure, alike in (("", runs), *((each, runs.of_figure(each)) for each in figures)):
             stated = band(alike.measured)
-            _, runner, devices, sharding, weights, version = runs.of
+            _, runner, devices, sharding, weights = runs.of
             if stated is not None and stated <= WIDEST and devices != UNNAMED:
                 sources = len({source for source, _ in alike.measured})
                 numbers = f"band: {max(stated, LEAST) * 100:.0f}, runs: {len(alike.errors)}, sources: {sources}"
-                more = ", quantised: true" * (weights == "quantised") + ", dated: true" * (version == DATED)
+                more = ", quantised: true" * (weights == "quantised")
                 more += f", figure: {figure}" if figure else ""
                 yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"

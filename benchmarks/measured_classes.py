@@ -1,26 +1,28 @@
-"""Classes of runs: mode, code or engine, kind of device, way of sharding, version; and what their answers are worth.
+"""Classes of runs: mode, code or engine, kind of device, way of sharding; and what their answers are worth.
 
-A band is as wide as it takes: `within` is the smallest multiple of the error that four of five runs stay within, such
-that four of five runs of a source that was left out stay within what the others' errors make of it.
+A training code is typed with the version that ran, so that versions are of one class; PyTorch's allocator takes the
+same on any device. A band is the error that four of five runs of a source stay within, whichever source it is: all
+sources weigh alike, however many runs they have.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import ceil
 from statistics import median
 
 from measured_rows import Row
 
+from archcalc.run.accuracy import ANY
+
 COVERED = 0.8  # of all runs
 FEWEST, SOURCES = 8, 2  # compared runs of a class, and sources that they come from, of which a band can be told
-STEPS, WIDEST = 20, 5  # multiples that are tried: of twentieths, up to five
-DATED, TODAY = "dated", "today"  # versions of a code
 ALIKE = 1e-9  # what is less apart is equal
 
-Class = tuple[str, str, str, str, str, str]  # mode, runner, devices, sharding, weights, version
+Class = tuple[str, str, str, str, str]  # mode, runner, devices, sharding, weights
 Measured = tuple[str, float]  # a source, and the size of an error
 
 
@@ -56,46 +58,25 @@ class Runs:
 
 
 def classes(rows: Iterable[Row]) -> list[Runs]:
-    """Of answers that may state a band, the largest class first. A code that was typed with its version is of a class
-    of its own; where the code of today has the same answer, the row is of today's class besides."""
+    """Of answers that may state a band, the largest class first."""
     found: dict[Class, list[Row]] = defaultdict(list)
-    for row in (each for each in rows if each.is_banded):
-        run = row.run
-        of = run["mode"], run["runner"], run["devices"], run["sharding"], run["weights"]
-        if row.is_dated:
-            found[(*of, DATED)].append(row)
-        if not row.is_dated or row.is_of_today:
-            found[(*of, TODAY)].append(replace(row, typed=row.today))
+    for row in rows:
+        if row.is_banded:
+            run = row.run
+            devices = ANY if run["mode"] == "train" else run["devices"]
+            found[run["mode"], run["runner"], devices, run["sharding"], run["weights"]].append(row)
     return sorted((Runs(of, tuple(each)) for of, each in found.items()), key=lambda runs: (runs.of[0], -len(runs.rows)))
 
 
 def band(measured: Sequence[Measured]) -> float | None:
     """As a fraction, in whole percents; None of fewer runs or sources than a band can be told of."""
-    if len(measured) < FEWEST or len({source for source, _ in measured}) < SOURCES:
+    runs = Counter(source for source, _ in measured)
+    if len(measured) < FEWEST or len(runs) < SOURCES:
         return None
-    tried = (step / STEPS for step in range(1, STEPS * WIDEST + 1))
-    multiple = next((each for each in tried if _share(held_out(measured, each)) >= COVERED), WIDEST)
-    return ceil(100 * multiple * _usual(measured) - ALIKE) / 100
-
-
-def held_out(measured: Sequence[Measured], multiple: float = 1) -> list[bool]:
-    """For each run, whether it is within the band that the runs of other sources make."""
-    found = []
-    for source, error in measured:
-        others = [each for each in measured if each[0] != source]
-        if others:
-            found.append(error <= multiple * _usual(others) + ALIKE)
-    return found
-
-
-def _usual(measured: Iterable[Measured]) -> float:
-    """The error that four of five stay within."""
-    errors = sorted(error for _, error in measured)
-    return errors[ceil(COVERED * len(errors)) - 1]
-
-
-def _share(found: Sequence[bool]) -> float:
-    return sum(found) / len(found) if found else 1.0
+    ordered = sorted(measured, key=lambda each: each[1])
+    shares = accumulate(1 / runs[source] / len(runs) for source, _ in ordered)
+    stated = next(error for (_, error), within in zip(ordered, shares, strict=True) if within >= COVERED - ALIKE)
+    return ceil(100 * stated - ALIKE) / 100
 
 
 def left_out(runs: Runs) -> list[bool]:

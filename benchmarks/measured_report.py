@@ -39,7 +39,7 @@ def missed(rows: Sequence[Row]) -> list[str]:
 
 def runs(rows: Sequence[Row]) -> Iterator[str]:
     """Every class of runs, as typed."""
-    names = ("mode", "code or engine", "devices", "sharding", "weights", "version")
+    names = ("mode", "code or engine", "devices", "sharding", "weights")
     heads = (*names, "runs", "answered", "median error", "with a band")
     yield f"\n| {' | '.join(heads)} | median band | within it |"
     yield f"|{':---|' * len(names)}{'---:|' * 6}"

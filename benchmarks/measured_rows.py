@@ -64,16 +64,6 @@ class Row:
         return self._error(self.today)
 
     @property
-    def is_dated(self) -> bool:
-        """Whether a code was typed with a version."""
-        return self.today != self.typed
-
-    @property
-    def is_of_today(self) -> bool:
-        """Whether the answer is the same for the code of today."""
-        return self.today.predicted == self.typed.predicted
-
-    @property
     def banded_error(self) -> float | None:
         """The error that a band is about: of a pool, what is missing or too much as a share of the device's memory."""
         error = self.typed_error
@@ -83,8 +73,8 @@ class Row:
 
     @property
     def is_banded(self) -> bool:
-        """Whether answers of this kind state a band."""
-        return self.quantity in BANDED
+        """Whether answers of this kind state a band: none of a run that keeps anything in host RAM does."""
+        return self.quantity in BANDED and " --offload " not in (self.typed.command or "")
 
     @property
     def run(self) -> dict[str, str]:

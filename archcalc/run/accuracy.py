@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FEWEST = 8  # compared runs of which a band can be told
 WIDER = 2  # times the band, on a kind of device of which no run was measured
+ANY = "any"  # kind of device
 FIGURES = ("allocated", "reserved", "device")
 OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured runs keeps anything in host RAM
 FAR = 10  # percent: what is further off is not called equal
@@ -43,7 +44,8 @@ SHARDING = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A class of measured runs: the error, in percent, that four of five of them stay within."""
+    """A class of measured runs: the error, in percent, that four of five of them stay within. Training codes were typed
+    with the version that ran."""
 
     runner: str  # the training code or the engine
     devices: str  # their kind
@@ -52,7 +54,6 @@ class Measured:
     runs: int
     sources: int
     quantised: bool = False  # whether adapters were trained over quantised weights
-    dated: bool = False  # whether the code was asked for with the version that ran
     figure: str = ""  # allocated, reserved or device; nothing for all of them together
 
 
@@ -94,14 +95,13 @@ def _band(run: Run, figures: tuple[str, ...]) -> Band | None:
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = class_of(run)
-    dated = run.trains and bool(run.code.version)
     quantised = run.trains and run.format.is_quantised
     file = shipped("accuracy", "training" if run.trains else "inference")
-    same = (runner, sharding, dated, quantised)
+    same = (runner, sharding, quantised)
     classes = [Measured(**each) for each in file["classes"]]
-    every = [each for each in classes if (each.runner, each.sharding, each.dated, each.quantised) == same]
+    every = [each for each in classes if (each.runner, each.sharding, each.quantised) == same]
     alike = next((found for name in figures if (found := [each for each in every if each.figure == name])), [])
-    here = [each for each in alike if each.devices == run.devices]
+    here = [each for each in alike if each.devices in (ANY, run.devices)]
     enough = [each for each in here or alike if each.runs >= FEWEST]
     if not enough:
         return None
@@ -109,6 +109,8 @@ def _band(run: Run, figures: tuple[str, ...]) -> Band | None:
     if run.devices and not here:
         times, outside = WIDER, f"; {WIDER} times as wide, since this kind of device is not among them"
     words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
+    if run.trains:
+        words += f", by the version that ran; here {run.code.words}"
     return Band(times * most.band, most.runs, words)
 
 

@@ -45,7 +45,7 @@ def ran(folder: Path, cases: list[dict[str, Any]], *more: str) -> subprocess.Com
 def test_figures_are_printed_with_facts_and_as_typed(tmp_path: Path) -> None:
     done = ran(tmp_path, CASES)
     assert "| parameters | 1 | 0 | 0 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout, done.stderr
-    assert "| KV cache, llama.cpp | 1 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout
+    assert "| KV cache, llama.cpp | 1 | 0 | 0 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout
     assert "answers with a band: – of 0" in done.stdout
 
 
