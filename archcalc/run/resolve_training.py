@@ -39,7 +39,8 @@ def training_run(model: Network, asked: Options) -> Run:
         fact = f"archcalc does not know how {used.name} updates weights in host RAM"
         raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
-    chunks = asked.loss_chunks or habits.usual_chunks
+    how = methods.method(asked, is_fused=habits.token_head == "fused")
+    chunks = 1 if how.reads_tokens and not how.is_fused else asked.loss_chunks or habits.usual_chunks
     made = Run(
         mode="train",
         trains=True,
@@ -56,7 +57,7 @@ def training_run(model: Network, asked: Options) -> Run:
         reshard=asked.reshard_after_forward or habits.reshard,
         code=used,
         allocator=asked.allocator or habits.allocator,
-        method=methods.method(asked),
+        method=how,
         freeze=asked.freeze or (),
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),

@@ -22,6 +22,8 @@ class Habits:
     # views: chunks of all logits, each cast to fp32 by itself (torchtitan's pull request 996)
     loss_chunks: Literal["freed", "list", "packed", "backward", "views"] = "freed"
     usual_chunks: int = 1  # of the loss, where no number is asked for
+    # log-probabilities of tokens, for DPO and GRPO: of all logits, or tile by tile, by a head that keeps none (TRL)
+    token_head: Literal["whole", "fused"] = "whole"
     usual_recompute: Literal["none", "full"] = "none"  # checkpointing, where nothing is asked for
     micro_batches: int = 1  # whose gradients are added up, where no number is asked for
     # what torch.compile takes: the blocks and the loss, the blocks alone, or a loss too if it is in chunks
