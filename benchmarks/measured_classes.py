@@ -35,7 +35,7 @@ class Runs:
 
     def of_figure(self, figure: str) -> Runs:
         """Those of one figure alone."""
-        return replace(self, rows=tuple(row for row in self.rows if row.quantity == figure))
+        return replace(self, rows=tuple(row for row in self.rows if row.figure == figure))
 
     @property
     def errors(self) -> list[float]:
@@ -84,7 +84,7 @@ def left_out(runs: Runs) -> list[bool]:
     figure, where they have one, else of all."""
     found = []
     for row in runs.rows:
-        error, alike = row.banded_error, runs.of_figure(row.quantity or "")
+        error, alike = row.banded_error, runs.of_figure(row.figure)
         bands = (band([each for each in of.measured if each[0] != row.source]) for of in (alike, runs))
         stated = next((each for each in bands if each is not None), None)
         if error is not None and stated is not None:

@@ -22,6 +22,7 @@ from measured_units import Inexpressible
 from measured_wanted import checked, mode_of, runner_of, wanted
 
 NO_CLASS = "no class"
+UNSAID = ("unsaid", "allocated")  # what stands for a peak that does not say what it counts
 PRINTED = 0.006  # what llama.cpp's hundredths of a MiB may hide
 
 
@@ -62,6 +63,11 @@ class Row:
     @property
     def today_error(self) -> float | None:
         return self._error(self.today)
+
+    @property
+    def figure(self) -> str:
+        """What archcalc's answer is read from: of a peak that does not say what it counts, what is allocated."""
+        return (self.quantity or "").replace(*UNSAID)
 
     @property
     def banded_error(self) -> float | None:
@@ -157,9 +163,9 @@ def _read(one: Wanted, command: str, record: Record, options: dict[str, Any]) ->
     whose, judged = runner(record, options.get("code") or options.get("engine")), verdict(record)
     if one.quantity == "verdict":
         return Answer(command, judged, band(record), whose, judged)
-    counted = "allocated" if one.quantity == "unsaid" else one.quantity
+    counted = one.quantity.replace(*UNSAID)
     predicted = one.part * figure(counted, record) / QUANTITIES[one.quantity].scale
-    stated = band(record, one.quantity) if one.quantity in BANDED else None
+    stated = band(record, counted) if one.quantity in BANDED else None
     room = capacity(record) / QUANTITIES[one.quantity].scale if one.quantity == "pool" else None
     return Answer(command, predicted, stated, whose, judged, capacity=room)
 

@@ -82,7 +82,7 @@ def test_a_release_is_the_day_of_its_tag() -> None:
 
 @pytest.mark.parametrize("written", ["transformers@9.99", "torchtitan@4.48", "transformers@x"])
 def test_an_unknown_release_is_refused(written: str) -> None:
-    with pytest.raises(InputError, match="was made|no month"):
+    with pytest.raises(InputError, match=r"was made|no month"):
         code(written, "llama")
 
 
