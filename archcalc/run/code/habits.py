@@ -49,8 +49,8 @@ class Habits:
     # FSDP: every block frees its gathered weights after its forward pass, or every block but the last, whose weights
     # the backward pass needs first
     reshard: Literal["always", "all_but_last"] = "always"
-    # checkpointing by a backward pass inside of the backward pass. Under FSDP of the first version a hook on what enters
-    # a block with frozen weights then holds that, and its gradient, until all of the backward pass is done
+    # checkpointing by a backward pass inside of the backward pass. Under FSDP of the first version a hook on what
+    # enters a block with frozen weights then holds that, and its gradient, until all of the backward pass is done
     reentrant: Literal["no", "yes"] = "no"
     # FSDP: a group for each block, and one for all else, which stays gathered; or groups of their own for the embedding
     # and for the last norm with the head

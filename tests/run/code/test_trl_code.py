@@ -100,3 +100,35 @@ def test_a_head_that_keeps_no_logits(method: str) -> None:
     assert before.parts["logits"] >= 4 * sequences * 2047 * 128_256  # in fp32, as accelerate returns them
     assert now.parts["logits"] < before.parts["logits"] / 50
     assert any("TRL 1.16" in one.text for one in now.assumptions)
+
+
+# the same source: two GPUs, FSDP of the first version
+SHARDED = {"dp": 2, "zero": 3}
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "batch", "measured", "within"),
+    [
+        ("mistral-7b", LORA, 2, 15_144_870_400, 0.03),
+        ("mistral-7b", LORA, 4, 21_959_827_968, 0.02),
+        ("mistral-7b", NORMS, 4, 15_970_067_968, 0.04),
+        ("llama-2-70b", NORMS, 2, 46_685_287_936, 0.01),
+    ],
+)
+def test_measured_peaks_of_sharded_adapters(
+    model: str, options: dict[str, str], batch: int, measured: int, within: float
+) -> None:
+    """What enters a block of frozen weights is held by a hook, and so is its gradient, until the step is done."""
+    found = load(model).memory(batch=batch, **{**RUN, **SHARDED, **options})
+    assert found.allocated_bytes == pytest.approx(measured, rel=within)
+
+
+def test_only_reentrant_checkpoints_are_held() -> None:
+    """Not since transformers 5."""
+    asked = {**RUN, **SHARDED}
+    old, new = (
+        load("mistral-7b").memory(batch=8, **{**asked, **NORMS, "code": f"trl@{of}"}) for of in ("0.13", "0.29")
+    )
+    layers, tokens, width = 32, 8 * 4096, 4096
+    assert old.parts["activations"] > 2 * (layers - 2) * tokens * width * 2  # inputs and gradients of nearly all blocks
+    assert new.parts["activations"] < 2 * layers * tokens * width * 2
