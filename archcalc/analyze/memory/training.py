@@ -111,7 +111,7 @@ def _of_parameters(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield partial(dequantise, stored=keeping, plan=plan, width=width, number=number)
     if recipe.copies:
         yield partial(cast_weights, stored=keeping, plan=plan, recipe=recipe)
-    if plan.zero == 3 and run.lora and facts.reentrant == "yes":
+    if plan.zero == 3 and run.lora and facts.reentrant == "yes" and not run.offload.activations:
         yield hold_entering
     if plan.zero == 3:
         ends = facts.fsdp_groups == "ends"
