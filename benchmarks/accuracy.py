@@ -2,13 +2,14 @@
 
 A file is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured`, `source` and `trust`: figures from
 start-up logs of engines, peaks that training codes report, verdicts, published counts and FLOPs. Every case becomes a
-command of archcalc, which is asked twice: with all that its source tells (the code and its month, its configs), and as
-a user would type it from what the case says.
+command of archcalc, which is asked twice: with all that its source tells, and as a user of that version would type it
+from what the case says: a training code with the release or the month that case or source state, and without one where
+they state none.
 
     --configs PATH  published configs (JSON lines, or a folder of them), for models that cases name
     --format json   every figure as a list: id, class, what, measured, predicted, error (predicted / measured - 1),
-                    band, why_not, run (its class), source, and as_typed: command, predicted, error, band or refused
-    --dated         as typed with the month that a code ran in, where the source of the case has one
+                    band, why_not, run (its class), source, and as_typed: command, predicted, error, band or refused;
+                    today is the same with the code of today, where as_typed names the version that ran
     --alone         without the second set of the same kinds (measured_more.yaml)
     --all           every figure as typed, the worst first
     --bands         the files of bands, as presets/accuracy has them, from errors as typed
@@ -33,7 +34,7 @@ from measured_cases import Unreadable, cases, second_set
 from measured_claims import claims
 from measured_names import Configs
 from measured_report import devices, errors, missed, read_otherwise, refusals, runs, versions, worst
-from measured_rows import Asking, Row, rows
+from measured_rows import Row, rows
 
 WORST = 20
 
@@ -50,7 +51,7 @@ def main() -> int:
         print(json.dumps([row.entry() for row in found], indent=1))
         return 0
     if asked.bands:
-        print("\n\n".join(f"# {name}\n{text}" for name, text in files(found, dated=asked.dated).items()))
+        print("\n\n".join(f"# {name}\n{text}" for name, text in files(found).items()))
         return 0
     return _report(found, everything=asked.all)
 
@@ -60,7 +61,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument("cases", metavar="CASES.json", nargs="+")
     parser.add_argument("--configs", metavar="PATH")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--dated", action="store_true")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--bands", action="store_true")
@@ -70,15 +70,15 @@ def _parser() -> ArgumentParser:
 
 def _rows(given: list[Any], asked: Namespace) -> list[Row]:
     """In the order of the cases."""
-    of_case = partial(_of_case, path=asked.configs, dated=asked.dated)
+    of_case = partial(_of_case, path=asked.configs)
     if asked.processes < 2 or len(given) < asked.processes:
         return [row for case in given for row in of_case(case)]
     with get_context("spawn").Pool(asked.processes) as pool:
         return [row for found in pool.map(of_case, given, chunksize=4) for row in found]
 
 
-def _of_case(case: Any, path: str | None, dated: bool) -> list[Row]:
-    return rows(case, Asking(_configs(path), dated))
+def _of_case(case: Any, path: str | None) -> list[Row]:
+    return rows(case, _configs(path))
 
 
 @cache

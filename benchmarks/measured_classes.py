@@ -1,22 +1,25 @@
 """Classes of runs: mode, code or engine, kind of device, way of sharding; and what their answers are worth.
 
-A band is as wide as it takes: the error that four of five runs stay within, or the smallest multiple of it such that
-four of five runs of a source that was left out stay within what the others' errors make of it.
+A training code is typed with the version that ran, so that versions are of one class; PyTorch's allocator takes the
+same on any device. A band is the error that four of five runs of a source stay within, whichever source it is: all
+sources weigh alike, however many runs they have.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import ceil
 from statistics import median
 
 from measured_rows import Row
 
+from archcalc.run.accuracy import ANY
+
 COVERED = 0.8  # of all runs
 FEWEST, SOURCES = 8, 2  # compared runs of a class, and sources that they come from, of which a band can be told
-STEPS, WIDEST = 20, 5  # multiples that are tried: of twentieths, up to five
 ALIKE = 1e-9  # what is less apart is equal
 
 Class = tuple[str, str, str, str, str]  # mode, runner, devices, sharding, weights
@@ -29,6 +32,10 @@ class Runs:
 
     of: Class
     rows: tuple[Row, ...]
+
+    def of_figure(self, figure: str) -> Runs:
+        """Those of one figure alone."""
+        return replace(self, rows=tuple(row for row in self.rows if row.figure == figure))
 
     @property
     def errors(self) -> list[float]:
@@ -56,47 +63,32 @@ def classes(rows: Iterable[Row]) -> list[Runs]:
     for row in rows:
         if row.is_banded:
             run = row.run
-            found[run["mode"], run["runner"], run["devices"], run["sharding"], run["weights"]].append(row)
+            devices = ANY if run["mode"] == "train" else run["devices"]
+            found[run["mode"], run["runner"], devices, run["sharding"], run["weights"]].append(row)
     return sorted((Runs(of, tuple(each)) for of, each in found.items()), key=lambda runs: (runs.of[0], -len(runs.rows)))
 
 
 def band(measured: Sequence[Measured]) -> float | None:
     """As a fraction, in whole percents; None of fewer runs or sources than a band can be told of."""
-    if len(measured) < FEWEST or len({source for source, _ in measured}) < SOURCES:
+    runs = Counter(source for source, _ in measured)
+    if len(measured) < FEWEST or len(runs) < SOURCES:
         return None
-    tried = (step / STEPS for step in range(STEPS, STEPS * WIDEST + 1))
-    multiple = next((each for each in tried if _share(held_out(measured, each)) >= COVERED), WIDEST)
-    return ceil(100 * multiple * _usual(measured) - ALIKE) / 100
-
-
-def held_out(measured: Sequence[Measured], multiple: float = 1) -> list[bool]:
-    """For each run, whether it is within the band that the runs of other sources make."""
-    found = []
-    for source, error in measured:
-        others = [each for each in measured if each[0] != source]
-        if others:
-            found.append(error <= multiple * _usual(others) + ALIKE)
-    return found
-
-
-def _usual(measured: Iterable[Measured]) -> float:
-    """The error that four of five stay within."""
-    errors = sorted(error for _, error in measured)
-    return errors[ceil(COVERED * len(errors)) - 1]
-
-
-def _share(found: Sequence[bool]) -> float:
-    return sum(found) / len(found) if found else 1.0
+    ordered = sorted(measured, key=lambda each: each[1])
+    shares = accumulate(1 / runs[source] / len(runs) for source, _ in ordered)
+    stated = next(error for (_, error), within in zip(ordered, shares, strict=True) if within >= COVERED - ALIKE)
+    return ceil(100 * stated - ALIKE) / 100
 
 
 def left_out(runs: Runs) -> list[bool]:
-    """For each run, whether the band of the other sources' runs, made by the same rule, holds for it."""
+    """For each run, whether the band of the other sources' runs, made by the same rule, holds for it: of those of its
+    figure, where they have one, else of all."""
     found = []
-    for source, error in runs.measured:
-        others = [each for each in runs.measured if each[0] != source]
-        stated = band(others)
-        if stated is not None:
-            found.append(error <= stated + ALIKE)
+    for row in runs.rows:
+        error, alike = row.banded_error, runs.of_figure(row.figure)
+        bands = (band([each for each in of.measured if each[0] != row.source]) for of in (alike, runs))
+        stated = next((each for each in bands if each is not None), None)
+        if error is not None and stated is not None:
+            found.append(abs(error) <= stated + ALIKE)
     return found
 
 

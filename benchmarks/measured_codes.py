@@ -13,10 +13,12 @@ from typing import Any
 import yaml
 from measured_cases import Case
 
-from archcalc.run.code.library import known
+from archcalc.run.code.library import known, releases
 
 FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_codes.yaml").read_text("utf-8"))
 DATE = re.compile(r"(?<!\d)(20\d\d)-?(0[1-9]|1[0-2])(?:-?(\d\d))?(?!\d)")  # 202412, 2025-06 and 2024-12-26
+WRITTEN = re.compile(r"\b([A-Z][a-z]{2})[a-z]* (20\d\d)\b")  # March 2024
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 REQUEST = re.compile(r"(?:#|/pull/)(\d+)")
 
 
@@ -24,12 +26,6 @@ def code_of(case: Case) -> str | None:
     """As `--code` takes it; None where the source names no code that is known here."""
     name, version = name_of(case), version_of(case)
     return f"{name}@{version}" if name and version else name
-
-
-def said_code(case: Case) -> str | None:
-    """With a month only where the case says it of its code."""
-    name, date = name_of(case), DATE.search(str((case.get("flags") or {}).get("code")))
-    return f"{name}@{_month_end(date)}" if name and date else name
 
 
 def name_of(case: Case) -> str | None:
@@ -43,11 +39,14 @@ def name_of(case: Case) -> str | None:
 
 
 def version_of(case: Case) -> str | None:
-    """What is known of the source, else the date in it, else the month of its pull request."""
+    """What is known of the source, else the release or the date that the case says of its code, else the date of its
+    source, else the month of its pull request."""
     if version := facts_of(case).get("version"):
         return str(version)
-    flags = case.get("flags") or {}
-    if date := DATE.search(str(case.get("source"))) or DATE.search(str(flags.get("code"))):
+    said = str((case.get("flags") or {}).get("code"))
+    if found := _release(name_of(case), said) or _written(said):
+        return found
+    if date := DATE.search(str(case.get("source"))) or DATE.search(said):
         return _month_end(date)
     request = REQUEST.search(str(case.get("source")))
     months = FILE["pull_requests"].get(name_of(case)) or {}
@@ -58,6 +57,19 @@ def version_of(case: Case) -> str | None:
 def facts_of(case: Case) -> dict[str, Any]:
     """What measured_codes.yaml says of the case's source."""
     return next((known for known in FILE["sources"] if _is_of(case, known)), {})
+
+
+def _release(name: str | None, said: str) -> str | None:
+    """`transformers 4.48.1`, of a code whose releases are known by their numbers."""
+    found = re.search(rf"\b{name} v?(\d+\.\d+)(\.\d+)?", said) if name else None
+    return found[1] if found and found[1] in releases(str(name)) else None
+
+
+def _written(said: str) -> str | None:
+    found = WRITTEN.search(said)
+    if found is None or found[1] not in MONTHS:
+        return None
+    return f"{found[2]}-{MONTHS.index(found[1]) + 1:02}"
 
 
 def _month_end(date: re.Match[str]) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from measured_command import Record, Refused
 
+from archcalc.run.code.library import base
+
 COMPUTED = ("activations", "logits", "temporary", "buffers")
 
 
@@ -22,8 +24,12 @@ def figure(quantity: str, record: Record) -> float:
 
 
 def band(record: Record, quantity: str = "") -> float | None:
-    """The error that the answer states, as a fraction; None where it states none. A pool has a band of its own."""
-    stated = _row(record).get("kv_pool_band") if quantity == "pool" else record.get("band")
+    """The error that the answer states, as a fraction; None where it states none. A pool has a band of its own, and so
+    have the figures of a training step."""
+    if quantity == "pool":
+        stated = _row(record).get("kv_pool_band")
+    else:
+        stated = (record.get("bands") or {}).get(quantity, record.get("band"))
     return float(stated) if stated is not None else None
 
 
@@ -38,11 +44,13 @@ def verdict(record: Record) -> str | None:
 
 
 def runner(record: Record, typed: str | None) -> str:
-    """Whose memory the answer is: the code or engine that was resolved, else the one that was typed."""
+    """Whose memory the answer is: the code or engine that was resolved, else the one that was typed; of a code that
+    trains another's layers, that other."""
     choices = (record.get("run") or {}).get("choices") or {}
     name = "code" if record.get("mode") == "train" else "engine"
     chosen = choices.get(name, {}).get("value")
-    return str(chosen or typed or "plain").partition("@")[0].lower()
+    found = str(chosen or typed or "plain").partition("@")[0].lower()
+    return base(found) if name == "code" else found
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -22,14 +22,14 @@ TRUSTED = "A"  # of which nothing is inferred: these are held against a promise
 
 
 def errors(rows: Sequence[Row]) -> Iterator[str]:
-    """Every class of figures: with code, month and facts, and as typed."""
-    yield "| figures | number | median with facts | worst | median as typed | worst | target |"
-    yield "|:---|---:|---:|---:|---:|---:|---:|"
+    """Every class of figures: with facts, as typed with the version that ran, and with the code of today."""
+    yield "| figures | number | median with facts | worst | median as typed | worst | code of today | worst | target |"
+    yield "|:---|---:|---:|---:|---:|---:|---:|---:|---:|"
     for name, found in _grouped(rows).items():
         if name not in (NO_CLASS, QUANTITIES["verdict"].name):
-            yield f"| {name} | {len(found)} | {_numbers(found, typed=False)} | {_numbers(found)} | {_target(found)} |"
+            yield f"| {name} | {len(found)} | {_columns(found)} | {_target(found)} |"
     peaks = [row for row in rows if TRAINING in row.of]
-    yield f"| every {TRAINING} | {len(peaks)} | {_numbers(peaks, typed=False)} | {_numbers(peaks)} | – |"
+    yield f"| every {TRAINING} | {len(peaks)} | {_columns(peaks)} | – |"
 
 
 def missed(rows: Sequence[Row]) -> list[str]:
@@ -42,7 +42,7 @@ def runs(rows: Sequence[Row]) -> Iterator[str]:
     names = ("mode", "code or engine", "devices", "sharding", "weights")
     heads = (*names, "runs", "answered", "median error", "with a band")
     yield f"\n| {' | '.join(heads)} | median band | within it |"
-    yield f"|{':---|' * 5}{'---:|' * 6}"
+    yield f"|{':---|' * len(names)}{'---:|' * 6}"
     for found in classes(rows):
         answered, banded = len(found.errors), len(found.bands)
         numbers = f"{len(found.rows)} | {answered} | {percent(middle(found.errors))}"
@@ -119,8 +119,20 @@ def _grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _numbers(found: Sequence[Row], *, typed: bool = True) -> str:
-    sizes = [abs(error) for row in found if (error := row.typed_error if typed else row.error) is not None]
+def _columns(found: Sequence[Row]) -> str:
+    """With facts, as typed, and with the code of today."""
+    return " | ".join(
+        _numbers(errors)
+        for errors in (
+            [row.error for row in found],
+            [row.typed_error for row in found],
+            [row.today_error for row in found],
+        )
+    )
+
+
+def _numbers(errors: Sequence[float | None]) -> str:
+    sizes = [abs(error) for error in errors if error is not None]
     return f"{percent(middle(sizes))} | {percent(max(sizes, default=None))}"
 
 

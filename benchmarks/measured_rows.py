@@ -17,11 +17,12 @@ from measured_plan import plan_of
 from measured_quantities import BANDED, QUANTITIES, Wanted
 from measured_reading import band, capacity, figure, runner, verdict
 from measured_serving import served
-from measured_training import facts, month, nothing, sharding_of, trained
+from measured_training import facts, nothing, sharding_of, today, trained
 from measured_units import Inexpressible
 from measured_wanted import checked, mode_of, runner_of, wanted
 
 NO_CLASS = "no class"
+UNSAID = ("unsaid", "allocated")  # what stands for a peak that does not say what it counts
 PRINTED = 0.006  # what llama.cpp's hundredths of a MiB may hide
 
 
@@ -40,7 +41,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Row:
-    """One measured number and archcalc's two."""
+    """One measured number and archcalc's: with facts, as typed, and with the code of today where one was typed with the
+    version that ran."""
 
     case: Case
     of: str
@@ -48,6 +50,7 @@ class Row:
     measured: float | str | None = None
     informed: Answer = Answer()
     typed: Answer = Answer()
+    today: Answer = Answer()
 
     @property
     def error(self) -> float | None:
@@ -56,6 +59,15 @@ class Row:
     @property
     def typed_error(self) -> float | None:
         return self._error(self.typed)
+
+    @property
+    def today_error(self) -> float | None:
+        return self._error(self.today)
+
+    @property
+    def figure(self) -> str:
+        """What archcalc's answer is read from: of a peak that does not say what it counts, what is allocated."""
+        return (self.quantity or "").replace(*UNSAID)
 
     @property
     def banded_error(self) -> float | None:
@@ -67,8 +79,8 @@ class Row:
 
     @property
     def is_banded(self) -> bool:
-        """Whether answers of this kind state a band."""
-        return self.quantity in BANDED
+        """Whether answers of this kind state a band: none of a run that keeps anything in host RAM does."""
+        return self.quantity in BANDED and " --offload " not in (self.typed.command or "")
 
     @property
     def run(self) -> dict[str, str]:
@@ -97,13 +109,13 @@ class Row:
         shown = {"id": self.case["id"], "class": self.of, "what": f"{what.name} {what.unit}".strip() if what else None}
         shown |= {"measured": self.measured, "predicted": self.informed.predicted, "error": self.error}
         shown |= {"band": self.informed.band, "why_not": self.informed.refused, "run": self.run, "source": self.source}
-        return {**shown, "as_typed": self._typed_entry()}
+        return {**shown, "as_typed": self._entry(self.typed), "today": self._entry(self.today)}
 
-    def _typed_entry(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"command": self.typed.command}
-        if self.typed.refused:
-            return {**shown, "refused": self.typed.refused}
-        return {**shown, "predicted": self.typed.predicted, "error": self.typed_error, "band": self.typed.band}
+    def _entry(self, answer: Answer) -> dict[str, Any]:
+        shown: dict[str, Any] = {"command": answer.command}
+        if answer.refused:
+            return {**shown, "refused": answer.refused}
+        return {**shown, "predicted": answer.predicted, "error": self._error(answer), "band": answer.band}
 
     def _error(self, answer: Answer) -> float | None:
         """As a fraction of what was measured; what is printed alike is alike."""
@@ -113,15 +125,7 @@ class Row:
         return 0.0 if alike else answer.predicted / self.measured - 1
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What commands are made with: published configs, and whether a code is typed with the month that it ran in."""
-
-    configs: Configs
-    dated: bool = False
-
-
-def rows(said: Any, asking: Asking) -> list[Row]:
+def rows(said: Any, configs: Configs) -> list[Row]:
     """Every figure of one case."""
     case = read(said)
     try:
@@ -130,16 +134,16 @@ def rows(said: Any, asking: Asking) -> list[Row]:
         return [_unread(case, reason(why))]
     if not found:
         return [_unread(case, _nothing(case))]
-    return [_row(case, one, asking) for one in found]
+    return [_row(case, one, configs) for one in found]
 
 
-def _row(case: Case, one: Wanted, asking: Asking) -> Row:
-    """Both columns; a figure that no command prints has none."""
+def _row(case: Case, one: Wanted, configs: Configs) -> Row:
+    """All columns; a figure that no command prints has none."""
     what = QUANTITIES[one.quantity]
     shown = one.measured if isinstance(one.measured, str) else one.measured / what.scale
-    typed = _answer(case, one, asking.configs, month if asking.dated else nothing)
-    informed = typed if one.quantity == "verdict" else _answer(case, one, asking.configs, facts)
-    return Row(case, one.of(runner_of(case)), one.quantity, shown, informed, typed)
+    typed, undated = (_answer(case, one, configs, more) for more in (nothing, today))
+    informed = typed if one.quantity == "verdict" else _answer(case, one, configs, facts)
+    return Row(case, one.of(runner_of(case)), one.quantity, shown, informed, typed, undated)
 
 
 def _answer(case: Case, one: Wanted, configs: Configs, more: Callable[[Case], dict[str, Any]]) -> Answer:
@@ -159,9 +163,9 @@ def _read(one: Wanted, command: str, record: Record, options: dict[str, Any]) ->
     whose, judged = runner(record, options.get("code") or options.get("engine")), verdict(record)
     if one.quantity == "verdict":
         return Answer(command, judged, band(record), whose, judged)
-    counted = "allocated" if one.quantity == "unsaid" else one.quantity
+    counted = one.quantity.replace(*UNSAID)
     predicted = one.part * figure(counted, record) / QUANTITIES[one.quantity].scale
-    stated = band(record, one.quantity) if one.quantity in BANDED else None
+    stated = band(record, counted) if one.quantity in BANDED else None
     room = capacity(record) / QUANTITIES[one.quantity].scale if one.quantity == "pool" else None
     return Answer(command, predicted, stated, whose, judged, capacity=room)
 

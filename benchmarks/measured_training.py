@@ -1,7 +1,9 @@
 """Measured training runs as options of `archcalc memory` and `archcalc fit`.
 
-`trained(case)` is what a user would type from what the case says; `facts(case)` is what is known of its source besides:
-the month of the code, the allocator that it was started with, ranks and layers of its configs.
+`trained(case)` is what a user of that version would type from what the case says: a code has the release or the month
+that case or source state, since whoever runs a code knows which. `today(case)` leaves that out, which asks for the code
+of today. `facts(case)` is what is known of a source besides: the allocator that the code was started with, ranks and
+layers of its configs.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 
 from measured_adapters import adapters, is_quantised, method_of, rank_of, targets_of
 from measured_cases import Case
-from measured_codes import FILE, code_of, facts_of, name_of, said_code
+from measured_codes import FILE, code_of, facts_of, name_of
 from measured_names import Typed
 from measured_plan import Plan, plan_of
 from measured_units import Inexpressible, number
@@ -24,11 +26,11 @@ UNSAID: tuple[tuple[str, str], ...] = (  # flags that no option says
     ("optim_in_bwd", "an optimizer that steps inside backward"),
     ("optimizer_in_bwd", "an optimizer that steps inside backward"),
     ("tiled_mlp", "feed-forward layers computed in tiles"),
-    ("liger", "a fused head and loss (Liger)"),
-    ("cut_cross_entropy", "a fused head and loss (cut cross-entropy)"),
 )
+FUSED = {"liger": 32, "cut_cross_entropy": 64}  # heads with their loss: about vocabulary / width chunks, or fine tiles
 TRUE = ("true", "1", "on", "yes")
 USUAL_CODE = "transformers"  # what is assumed of a model that it has, so that nobody types it
+PREPARES = ("transformers", "trl")  # whose users choose what is cast beside quantised weights
 HOSTED = ("act_offload", "activation_offload", "act_cpu_offload")
 
 
@@ -48,10 +50,11 @@ def trained(case: Case, typed: Typed) -> Options:
         "optimizer": option("optimizer", flags.get("optimizer")),
         "attention": option("attention", flags.get("attention") or flags.get("attn_implementation")),
         "accumulate": number(flags.get("grad_accum") or flags.get("accumulate")) or None,
-        "loss-chunks": CHUNKS if _chunked(case) else None,
+        "loss-chunks": _chunks(case),
         "compile": "code" if _is_on(flags.get("compile")) else None,
         "offload": ",".join(_offloaded(case)),
-        "code": None if name_of(case) == USUAL_CODE else said_code(case),
+        "code": None if code_of(case) == USUAL_CODE else code_of(case),
+        "habit": tuple(every("habits", case["flags"].get("note"))) if name_of(case) in PREPARES else (),
         **_spread(case).options,
     }
 
@@ -70,18 +73,17 @@ def facts(case: Case) -> Options:
         "weights": stored,
         "allocator": known.get("allocator"),
         "compile": known.get("compile") if _is_on(case["flags"].get("compile")) else "none",
-        "habit": tuple(known.get("habit", ())),
+        "habit": tuple(known.get("habit", ())) or None,
         "precision": known.get("precision"),
         "lora": (quantised or known.get("lora")) if adapted and not rank_of(case) else None,
         "lora-targets": ",".join(known.get("targets", ())) if adapted and not targets_of(case) else None,
-        "sp": name_of(case) == "torchtitan" and plan_of(case).tp > 1,  # wherever it divides layers
     }
     return {name: value for name, value in found.items() if value}
 
 
-def month(case: Case) -> Options:
-    """The code with the month that it ran in, where the source has one and the code is typed at all."""
-    return {"code": code_of(case)} if name_of(case) not in (None, USUAL_CODE) and _trains(case) else {}
+def today(case: Case) -> Options:
+    """The code without the version that it ran in."""
+    return {"code": None if name_of(case) == USUAL_CODE else name_of(case)} if _trains(case) else {}
 
 
 def nothing(_: Case) -> Options:
@@ -142,8 +144,13 @@ def _recomputed(case: Case) -> str | None:
     return "ops" if found == "selective" and name_of(case) == "torchtitan" else found
 
 
-def _chunked(case: Case) -> bool:
-    return "chunked" in str(case["flags"].get("loss") or "") or _is_on(case["flags"].get("chunked_ce"))
+def _chunks(case: Case) -> int | None:
+    """Of the loss, as docs/runs.md says it of fused heads."""
+    flags = case["flags"]
+    fused = [number for flag, number in FUSED.items() if str(flags.get(flag)).lower() in TRUE]
+    chunked = "chunked" in str(flags.get("loss") or "") or _is_on(flags.get("chunked_ce"))
+    usual = CHUNKS if chunked else None
+    return fused[0] if fused else usual
 
 
 def _offloaded(case: Case) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from archcalc.analyze.memory.decode_cache import grows
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.mesh import Plan
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import sequence_parallel
@@ -36,10 +37,9 @@ def check_generates(model: Network) -> None:
         raise InputError(fact, "use --method sft, or leave it out", field="--method")
 
 
-def check_plan(root: Module, asked: Options, *, replicated: bool = False) -> None:
+def check_plan(root: Module, plan: Plan, *, replicated: bool = False) -> None:
     """Refuse a parallelism plan that the model does not support. `replicated`: under sequence parallelism, a matrix
     that every GPU holds reads its own part of the sequence."""
-    plan = asked.plan
     plan.check(root)
     if plan.sp:
         sequence_parallel.check_sequence(root, replicated=replicated)

@@ -73,7 +73,7 @@ def _tensor_parallel(model: Network, options: Options, devices: DeviceGroup) -> 
         return None
     chosen = options.changed(tp=devices.count, is_planned=True)
     try:
-        check_plan(model.build(model.workload(mode="prefill", attention="flash")), chosen)
+        check_plan(model.build(model.workload(mode="prefill", attention="flash")), chosen.plan)
     except InputError:
         return None
     return chosen

@@ -2,8 +2,9 @@
 was from that of transformers' own classes: presets/accuracy.
 
 A class is code or engine × kind of device × way of sharding, with at least eight compared runs, as
-benchmarks/accuracy.py prints them from the answers to real cases. An engine that prints each part of its memory has a
-band of each (`parts`), and an answer the band of its own parts together. Any other run has no band.
+benchmarks/accuracy.py prints them from the answers to real cases. Of training a class may have a band of its own for
+what is allocated, what is reserved and what the device shows. An engine that prints each part of its memory has a band
+of each (`parts`), and an answer the band of its own parts together. Any other run has no band.
 
     compared("roberta", "bf16", recompute=False, lora=False).sentence()
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FEWEST = 8  # compared runs of which a band can be told
 WIDER = 2  # times the band, on a kind of device of which no run was measured
+ANY = "any"  # kind of device
+FIGURES = ("allocated", "reserved", "device")
 OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured runs keeps anything in host RAM
 FAR = 10  # percent: what is further off is not called equal
 ROUNDED = 0.01  # percent: as the file is, so that nothing is said to be nearer
@@ -53,7 +56,8 @@ SHARDING = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A class of measured runs: the error, in percent, that four of five of them stay within."""
+    """A class of measured runs: the error, in percent, that four of five of them stay within. Training codes were typed
+    with the version that ran."""
 
     runner: str  # the training code or the engine
     devices: str  # their kind
@@ -62,7 +66,7 @@ class Measured:
     runs: int
     sources: int
     quantised: bool = False  # whether adapters were trained over quantised weights
-    dated: bool = False  # whether the code was asked for with the month that it ran in
+    figure: str = ""  # allocated, reserved or device; nothing for all of them together
 
 
 @dataclass(frozen=True)
@@ -98,27 +102,45 @@ class Band:
         return Assumption(Topic.ESTIMATE, text, self.percent)
 
 
+def bands(run: Run) -> dict[str, float]:
+    """Of training, those of each figure, as fractions."""
+    found = {figure: _of_class(run, (figure, "")) for figure in FIGURES} if run.trains else {}
+    return {figure: each.fraction for figure, each in found.items() if each}
+
+
 def band(run: Run, parts: Callable[[], Mapping[str, int]]) -> Band | None:
-    """The band of a run on its kind of device, the widest of the classes that it may belong to; without such a class,
-    that of what is there by then, in bytes, where an engine prints it part by part. None where nothing was measured."""
+    """The band of what a device must have: that of the run's class, or of what is there by then, in bytes, where an
+    engine prints it part by part. None where nothing was measured."""
+    found = _of_class(run, ("device", "reserved", ""))
+    if found or run.trains or not run.said.isdisjoint(OFFLOADED):
+        return found
+    runner, sharding = class_of(run)
+    every = shipped("accuracy", "inference").get("parts") or ()
+    known = [MeasuredPart(**each) for each in every if each["runner"] == runner]
+    return _of_parts(known, parts()) if known and sharding == "one" else None
+
+
+def _of_class(run: Run, figures: tuple[str, ...]) -> Band | None:
+    """Of the first figure that has one, on the run's kind of device: the widest of the classes that may be its own."""
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = class_of(run)
-    dated = run.trains and bool(run.code.version)
     quantised = run.trains and run.format.is_quantised
     file = shipped("accuracy", "training" if run.trains else "inference")
-    same = (runner, sharding, dated, quantised)
+    same = (runner, sharding, quantised)
     classes = [Measured(**each) for each in file["classes"]]
-    alike = [each for each in classes if (each.runner, each.sharding, each.dated, each.quantised) == same]
-    here = [each for each in alike if each.devices == run.devices]
+    every = [each for each in classes if (each.runner, each.sharding, each.quantised) == same]
+    alike = next((found for name in figures if (found := [each for each in every if each.figure == name])), [])
+    here = [each for each in alike if each.devices in (ANY, run.devices)]
     enough = [each for each in here or alike if each.runs >= FEWEST]
     if not enough:
-        known = [MeasuredPart(**each) for each in file.get("parts") or () if each["runner"] == runner]
-        return _of_parts(known, parts()) if known and sharding == "one" else None
+        return None
     most, times, outside = max(enough, key=lambda each: each.band), 1, ""
     if run.devices and not here:
         times, outside = WIDER, f"; {WIDER} times as wide, since this kind of device is not among them"
     words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
+    if run.trains:
+        words += f", by the version that ran; here {run.code.words}"
     return Band(times * most.band, most.runs, words)
 
 
@@ -145,7 +167,7 @@ def not_compared(run: Run) -> Assumption:
 def class_of(run: Run) -> tuple[str, str]:
     """Whose memory it is, of a training code or of an engine, and what of a plan decides how a GPU's share is worked
     out, the most intricate first."""
-    runner, plan = run.code.name if run.trains else run.engine.rules.name.lower(), run.plan
+    runner, plan = run.code.base if run.trains else run.engine.rules.name.lower(), run.plan
     if plan.pp > 1 or plan.ep > 1:
         return runner, "pipeline"
     if plan.tp > 1 or plan.cp > 1:

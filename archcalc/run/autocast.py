@@ -91,7 +91,8 @@ class _NumberFormats:
         """What nobody made enters as the weights are kept."""
         place = tensor.storage
         if isinstance(place, Param):
-            kept = self.recipe.weights if self.trained(place) else self.recipe.frozen
+            kept = self.recipe.frozen_vectors if len(place.axes) == 1 else ""
+            kept = self.recipe.weights if self.trained(place) else kept or self.recipe.frozen
             return BYTES[self.recipe.gathered or kept] == BYTES["fp32"]
         return place in self.wide or (place not in self.makers and (tensor.role == WIDE or self.enters_wide))
 

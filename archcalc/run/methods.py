@@ -31,15 +31,18 @@ class Method:
     reference_pass: str = ""  # when it runs: rollout, before the step, or loss, behind the forward pass
     logits: str = "freed"  # or held until the loss is computed
     copied_logits: int = 0  # one in so many is copied besides
+    is_fused: bool = False  # the head gives log-probabilities, tile by tile, and no logits
     rollout: str = "none"  # who generates: nobody, policy, same, sleep, other
 
 
 SFT = Method()
 
 
-def method(asked: Options) -> Method:
-    """With what was asked for in the place of the usual."""
+def method(asked: Options, *, is_fused: bool = False) -> Method:
+    """With what was asked for in the place of the usual; `is_fused`: by a head that keeps no logits."""
     found = Method(**document(paths.shipped("methods")[asked.method]).data) if asked.method else SFT
+    if found.reads_tokens and is_fused:
+        found = replace(found, is_fused=True, logits="freed", copied_logits=0)
     return replace(found, reference=asked.reference or found.reference, rollout=asked.rollout or found.rollout)
 
 
@@ -53,12 +56,15 @@ def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption
     """What a method that reads the log-probability of every token takes for granted, each with the option that changes
     it."""
     name = used.name.upper()
-    yield Assumption(Topic.METHOD, f"{name} as TRL of July 2026 computes it", used.name)
+    of = "TRL 1.16" if used.is_fused else "TRL of July 2026"
+    yield Assumption(Topic.METHOD, f"{name} as {of} computes it", used.name)
     if used.sequences > 1:
         text = "batch: pairs of a chosen and a rejected sequence, both computed in one forward pass"
         yield Assumption(Topic.METHOD, text, used.sequences)
     logits = "fp32" if returns_fp32(recipe) else recipe.activations
     text = f"logits of every position in {logits}; their log-probabilities are taken one sequence at a time"
+    if used.is_fused:
+        text = "log-probabilities are taken tile by tile, by a head that keeps no logits"
     yield Assumption(Topic.METHOD, text, logits)
     text, held = "a frozen reference model beside the policy, its weights in the same number format", "same"
     if used.reference == "none":

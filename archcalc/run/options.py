@@ -153,7 +153,7 @@ def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iter
 
 
 OF_METHODS = ("reference", "rollout", "rollout_memory")
-KNOWN_CODE = ("transformers", "plain")  # TRL trains the classes of transformers
+KNOWN_CODE = ("transformers", "trl", "plain")  # TRL trains the classes of transformers
 NOT_TRACED = ("loss_chunks", "sp", "cp", "pp", "ep")  # with a loss that reads the log-probability of every token
 
 

@@ -22,8 +22,8 @@ WIDE_FILES = (None, "fp32", "fp64")  # a model whose files name no number format
 
 @dataclass(frozen=True)
 class Recipe:
-    """`weights` is what is trained is kept in, `frozen` all else. `master` is a wider copy of the
-    weights that the optimizer updates; `copies` a narrower one made for a step.
+    """`weights` is what is trained is kept in, `frozen` all else, `frozen_vectors` its norms and biases, if they are
+    wider. `master` is a wider copy of the weights that the optimizer updates; `copies` a narrower one made for a step.
 
     `gathered` is what shards are turned into when they are gathered, and what the gradients of that are in;
     `gathered_matrices` what the blocks' matrices are turned into, if that is narrower; `reduced` what gradients are
@@ -39,6 +39,7 @@ class Recipe:
     activations: str
     source: str = ""
     frozen: str = ""
+    frozen_vectors: str = ""
     master: str = ""
     copies: str = ""
     gathered: str = ""

@@ -11,6 +11,7 @@ from archcalc.network import Network
 from archcalc.run import methods
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import PLAIN, code, rules
+from archcalc.run.code.library import Code
 from archcalc.run.code.rules import Default, meant, recipe_defaults
 from archcalc.run.device.capabilities import NOTHING_KNOWN
 from archcalc.run.kernels import torch_kernel
@@ -38,11 +39,12 @@ def training_run(model: Network, asked: Options) -> Run:
         fact = f"archcalc does not know how {used.name} updates weights in host RAM"
         raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
-    chunks = asked.loss_chunks or habits.usual_chunks
+    how = methods.method(asked, is_fused=habits.token_head == "fused")
+    chunks = 1 if how.reads_tokens and not how.is_fused else asked.loss_chunks or habits.usual_chunks
     made = Run(
         mode="train",
         trains=True,
-        plan=replace(asked.plan, padded_to=habits.vocabulary_rows),
+        plan=replace(asked.plan, padded_to=habits.vocabulary_rows, sp=asked.plan.sp or _splits_sequence(asked, used)),
         format=named_formats.weight_format(asked.weights or kept.frozen),
         activations=kept.activations,
         attention=str(attention.value),
@@ -55,7 +57,7 @@ def training_run(model: Network, asked: Options) -> Run:
         reshard=asked.reshard_after_forward or habits.reshard,
         code=used,
         allocator=asked.allocator or habits.allocator,
-        method=methods.method(asked),
+        method=how,
         freeze=asked.freeze or (),
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
@@ -64,6 +66,10 @@ def training_run(model: Network, asked: Options) -> Run:
     choices = tuple(_choices(model, asked, made, usual, attention, instead))
     notes, estimates = tuple(_notes(model, asked, made)), tuple(_estimates(asked, made))
     return replace(made, choices=choices, assumptions=notes, estimates=estimates)
+
+
+def _splits_sequence(asked: Options, used: Code) -> bool:
+    return asked.plan.tp > 1 and used.habits.tensor_parallel == "sequence"
 
 
 # Notes
@@ -76,6 +82,9 @@ def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
         if rule.first not in given and rule.holds(known):
             text = f"{made.code.name}: {rule.first}={known[rule.first]}, {rule.about}"
             yield Assumption(Topic.CODE, text, known[rule.first], "--habit")
+    if _splits_sequence(asked, made.code) and not asked.sp:
+        text = f"sequence parallelism between tensor parallel layers, as {made.code.name} has it"
+        yield Assumption(Topic.PARALLELISM, text, True, "--sp")
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
     if made.method.reads_tokens:

@@ -43,13 +43,14 @@ def _changes(run: Run, narrow: bool) -> Iterator[Change]:
     """Those that leave the parameters as they are, in the order in which they are made."""
     habits = run.code.habits
     if run.recipe and run.method.reads_tokens:
-        wide = returns_fp32(run.recipe)
+        wide = returns_fp32(run.recipe) and not run.method.is_fused
         yield TokenLogProbabilities(wide, cast=wide and narrow)
     if run.plan.tp > 1 and habits.parallel_head == "gathered":
         yield gather_logits
     if run.trains and habits.head == "chunks":
         yield HeadInChunks(narrow)
-    way = habits.loss_chunks if run.loss_chunks > 1 and run.code.name != PLAIN else "freed"
+    is_own = run.code.name != PLAIN and not run.method.is_fused
+    way = habits.loss_chunks if run.loss_chunks > 1 and is_own else "freed"
     if way == "backward":
         yield CopiedHidden(narrow)
     elif way == "packed":

@@ -71,6 +71,7 @@ class Schedule:
     held_until: dict[Cell, str] = field(default_factory=dict)  # by the training loop: loss, backward, next_forward
     left_over: list[tuple[str, int]] = field(default_factory=list)  # of the last step, until the model returns
     outliving: set[Cell] = field(default_factory=set)  # alive as long as the graph, and not the backward pass
+    holds_entering: bool = False  # what enters a recomputed block, and its gradient, until the backward pass is done
     offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM
     empties_autocast: bool = False  # copies of weights that autocast cached are freed behind the loss
     workspace: int = 0  # of all matrix products, from the first one on

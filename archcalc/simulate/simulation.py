@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from archcalc.core.ir import Module, Region
 from archcalc.simulate.events import Block, Change, Event, Ledger, Stream
-from archcalc.simulate.nodes import Group, Loop, Step
+from archcalc.simulate.nodes import Cell, Group, Loop, Step
 from archcalc.simulate.op_memory import OpMemory
 from archcalc.simulate.schedule import Schedule
 
@@ -168,8 +168,17 @@ class _Simulation:
                     recomputed[next(asking, node.region.begin)] = node.region
             else:
                 self.ops.free_inputs(node.region)
+                if self.schedule.holds_entering and node.region.recomputed:
+                    self._hold_entering(node.region)
                 if node.region in self.before:
                     self._back_out_of(node.region)
+
+    def _hold_entering(self, group: Group) -> None:
+        """Each leaf that wants a gradient, and that: both are there until the step is done."""
+        wanted = dict.fromkeys(one for step in self.schedule.steps(group) for one in step.grads if one in group.reads)
+        for size in [self.schedule.bytes[cell] for cell in wanted if isinstance(cell, Cell)]:
+            self.ledger.allocate("activations", size)
+            self.ledger.allocate("activations", size)
 
     def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""

@@ -21,13 +21,14 @@ def _by_log_softmax(m: Module, logits: Tensor, targets: Tensor, *, wide: bool, s
     fp32 copy of the logits, and `shifted` a copy of all of it but the last; one label for the whole sequence is read in
     the number format of the logits. The model itself gives its loss out: a hook on its output, such as FSDP's, runs
     before the loss goes back."""
-    if wide and len(targets.dims) == BY_TOKEN:
+    by_token = len(targets.dims) == BY_TOKEN
+    if wide and by_token:
         logits = returned_in_fp32(m, logits)
-        if shifted:
-            batch, seq, vocabulary = logits.dims
-            following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
-            logits = m.record("copy", logits, to=axes(batch, following, vocabulary))
-            targets = Tensor(axes(batch, following), "index")
+    if shifted and by_token:
+        batch, seq, vocabulary = logits.dims
+        following = Dim.of("next_tokens", max(1, int(seq.size) - 1))
+        logits = m.record("copy", logits, to=axes(batch, following, vocabulary))
+        targets = Tensor(axes(batch, following), "index")
     loss = m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
     return (m.parent or m).record("seen", loss)
 
@@ -35,6 +36,7 @@ def _by_log_softmax(m: Module, logits: Tensor, targets: Tensor, *, wide: bool, s
 of_logits = partial(_by_log_softmax, wide=False)  # transformers, BertForMaskedLM.forward
 in_steps = partial(_by_log_softmax, wide=True)  # transformers, ForCausalLMLoss and ForSequenceClassificationLoss
 shifted_logits = partial(_by_log_softmax, wide=True, shifted=True)  # the same until 4.48 (its pull request 35646)
+shifted_narrow = partial(_by_log_softmax, wide=False, shifted=True)  # GPT2LMHeadModel.forward and others until 4.48
 
 
 def in_place(m: Module, logits: Tensor, targets: Tensor) -> Tensor:

@@ -143,6 +143,7 @@ WAYS: dict[str, dict[str, Way]] = {
         "fp32": Way("logits are cast to fp32, log-probabilities are saved in fp32", {"loss": ends.fp32}),
         "model_fp32": Way("the same, and the model itself returns fp32 logits", MODEL_FP32),
         "in_steps": Way("the same by log_softmax and nll_loss", {"loss": ends.in_steps}),
+        "shifted_narrow": Way("by log_softmax of a shifted copy of the logits", {"loss": ends.shifted_narrow}),
         "shifted_logits": Way("the same, with a shifted copy of the fp32 logits", {"loss": ends.shifted_logits}),
         "of_logits": Way("log-probabilities in the number format of the logits", {"loss": ends.of_logits}),
         "in_place": Way("one kernel, which turns the logits into their gradient", {"loss": ends.in_place}),

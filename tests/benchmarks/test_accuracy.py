@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from measured_names import Configs
-from measured_rows import Asking, rows
+from measured_rows import rows
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
 CASES: list[dict[str, Any]] = [
@@ -44,8 +44,8 @@ def ran(folder: Path, cases: list[dict[str, Any]], *more: str) -> subprocess.Com
 
 def test_figures_are_printed_with_facts_and_as_typed(tmp_path: Path) -> None:
     done = ran(tmp_path, CASES)
-    assert "| parameters | 1 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout, done.stderr
-    assert "| KV cache, llama.cpp | 1 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout
+    assert "| parameters | 1 | 0 | 0 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout, done.stderr
+    assert "| KV cache, llama.cpp | 1 | 0 | 0 | 0 | 0 | 0 | 0 | exact ✓ |" in done.stdout
     assert "answers with a band: – of 0" in done.stdout
 
 
@@ -63,7 +63,7 @@ def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
     wrong = {**CASES[1], "measured": {"kv_cache_mib": 1024.0 * 33 / 32}}
     done = ran(tmp_path, [wrong])
     assert done.returncode == 1
-    assert "| KV cache, llama.cpp | 1 | 3.03 % | 3.03 % | 3.03 % | 3.03 % | exact ✗ |" in done.stdout
+    assert "| KV cache, llama.cpp | 1 | 3.03 % | 3.03 % | 3.03 % | 3.03 % | 3.03 % | 3.03 % | exact ✗ |" in done.stdout
     assert "cache: KV cache, llama.cpp, 1,056 measured, 1,024 here (-3.0%)" in done.stdout
     assert "archcalc memory llama-2-7b --seq 2048 --engine llama.cpp" in done.stdout
 
@@ -75,6 +75,7 @@ def test_every_figure_is_printed_as_json(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert [one["id"] for one in found] == ["llama-3-8b", "cache", "nemo-8b", "llama-3-8b"]
     wanted = {"id", "class", "what", "measured", "predicted", "error", "band", "why_not", "run", "source", "as_typed"}
+    wanted.add("today")
     assert set(found[2]) == wanted
     assert found[2]["as_typed"]["command"] == "archcalc flops llama-3-8b --mode train --batch 1 --seq 8192"
     assert found[2]["as_typed"]["error"] == pytest.approx(0, abs=0.001)
@@ -102,7 +103,7 @@ BROKEN += [
 
 def test_a_broken_case_hides_no_other() -> None:
     """Each has a row of its own, with a reason and no number."""
-    asking = Asking(Configs({}))
+    asking = Configs({})
     found = [rows(case, asking) for case in [*BROKEN[:-1], TRAINED]]
     assert [len(each) for each in found] == [1] * len(BROKEN)
     assert all(row.typed.refused and row.typed.predicted is None for each in found[:-1] for row in each)
@@ -112,7 +113,7 @@ def test_a_broken_case_hides_no_other() -> None:
 
 def test_a_refusal_is_told_in_archcalcs_words() -> None:
     """With the command, and without an error."""
-    (found,) = rows({**TRAINED, "parallelism": {"pp": 7}}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "parallelism": {"pp": 7}}, Configs({}))
     shown = found.entry()["as_typed"]
     assert set(shown) == {"command", "refused"}
     assert "--pp" in shown["refused"] and "--pp 7" in shown["command"]
@@ -129,7 +130,7 @@ def test_a_refusal_is_told_in_archcalcs_words() -> None:
     ],
 )
 def test_units_are_read_as_given(measured: dict[str, Any], gib: float) -> None:
-    (found,) = rows({**TRAINED, "measured": measured}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "measured": measured}, Configs({}))
     assert found.measured == pytest.approx(gib)
 
 
@@ -145,5 +146,5 @@ def test_units_are_read_as_given(measured: dict[str, Any], gib: float) -> None:
     ],
 )
 def test_like_is_compared_with_like(measured: dict[str, Any], source: str, expected: str) -> None:
-    (found,) = rows({**TRAINED, "measured": measured, "source": source}, Asking(Configs({})))
+    (found,) = rows({**TRAINED, "measured": measured, "source": source}, Configs({}))
     assert found.quantity == expected

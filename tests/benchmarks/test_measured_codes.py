@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from measured_codes import code_of, facts_of, said_code
+from measured_codes import code_of, facts_of
 
 TITAN = "https://github.com/pytorch/torchtitan"
 
@@ -29,11 +29,25 @@ def test_the_code_is_named_by_the_source(source: str, expected: str | None) -> N
 
 
 def test_what_a_case_says_of_its_code_comes_before_its_source() -> None:
-    """A month is typed only where the case says it."""
     case = {"source": "https://github.com/modelscope/ms-swift 3602360", "flags": {"code": "ms-swift Megatron-SWIFT"}}
-    assert said_code(case) == "megatron"
-    assert said_code({"source": f"{TITAN} (#822)", "flags": {"code": "torchtitan 2025-02"}}) == "torchtitan@2025-02"
-    assert said_code({"source": f"{TITAN} (#822)"}) == "torchtitan"
+    assert code_of(case) == "megatron"
+    said = {
+        "source": f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md",
+        "flags": {"code": "fsdp_qlora, March 2024"},
+    }
+    assert code_of(said) == "fsdp_qlora@2024-03"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("HF Trainer via trl SFTTrainer; transformers 4.48.1, trl 0.13.0, torch 2.4.1", "trl@0.13"),
+        ("peft method_comparison, peft 0.19.2.dev0, transformers 5.13.1", "transformers@5.13"),
+        ("a script with transformers 9.99", "transformers"),  # of a release that is not known nothing is said
+    ],
+)
+def test_a_release_is_read_from_what_a_case_says_of_its_code(said: str, expected: str) -> None:
+    assert code_of({"source": "somewhere", "flags": {"code": said}}) == expected
 
 
 def test_a_run_that_sets_no_allocator_says_so() -> None:

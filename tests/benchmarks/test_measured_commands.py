@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from measured_names import Configs
-from measured_rows import Asking, Row, rows
+from measured_rows import Row, rows
 
-ASKING = Asking(Configs({}))
+NO_CONFIGS = Configs({})
 TITAN = "https://github.com/pytorch/torchtitan"
 
 
-def row(case: dict[str, Any], asking: Asking = ASKING) -> Row:
+def row(case: dict[str, Any], asking: Configs = NO_CONFIGS) -> Row:
     """Its first figure."""
     return rows({"id": "one", "source": "https://example.org/a-log", "trust": "A", **case}, asking)[0]
 
@@ -133,8 +133,8 @@ def test_qlora_of_the_trainer() -> None:
     adapters = (
         "--lora 16 --lora-targets q,k,v,out --weights nf4 --recompute full --optimizer adam8bit --attention flash"
     )
-    assert (
-        command == f"memory llama-3.2-1b --mode train --batch 2 --seq 512 {adapters} --dp 2 --zero 3 --gpu 'A100 80GB'"
+    assert command == (
+        f"memory llama-3.2-1b --mode train --batch 2 --seq 512 {adapters} --code trl --dp 2 --zero 3 --gpu 'A100 80GB'"
     )
 
 
@@ -165,16 +165,15 @@ def test_a_precision_is_typed_where_words_leave_no_choice(dtype: str, precision:
     assert (f"--precision {precision}" in command) if precision else ("--precision" not in command)
 
 
-def test_only_the_source_tells_the_month_and_the_allocator() -> None:
-    """As typed a code is today's; with `dated` it is of the month that it ran in."""
-    case = trained(
-        source=f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md Table 1", parallelism={"fsdp": 8, "tp": 2}
-    )
-    found, dated = row(case), row(case, Asking(Configs({}), dated=True))
-    assert found.typed.command and found.informed.command and dated.typed.command
-    assert "--code torchtitan " in found.typed.command and "--sp" not in found.typed.command
-    assert "--code torchtitan@2024-12 " in found.informed.command and "--sp" in found.informed.command
-    assert "--code torchtitan@2024-12 " in dated.typed.command and "--sp" not in dated.typed.command
+def test_a_code_is_typed_with_the_version_that_its_source_states() -> None:
+    """Whoever runs a code knows which; without it the question is about the code of today."""
+    case = trained(source=f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md Table 1", parallelism={"fsdp": 8})
+    found = row(case)
+    assert found.typed.command and "--code torchtitan@2024-12 " in found.typed.command
+    assert found.today.command and "--code torchtitan " in found.today.command
+    assert found.typed.predicted != found.today.predicted  # selective checkpointing kept more by then
+    undated = row(trained(source=TITAN, parallelism={"fsdp": 8}))
+    assert undated.typed == undated.today
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ def test_only_the_source_tells_the_month_and_the_allocator() -> None:
     [
         ({"method": "DoRA r32 q,v"}, "no option says: DoRA"),
         ({"method": "LoRA"}, "rank"),
-        ({"liger": True}, "fused head and loss"),
+        ({"recompute": "selective: layernorm, moe_act"}, "checkpointing of chosen modules"),
         ({"optim_in_bwd": True}, "inside backward"),
     ],
 )

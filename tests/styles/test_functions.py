@@ -135,6 +135,7 @@ def test_an_activation_in_python(function: Any, kept: int) -> None:
         (ends.in_place, 2 * ROWS * V + 8 * ROWS),
         (ends.in_place_fp32, 4 * ROWS * V + 8 * ROWS),
         (ends.shifted_logits, 4 * B * (S - 1) * V + 4 + 8 * B * (S - 1)),
+        (ends.shifted_narrow, 2 * B * (S - 1) * V + 2 + 8 * B * (S - 1)),
     ],
 )
 def test_a_loss(function: Any, kept: int) -> None:

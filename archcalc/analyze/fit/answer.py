@@ -14,7 +14,7 @@ from typing import Unpack
 
 from archcalc.analyze.fit.kv_pool import kv_pool
 from archcalc.analyze.fit.layer_split import shares
-from archcalc.analyze.fit.need import fits, measured, required, room
+from archcalc.analyze.fit.need import cached, fits, measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, notes_on_columns
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
@@ -95,6 +95,7 @@ def _judged(placed: Placed) -> Row:
         room=here,
         required_bytes=sum(part.required_bytes for part in parts) or required(request),
         memory=request.report,
+        cached_bytes=cached(request),
         devices=placed.group.count,
         parts=tuple(parts),
         pool=pool,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
-from archcalc.analyze.fit.need import measured, required, room
+from archcalc.analyze.fit.need import cached, measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, band_note
 from archcalc.analyze.fit.request import Request, placed_on, with_options
 from archcalc.analyze.fit.solve import longest_in
@@ -138,7 +138,7 @@ def _cell(request: Request, device: Device, *choices: tuple[Values, str | int]) 
         needed = required(request)
     except InputError:
         return None
-    return Cell(needed, room(request, device).verdict(needed))
+    return Cell(needed, room(request, device).verdict(needed, cached(request)))
 
 
 def _longest(request: Request, device: Device, axis: Values, value: str | int) -> int | None:

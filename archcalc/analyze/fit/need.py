@@ -25,6 +25,11 @@ def tensors(request: Request) -> int:
     return required(request) if request.split else peak(request.deployment, request.sizes).bytes
 
 
+def cached(request: Request) -> int:
+    """Of what a training step requires, what PyTorch's allocator keeps beyond what is allocated."""
+    return required(request) - tensors(request) if request.options.trains else 0
+
+
 def host_bytes(request: Request) -> int:
     """Host RAM of what is offloaded, of all GPUs together."""
     found = peak(request.deployment, request.sizes).host if request.deployment.run.offload else None

@@ -45,6 +45,7 @@ class Row:
     room: Room
     required_bytes: int
     memory: MemoryReport
+    cached_bytes: int = 0  # of what is required, beyond what is allocated: PyTorch's allocator frees it before it fails
     max_batch: int | None = None
     max_seq: int | None = None
     limited_by: str | None = None
@@ -69,7 +70,7 @@ class Row:
     def verdict(self) -> Verdict:
         """Of split layers, that of the fullest device."""
         order = list(Verdict)
-        found = [one.verdict for one in self.parts] or [self.room.verdict(self.required_bytes)]
+        found = [one.verdict for one in self.parts] or [self.room.verdict(self.required_bytes, self.cached_bytes)]
         return Verdict.NOT if self.host_missing else max(found, key=order.index)
 
     @property
@@ -99,8 +100,8 @@ class Row:
         if self.host_missing:
             return f"{binary_bytes(self.host_missing)} of host RAM are missing"
         fullest = next((one for one in self.parts if one.verdict is self.verdict), None)
-        if fullest is None or self.room.verdict(self.required_bytes) is self.verdict:
-            return self.room.why(self.required_bytes, briefly=briefly)
+        if fullest is None or self.room.verdict(self.required_bytes, self.cached_bytes) is self.verdict:
+            return self.room.why(self.required_bytes, self.cached_bytes, briefly=briefly)
         return f"on {fullest.gpu} {fullest.room.why(fullest.required_bytes, briefly=briefly)}"
 
     @property

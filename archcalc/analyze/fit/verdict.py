@@ -1,7 +1,8 @@
 """Whether something fits: surely, within the error of the numbers, not at all, or nobody can say.
 
 A verdict inherits what it rests on. A count of a part of a model (`missing`) never fits: what is not counted is needed
-too. Without a band of measured runs a verdict needs a distance of `FAR` percent.
+too. Without a band of measured runs a verdict needs a distance of `FAR` percent. Near the limit of a device PyTorch's
+allocator frees the blocks that it keeps, and tries again: what is `cached` so never makes that something does not fit.
 """
 
 from __future__ import annotations
@@ -56,21 +57,26 @@ class Room:
             return (self.capacity * (100 + FAR) - 1) // 100
         return self.capacity * (100 + self.percent) // 100
 
-    def verdict(self, required: int) -> Verdict:
+    def verdict(self, required: int, cached: int = 0) -> Verdict:
+        """`cached` is what of it PyTorch's allocator holds beyond what is allocated."""
         if self.missing:
-            return Verdict.NOT if required > self.capacity else Verdict.CANNOT_SAY
+            return Verdict.NOT if required - cached > self.capacity else Verdict.CANNOT_SAY
         if required <= self.safe:
             return Verdict.FITS
-        if required > self.limit:
+        if required - cached > self.limit:
             return Verdict.NOT
         return Verdict.CANNOT_SAY if self.percent is None else Verdict.TIGHT
 
-    def why(self, required: int, *, briefly: bool = False) -> str:
+    def why(self, required: int, cached: int = 0, *, briefly: bool = False) -> str:
         """`6.38 GiB left` or `1.32 GiB more than there is`, and what the verdict rests on: `briefly` where it is not
         certain."""
-        is_certain = self.verdict(required) in (Verdict.FITS, Verdict.NOT)
+        is_certain = self.verdict(required, cached) in (Verdict.FITS, Verdict.NOT)
         apart = binary_bytes(abs(self.capacity - required))
         apart += " left" if required <= self.capacity else " more than there is"
+        if not is_certain and required - cached <= self.capacity < required:
+            free = binary_bytes(self.capacity - required + cached)
+            freed = f"PyTorch frees {binary_bytes(cached)} of cached blocks and tries again"
+            return f"{apart}; {freed}: {free} left"
         if briefly and is_certain:
             return apart
         if self.missing:

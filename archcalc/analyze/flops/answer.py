@@ -134,7 +134,7 @@ def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
     if asked.sp:
         changes.append(sequence_parallel.split_sequence)
     root = model.build(styled, tuple(changes))
-    check_plan(root, asked)
+    check_plan(root, asked.plan)
     check_sense(root, asked)
     check_sizes(load, asked)
     check_cache((op.output for op in ops_in(root) if op.output.role == "cache"), asked)

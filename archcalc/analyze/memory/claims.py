@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from archcalc.network import Network
-from archcalc.run.accuracy import Band, Compared, band, compared
+from archcalc.run.accuracy import Band, Compared, band, bands, compared
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.resolved import Run
 
@@ -18,6 +18,7 @@ class Claims:
 
     with_code: Compared | None
     measured: Band | None
+    of_figures: dict[str, float] = field(default_factory=dict)  # of training, by figure
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
@@ -35,4 +36,4 @@ def claims_of(run: Run, model: Network, parts: dict[str, int]) -> Claims:
     if run.trains and run.code.name == TRANSFORMERS and not run.format.is_quantised:
         precision = "fp32" if run.activations == "fp32" else "bf16"
         with_code = compared(model.model_type, precision, recompute=run.recompute == "block", lora=bool(run.lora))
-    return Claims(with_code, band(run, lambda: parts))
+    return Claims(with_code, band(run, lambda: parts), bands(run))

@@ -81,7 +81,7 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     usual = workload(network.spec, network.resolved.lengths, Sizes(), mode=mode, attention=run.traced_attention)
     tree = traced(network, run, usual)
     if not stage:
-        check_plan(tree, options, replicated=run.code.habits.gathered == "again")
+        check_plan(tree, run.plan, replicated=run.code.habits.gathered == "again")
         check_sense(tree, without_sizes)
     keeping = keeping_of(network, tree, run)
     every = parameter_memory(tree, keeping, run.activations)

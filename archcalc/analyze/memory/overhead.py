@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.run.device.host import CPU
@@ -19,14 +19,20 @@ def overhead(run: Run) -> int:
     if run.overhead is not None or run.devices == CPU:
         return (run.overhead or 0) + run.shift
     of_engine = run.engine.runtime(run.plan.gpus)
-    usual: int = shipped("runtime", "cuda")["one_gpu" if run.plan.gpus == 1 else "several_gpus"]
+    usual: int = _usual(run)["one_gpu" if run.plan.gpus == 1 else "several_gpus"]
     return run.shift + (usual if of_engine is None else of_engine)
+
+
+def _usual(run: Run) -> dict[str, Any]:
+    """Of training where that was measured on such devices, else what is in use before a program starts."""
+    of_training: dict[str, Any] = shipped("runtime", "training")
+    return of_training if run.trains and run.devices in of_training["kinds"] else shipped("runtime", "cuda")
 
 
 def assumption(run: Run) -> Assumption:
     if run.devices == CPU and run.overhead is None:
         return Assumption(Topic.OVERHEAD, "overhead: none, a CPU has no CUDA context", 0, "--overhead")
-    of_engine, usual = run.engine.runtime(run.plan.gpus), shipped("runtime", "cuda")
+    of_engine, usual = run.engine.runtime(run.plan.gpus), _usual(run)
     source = usual["source"] if of_engine is None else f"{run.engine.rules.name}'s own figures"
     text = f"overhead: {usual['name']}, an estimate ({source})"
     return Assumption(Topic.OVERHEAD, text, overhead(run) - run.shift, "--overhead")

@@ -62,8 +62,9 @@ def _schedule(root: Module, run: Run, keeping: Keeping, first: int = FIRST) -> S
 def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Event]:
     """Its logits until the loss is there, a sequence's logarithms at a time, and what the metrics copy."""
     assert run.recipe
-    width = BYTES["fp32"] if returns_fp32(run.recipe) else BYTES[run.activations]
-    logits, known = (width * run.plan.size(tensor) for tensor in logits_of(policy))
+    is_wide = returns_fp32(run.recipe) and not run.method.is_fused
+    width = BYTES["fp32"] if is_wide else BYTES[run.activations]
+    logits, known = (width * run.plan.size(tensor) // run.loss_chunks for tensor in logits_of(policy))
     ledger = Ledger(PHASE, root)
     held = ledger.allocate("logits", logits)
     ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))

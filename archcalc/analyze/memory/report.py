@@ -256,6 +256,7 @@ class MemoryReport(RunReport):
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             "band": band,
+            **given(bands=self.claims.of_figures or None),
             "claims": self.claims.record(),
             **on_device,
             **offloaded,

@@ -20,7 +20,7 @@ from archcalc.simulate.passes.buffers import library_buffers
 from archcalc.simulate.passes.checkpointing import checkpoint
 from archcalc.simulate.passes.compiled import compile_blocks, compile_loss
 from archcalc.simulate.passes.fp8 import fp8
-from archcalc.simulate.passes.fsdp import gather_weights
+from archcalc.simulate.passes.fsdp import gather_weights, hold_entering
 from archcalc.simulate.passes.gradients import accumulate, add_in_place, offload_gradients, train
 from archcalc.simulate.passes.logits import hold_logits, in_chunks, mark_logits, over_gpus
 from archcalc.simulate.passes.offloaded_activations import offload_activations
@@ -111,6 +111,8 @@ def _of_parameters(run: Run, keeping: Keeping) -> Iterator[Pass]:
         yield partial(dequantise, stored=keeping, plan=plan, width=width, number=number)
     if recipe.copies:
         yield partial(cast_weights, stored=keeping, plan=plan, recipe=recipe)
+    if plan.zero == 3 and run.lora and facts.reentrant == "yes" and not run.offload.activations:
+        yield hold_entering
     if plan.zero == 3:
         ends = facts.fsdp_groups == "ends"
         yield partial(gather_weights, plan=plan, recipe=recipe, stored=keeping, reshard=run.reshard, ends=ends)

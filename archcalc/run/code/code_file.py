@@ -107,6 +107,7 @@ class CodeFile(Node):
     like: str | None = None
     since: str = ""  # the day from which on it is known
     release: str = ""  # of the library, as it was read
+    releases: dict[str, str] = Field(default_factory=dict)  # the day of each, by the first two parts of its number
     layers: Words = Field(default_factory=dict)  # the names of its forward functions (`archcalc.styles.ways`)
     habits: Habit = Field(default_factory=dict)
     earlier: Changes = Field(default_factory=list)  # the choice before a change, and the day of the change

@@ -22,6 +22,9 @@ class Habits:
     # views: chunks of all logits, each cast to fp32 by itself (torchtitan's pull request 996)
     loss_chunks: Literal["freed", "list", "packed", "backward", "views"] = "freed"
     usual_chunks: int = 1  # of the loss, where no number is asked for
+    # log-probabilities of tokens, for DPO and GRPO: of all logits, or tile by tile, by a head that keeps none (TRL)
+    token_head: Literal["whole", "fused"] = "whole"
+    usual_recompute: Literal["none", "full"] = "none"  # checkpointing, where nothing is asked for
     micro_batches: int = 1  # whose gradients are added up, where no number is asked for
     # what torch.compile takes: the blocks and the loss, the blocks alone, or a loss too if it is in chunks
     compiled: Literal["all", "blocks", "chunked_loss"] = "all"
@@ -37,24 +40,34 @@ class Habits:
     longest: Literal["every", "first"] = "every"
     # held: products with 4-bit weights keep what they read as long as the graph lives (bitsandbytes until 0.43.1)
     quantised_inputs: Literal["freed", "held"] = "freed"
+    # weights beside quantised ones (norms, embedding, head): cast to fp32 by peft's prepare_model_for_kbit_training,
+    # norms alone, or all kept as the checkpoint has them; then adapters may be cast to bf16
+    prepared: Literal["fp32", "norms", "kept", "adapters"] = "fp32"
     # until when the logits are held: until the loss is there, by whoever computes it, or by the training loop until the
     # backward pass is done, or until the next forward pass has returned its own
     logits_held: Literal["no", "loss", "backward", "next_forward"] = "no"
     # FSDP: every block frees its gathered weights after its forward pass, or every block but the last, whose weights
     # the backward pass needs first
     reshard: Literal["always", "all_but_last"] = "always"
+    # checkpointing by a backward pass inside of the backward pass. Under FSDP of the first version a hook on what
+    # enters a block with frozen weights then holds that, and its gradient, until all of the backward pass is done
+    reentrant: Literal["no", "yes"] = "no"
     # FSDP: a group for each block, and one for all else, which stays gathered; or groups of their own for the embedding
     # and for the last norm with the head
     fsdp_groups: Literal["blocks", "ends"] = "blocks"
     # sequence parallelism: the gathered input of a product is kept for the backward pass, or each GPU keeps its part,
     # and gathers it again
     gathered: Literal["kept", "again"] = "kept"
+    # tensor parallelism divides the sequence too between its layers (sequence parallelism) where that is asked for, or
+    # always
+    tensor_parallel: Literal["asked", "sequence"] = "asked"
     # context parallelism: keys and values of all GPUs are gathered, travel around a ring of GPUs, or an all-to-all
     # trades positions for heads, and back behind attention
     context: Literal["gathered", "p2p", "a2a"] = "gathered"
     # made: in the backward pass, and freed after the optimizer's step
-    # resident: fp32 gradients of all parameters are there from the beginning; products add to them without a copy
+    # resident: gradients of all parameters are there from the beginning; products add to them without a copy
     gradients: Literal["made", "resident"] = "made"
+    reduced: Literal["fp32", "bf16"] = "fp32"  # what resident gradients are kept and summed over GPUs in
     # by_shape: for each shape of a matrix one unused tensor that stands for the gradient, and stays
     dummies: Literal["none", "by_shape"] = "none"
     vocabulary_rows: int = 1  # of which each GPU has a multiple

@@ -28,6 +28,7 @@ PLAIN, TRANSFORMERS = "plain", "transformers"
 EARLIER = "earlier"  # changes of a type of model
 LATEST = "9999-12"  # before which every change was made
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
+RELEASE = re.compile(r"v?(\d{1,3}\.\d{1,3})(\.\w+)*")
 
 
 @dataclass(frozen=True)
@@ -79,33 +80,39 @@ class Code:
         return replace(self, habits=replace(self.habits, **habits), layers=layers)
 
     @property
+    def base(self) -> str:
+        """The library whose layers it trains."""
+        return self.file.like or self.name
+
+    @property
     def overwrites_logits(self) -> bool:
         return self.layers.get("loss") in ("in_place", "in_place_fp32")
 
     @property
     def words(self) -> str:
-        """`transformers 5.22`, `torchtitan of 2024-12`."""
+        """`transformers 4.48`, `torchtitan of 2024-12`."""
         if self.name == PLAIN:
             return "plain PyTorch"
-        return f"{self.name} of {self.version}" if self.version else f"{self.name} {self.file.release}".strip()
+        if DATE.fullmatch(self.version):
+            return f"{self.name} of {self.version}"
+        return f"{self.name} {self.version or self.file.release}".strip()
 
 
 OWN = Code(PLAIN, CodeFile(name=PLAIN, about="", source=""))  # of a run that trains nothing
 
 
 def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
-    """A library by its name, perhaps of a month: `torchtitan@2024-12`. Without a name it is transformers for a model
-    that it has, else PyTorch's own modules. `model_type` is a family of transformers, `config` its config.json."""
+    """A library by its name, perhaps of a month or a release: `torchtitan@2024-12`, `transformers@4.48`. Without a name
+    it is transformers for a model that it has, else PyTorch's own modules. `model_type` is a family of transformers,
+    `config` its config.json."""
     about = _described(model_type)
     name, _, version = (written or (TRANSFORMERS if about else PLAIN)).lower().partition("@")
-    file, day = _library(name), f"{version or LATEST}-31"[:10]  # of a month the last one
-    like = file.like or name
+    file = _library(name)
+    like, day = file.like or name, _day(file, version)
     if like == TRANSFORMERS and not about:
         fact = "the spec names no family of transformers, such as `transformers: llama`"
         fact = f"archcalc does not know how transformers computes {model_type}" if model_type else fact
         raise InputError(fact, "leave --code out, or name another", field="--code")
-    if version and not DATE.fullmatch(version):
-        raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
     if day < file.since:
         since = f"archcalc knows {name} of {file.since} and later, not of {version}"
         raise InputError(since, f"leave @{version} out", field="--code")
@@ -120,6 +127,19 @@ def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | 
     years = sorted({int(str(change["before"])[:4]) - 1 for change in changes})
     precisions = {**_library(PLAIN).precisions, **file.precisions}  # as `plain` means them, where it says nothing
     return Code(name, file, habits, said, version, known, precisions, tuple(f"{year}-12" for year in years))
+
+
+def _day(file: CodeFile, version: str) -> str:
+    """Of a month the last one, of a release that on which it was made; one behind every change, without a version."""
+    if not version or DATE.fullmatch(version):
+        return f"{version or LATEST}-31"[:10]
+    release = RELEASE.fullmatch(version)
+    if release and file.releases:
+        if release[1] in file.releases:
+            return file.releases[release[1]]
+        fact = f"archcalc does not know when {file.name} {version} was made"
+        raise InputError(fact, f"write its month, {file.name}@2025-01", field="--code")
+    raise InputError(f"{version} is no month or day", f"write it as {file.name}@2025-01", field="--code")
 
 
 def _choices(
@@ -148,6 +168,16 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(paths.presets("code")))
 
 
+def base(name: str) -> str:
+    """The library whose layers another trains."""
+    return _library(name).like or name
+
+
+def releases(name: str) -> tuple[str, ...]:
+    """The numbers that `code` takes behind a library's name."""
+    return tuple(_library(name).releases)
+
+
 def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     """What its file says, and what it has of another library whose layers it trains."""
     files = paths.presets("code")
@@ -159,9 +189,10 @@ def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     if own.like in (name, *above):
         raise InputError(f"{name} is like itself", "name another library", field=str(files[name]))
     other = _library(own.like, (*above, name))
-    said = {key: getattr(own, key) for key in own.model_fields_set}
+    said = {key: getattr(own, key) for key in (*own.model_fields_set, "releases")}
     said |= {key: {**getattr(other, key), **getattr(own, key)} for key in ("habits", "layers", "precisions")}
-    return other.model_copy(update={**said, "recipes": [*own.recipes, *other.recipes]})
+    said |= {"recipes": [*own.recipes, *other.recipes], "earlier": [*other.earlier, *own.earlier]}
+    return other.model_copy(update=said)
 
 
 @cache

@@ -55,6 +55,7 @@ def recipe_defaults(used: Code, asked: Options) -> dict[str, Default]:
     habits = used.habits
     values: dict[str, Any] = {"optimizer": habits.optimizer, "allocator": habits.allocator}
     values |= {"loss_chunks": habits.usual_chunks} if habits.usual_chunks > 1 else {}
+    values |= {"recompute": habits.usual_recompute} if habits.usual_recompute != "none" else {}
     values |= {"accumulate": habits.micro_batches} if habits.micro_batches > 1 else {}
     found = {name: Default(value, f"as {used.name} has it", used.file.source) for name, value in values.items()}
     options = said(asked, used)

@@ -16,6 +16,17 @@ from archcalc.simulate.schedule import Schedule, Stored
 from archcalc.storage.places import Place
 
 
+def hold_entering(schedule: Schedule) -> Schedule:
+    """What enters a recomputed block stays, and so does its gradient, until the backward pass is done.
+
+    Where all weights of a block are frozen, a hook on what enters it frees the gathered weights. The hook's list of
+    nodes holds the leaf that a reentrant checkpoint made of that, and a leaf has its gradient.
+    Source: PyTorch, torch/distributed/fsdp/_runtime_utils.py (_register_post_backward_reshard_only_hook),
+    torch/autograd/graph.py (register_multi_grad_hook), torch/utils/checkpoint.py (CheckpointFunction)."""
+    schedule.holds_entering = True
+    return schedule
+
+
 def gather_weights(
     schedule: Schedule, plan: Plan, recipe: Recipe, stored: Stored, *, reshard: str = "always", ends: bool = False
 ) -> Schedule:

@@ -33,10 +33,15 @@ def over_gpus(schedule: Schedule) -> Schedule:
 
 def hold_logits(schedule: Schedule, until: str, *, has_last_step: bool) -> Schedule:
     """Until the loss is there, until the backward pass is done, or until the model returns the next ones: then those of
-    the last step, if one as long came before, are there at the start, and with them what its graph holds."""
+    the last step, if one as long came before, are there at the start, and with them what its graph holds. A function
+    that shifts an fp32 copy of the logits holds that copy too, as the model holds what its head read."""
     inside = [step for step in schedule.steps() if step.module.region == Region.LOSS]
     made = {cell for step in inside for cell in step.makes}
-    returned = (cell for step in inside for cell in step.reads[:1] if cell not in made)
+    returned = [cell for step in inside for cell in step.reads[:1] if cell not in made]
+    shifted = [cell for step in inside if step.op.kind == "copy" for cell in step.reads[:1] if cell in made]
+    if shifted and until == "loss":
+        heads = [step for step in schedule.steps() if not set(step.makes).isdisjoint(returned)]
+        returned += [*shifted, *(cell for step in heads for cell in step.reads[:1] if cell.tensor.role == "act")]
     schedule.held_until = dict.fromkeys(returned, until)
     if until == "next_forward" and has_last_step:
         held = [*schedule.held_until, *(one.cell for one in schedule.saved() if one.cell in schedule.outliving)]

@@ -80,7 +80,7 @@ def test_what_was_asked_for_stays() -> None:
 
 
 def test_two_choices_are_changed_where_no_single_one_explains_it() -> None:
-    asked = {**TRAINING, "batch": 4, "seq": 2048}
+    asked = {**TRAINING, "batch": 4, "seq": 2048, "code": "transformers"}
     other = memory(**asked, recompute="full", loss_chunks=16)
     (first, *_) = memory(**asked, measured=f"allocated:{other['allocated_bytes']}")["measured"]["others"]
     assert len(first["options"]) == 2

@@ -315,3 +315,10 @@ def test_fit_refuses_a_pipeline() -> None:
 
     with pytest.raises(InputError, match="fit does not look for the sizes of pipeline stages"):
         archcalc.fit(load(DENSE), gpus=["h100"], mode="train", code="megatron", pp=2)
+
+
+def test_gradients_that_are_reduced_in_bf16() -> None:
+    """Megatron-Bridge's performance recipes have grad_reduce_in_fp32=False: 2 bytes a parameter in place of 4."""
+    asked: dict[str, Any] = {"mode": "train", "code": "megatron", "batch": 1, "seq": 512, "dp": 8, "zero": 1}
+    wide, narrow = (load("llama-3.2-1b").memory(**asked, habit=f"reduced={width}") for width in ("fp32", "bf16"))
+    assert wide.states["gradients"] == 2 * narrow.states["gradients"] == 4 * wide.trainable

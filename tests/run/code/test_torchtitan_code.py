@@ -139,3 +139,11 @@ def test_a_family_has_dates_of_its_own() -> None:
     found = [dict(code(f"torchtitan@{version}", "qwen3").layers)["rotary"] for version in ("2025-09", "2026-03")]
     assert found == ["rotate_half", "fp32"]
     assert dict(code("torchtitan@2025-09", "llama").layers)["rotary"] == "complex"
+
+
+def test_tensor_parallelism_divides_the_sequence() -> None:
+    """Whether that is asked for or not: its plans have SequenceParallel."""
+    asked: dict[str, Any] = {"mode": "train", "code": "torchtitan", "tp": 4, "dp": 2, "zero": 3, "batch": 1, "seq": 512}
+    named, unnamed = (load("llama-3.2-1b").memory(**asked, sp=sp) for sp in (True, None))
+    assert named.allocated_bytes == unnamed.allocated_bytes
+    assert any("sequence parallelism" in one.text for one in unnamed.assumptions)
