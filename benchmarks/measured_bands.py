@@ -17,8 +17,8 @@ from archcalc.run.accuracy import FIGURES
 HEAD = """\
 # How far archcalc's answers, as typed, were from {what}, by class of runs:
 # `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
-# or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
-# stay within, all sources weighing alike; a class has at least {fewest} compared runs of {sources} sources.
+# or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs stay within,
+# and also if all sources weigh alike; a class has at least {fewest} compared runs of {sources} sources.
 # `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's memory.
 # Training codes were typed with the version that ran. A `figure` is what is allocated, reserved, or what the device
 # shows; without one the band is of all. Printed by benchmarks/accuracy.py --bands.

@@ -66,6 +66,11 @@ def readings(case: Case) -> list[dict[str, Any]]:
     return [reading for reading in READINGS if _holds(case, reading["where"])]
 
 
+def is_fork(case: Case) -> bool:
+    """Whether it is of ik_llama.cpp, and not of llama.cpp."""
+    return "ik_llama" in f"{case['flags'].get('engine')} {case['source']}"
+
+
 def source_of(case: Case) -> str:
     """What cases are left out by: a thread or a document of a repository, else the repository with all its logs."""
     if case.get("thread"):

@@ -1,8 +1,8 @@
 """Classes of runs: mode, code or engine, kind of device, way of sharding; and what their answers are worth.
 
 A training code is typed with the version that ran, so that versions are of one class; PyTorch's allocator takes the
-same on any device. A band is the error that four of five runs of a source stay within, whichever source it is: all
-sources weigh alike, however many runs they have.
+same on any device. A band is the error that four of five runs stay within, and also if all sources weigh alike, however
+many runs they have.
 """
 
 from __future__ import annotations
@@ -74,8 +74,10 @@ def band(measured: Sequence[Measured]) -> float | None:
     if len(measured) < FEWEST or len(runs) < SOURCES:
         return None
     ordered = sorted(measured, key=lambda each: each[1])
-    shares = accumulate(1 / runs[source] / len(runs) for source, _ in ordered)
-    stated = next(error for (_, error), within in zip(ordered, shares, strict=True) if within >= COVERED - ALIKE)
+    by_source = accumulate(1 / runs[source] / len(runs) for source, _ in ordered)
+    by_run = accumulate(1 / len(ordered) for _ in ordered)
+    shares = zip(ordered, by_source, by_run, strict=True)
+    stated = next(error for (_, error), *within in shares if min(within) >= COVERED - ALIKE)
     return ceil(100 * stated - ALIKE) / 100
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from measured_cases import Case
+from measured_cases import Case, is_fork
 from measured_quantities import Wanted
 from measured_units import MIB, UNITS, Inexpressible, number, size
 from measured_weights import file_format, is_own_mixture
@@ -76,15 +76,16 @@ def _on_device(case: Case) -> Iterator[Wanted]:
 def _buffers(case: Case) -> Iterator[Wanted]:
     """Compute buffers: of one device, and of the host that feeds it; of a CPU alone, its own."""
     devices, hosts = (_by_name(case, name) for name in ("compute_mib", "host_compute_mib"))
-    several = "layers on several devices, which `memory` does not deal out" if len(devices) > 1 else ""
+    why_not = "layers on several devices, which `memory` does not deal out" if len(devices) > 1 else ""
+    why_not = "compute buffers of ik_llama.cpp, whose graphs are its own" if is_fork(case) else why_not
     if devices:
-        yield Wanted("compute", max(devices.values()) * MIB, why_not=several)
+        yield Wanted("compute", max(devices.values()) * MIB, why_not=why_not)
     fed = next((size for name, size in hosts.items() if name.endswith("_Host")), hosts.get("CPU"))
     if fed and devices:
         copied = "copies for devices in turn" if number(case["flags"].get("n_copies")) > 1 else ""
-        yield Wanted("host_buffer", fed * MIB, why_not=copied)
+        yield Wanted("host_buffer", fed * MIB, why_not=why_not if is_fork(case) else copied)
     elif fed:
-        yield Wanted("compute", fed * MIB, {"gpu": "CPU", "ngl": None})
+        yield Wanted("compute", fed * MIB, {"gpu": "CPU", "ngl": None}, why_not=why_not)
 
 
 def _by_name(case: Case, name: str) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from measured_cases import Case
+from measured_cases import Case, is_fork
 from measured_devices import device_of
 from measured_names import Typed
 from measured_plan import plan_of
@@ -63,7 +63,7 @@ def _released(case: Case, name: str | None, said: str) -> str | None:
     """The version of that month, for engines whose releases are listed; a build of llama.cpp by its commit, its month,
     or its fork, as measured_words.yaml has them."""
     flags = case["flags"]
-    if "ik_llama" in f"{flags.get('engine')} {case['source']}":
+    if is_fork(case):
         return FORKED
     if name == "llama.cpp":
         return option("builds", flags.get("build"))

@@ -10,6 +10,7 @@ from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.spec.scope import LeftOut, listed
 from archcalc.spec.sizes import Sizes
+from archcalc.spec.units import binary_bytes
 
 
 def required(request: Request, sizes: Sizes | None = None) -> int:
@@ -56,12 +57,25 @@ def room(request: Request, device: Device) -> Room:
     missing = [listed(parts)] if parts else []
     if not request.network.spec.is_computed:
         missing.append("activations and KV cache, since a list of tensors does not describe the computation")
-    return Room(device.capacity, error.percent if error else None, " and ".join(missing))
+    percent = error.percent if error else None
+    return Room(device.capacity, percent, " and ".join(missing), _crowded(request, device))
+
+
+def _crowded(request: Request, device: Device) -> str:
+    """CUDA graphs that an engine captures once it has filled its share of the device, where they may not fit."""
+    engine = request.deployment.run.engine
+    graphs = engine.graphs_outside(request.deployment.layers) if engine.rules.pool == "share" else 0
+    left = device.capacity - int(engine.share * device.capacity)
+    if graphs <= left:
+        return ""
+    needed, there = binary_bytes(graphs), binary_bytes(left)
+    return f"CUDA graphs take about {needed} outside of the share, which leaves {there} (--gpu-memory-utilization)"
 
 
 def fits(request: Request, device: Device) -> bool:
     """Whether what is counted surely fits: with the error band to spare, and in the host RAM that was given."""
-    safe, host = room(request, device).safe, request.options.host
+    there, host = room(request, device), request.options.host
+    safe = 0 if there.crowded else there.safe
     # What is there whatever a step computes; of split layers nothing is known before they are dealt out.
     least = 0 if request.split else request.deployment.least_bytes
     if least > safe or (request.options.trains and tensors(request) > min(safe, device.capacity)):

@@ -42,6 +42,7 @@ class Room:
     capacity: int
     percent: int | None  # the error band; None: no such runs were measured
     missing: str = ""  # the parts of a model that are needed and not counted; nothing for a whole model
+    crowded: str = ""  # why the rest of a device may not do, of which an engine fills a share
 
     @property
     def safe(self) -> int:
@@ -62,7 +63,7 @@ class Room:
         if self.missing:
             return Verdict.NOT if required - cached > self.capacity else Verdict.CANNOT_SAY
         if required <= self.safe:
-            return Verdict.FITS
+            return Verdict.TIGHT if self.crowded else Verdict.FITS
         if required - cached > self.limit:
             return Verdict.NOT
         return Verdict.CANNOT_SAY if self.percent is None else Verdict.TIGHT
@@ -79,6 +80,8 @@ class Room:
             return f"{apart}; {freed}: {free} left"
         if briefly and is_certain:
             return apart
+        if self.crowded and required <= self.safe:
+            return f"{apart}, and {self.crowded}"
         if self.missing:
             rest = ", and that is but a part of the model" if is_certain else f"; not counted: {self.missing}"
             return f"{apart}{rest}"

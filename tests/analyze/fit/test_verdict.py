@@ -227,3 +227,18 @@ def test_a_part_that_an_engine_does_not_load_is_not_missing(
     assert (f"not counted: {missing}" in row["why"]) is bool(missing)
     notes = [note["text"] for note in answer["assumptions"] if "not loaded by" in note["text"]]
     assert len(notes) == 2 - (bool(missing) + ("and" in missing))
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.9, FITS), (0.98, TIGHT)])
+def test_what_an_engine_captures_behind_its_pool_needs_room_too(share: float, verdict: Verdict) -> None:
+    """vLLM 0.12 has no room for CUDA graphs in its share; of 23.5 GiB the last 2 % are less than its graphs take."""
+    asked: dict[str, Any] = {"engine": "vllm@0.12", "gpu_memory_utilization": share}
+    (row,) = archcalc.fit(archcalc.load("llama-3.1-8b"), ["rtx-4090"], **asked).rows
+    assert row.verdict is verdict
+    assert ("CUDA graphs take about" in row.why) is (verdict is TIGHT)
+
+
+def test_without_graphs_there_is_room() -> None:
+    asked: dict[str, Any] = {"engine": "vllm@0.12", "gpu_memory_utilization": 0.98, "enforce_eager": True}
+    (row,) = archcalc.fit(archcalc.load("llama-3.1-8b"), ["rtx-4090"], **asked).rows
+    assert row.verdict is FITS
