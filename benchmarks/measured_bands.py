@@ -17,8 +17,8 @@ from archcalc.run.accuracy import FIGURES
 HEAD = """\
 # How far archcalc's answers, as typed, were from {what}, by class of runs:
 # `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
-# or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs stay within,
-# and also if all sources weigh alike; a class has at least {fewest} compared runs of {sources} sources.
+# or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs stay
+# within, and also if all sources weigh alike; a class has at least {fewest} compared runs of {sources} sources.
 # `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's memory.
 # Training codes were typed with the version that ran. A `figure` is what is allocated, reserved, or what the device
 # shows; without one the band is of all. Printed by benchmarks/accuracy.py --bands.
@@ -71,7 +71,7 @@ def _entries(found: Iterable[Runs]) -> Iterator[str]:
             _, runner, devices, sharding, weights = runs.of
             if stated is not None and stated <= WIDEST and devices != UNNAMED:
                 sources = len({source for source, _ in alike.measured})
-                numbers = f"band: {max(stated, LEAST) * 100:.0f}, runs: {len(alike.errors)}, sources: {sources}"
+                numbers = f"band: {max(stated, LEAST) * 100:.0f}, runs: {len(alike.measured)}, sources: {sources}"
                 more = ", quantised: true" * (weights == "quantised")
                 more += f", figure: {figure}" if figure else ""
                 yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"

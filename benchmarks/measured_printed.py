@@ -12,7 +12,6 @@ from measured_units import MIB, UNITS, Inexpressible, number, size
 from measured_weights import file_format, is_own_mixture
 from measured_words import option
 
-HOST = re.compile(r"CPU|_Host")  # buffers in host RAM: CUDA_Host, CPU_Mapped
 BY_TYPE = re.compile(r"(kv_|k_)?(f16|f32|bf16|q\d_\d)_(\w+)")  # kv_f16_mib, k_q8_0_mib, f16_mib
 
 
@@ -52,7 +51,7 @@ def _cache(measured: dict[str, Any]) -> float | None:
 
 
 def loaded(case: Case) -> Iterator[Wanted]:
-    """llama.cpp: the file, caches by format, recurrent states, compute buffers, and all that is on one device."""
+    """llama.cpp: the file, caches by format, recurrent states, and compute buffers."""
     measured = case["measured"]
     if (file := size(measured, "model_size")) and file > 0:
         yield Wanted("file", file, why_not=_unknown_format(case))
@@ -60,17 +59,6 @@ def loaded(case: Case) -> Iterator[Wanted]:
     if (states := size(measured, "rs")) and states > 0:
         yield Wanted("state", states)
     yield from _buffers(case)
-    yield from _on_device(case)
-
-
-def _on_device(case: Case) -> Iterator[Wanted]:
-    """Weights, cache, states and compute buffer together, where one device has all of them."""
-    held = [_by_name(case, name) for name in ("model_mib", "kv_mib_by_device", "compute_mib")]
-    devices = {name for sizes in held for name in sizes if not HOST.search(name)}
-    if len(devices) == 1 and all(devices & sizes.keys() for sizes in held):
-        (device,) = devices
-        total = sum(sizes[device] for sizes in held) * MIB + (size(case["measured"], "rs") or 0)
-        yield Wanted("inference", total, why_not=_unknown_format(case))
 
 
 def _buffers(case: Case) -> Iterator[Wanted]:

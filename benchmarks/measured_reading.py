@@ -43,6 +43,11 @@ def verdict(record: Record) -> str | None:
     return record["rows"][0].get("verdict") if record.get("rows") else None
 
 
+def is_part(record: Record) -> bool:
+    """Whether parts that the run needs are not counted, as `fit` says of its devices."""
+    return any(row.get("not_counted") for row in record.get("rows") or ())
+
+
 def runner(record: Record, typed: str | None) -> str:
     """Whose memory the answer is: the code or engine that was resolved, else the one that was typed; of a code that
     trains another's layers, that other."""

@@ -15,7 +15,7 @@ from measured_devices import device_of
 from measured_names import Configs, Typed, model_of
 from measured_plan import plan_of
 from measured_quantities import BANDED, QUANTITIES, Wanted
-from measured_reading import band, capacity, figure, runner, verdict
+from measured_reading import band, capacity, figure, is_part, runner, verdict
 from measured_serving import served
 from measured_training import facts, nothing, sharding_of, today, trained
 from measured_units import Inexpressible
@@ -36,6 +36,7 @@ class Answer:
     runner: str | None = None
     verdict: str | None = None  # of a command that gives one
     capacity: float | None = None  # of the device that holds a pool, in the unit of the figure
+    is_part: bool = False  # whether it counts a part of the model alone: such answers have no band
     refused: str | None = None
 
 
@@ -72,7 +73,7 @@ class Row:
     @property
     def banded_error(self) -> float | None:
         """The error that a band is about: of a pool, what is missing or too much as a share of the device's memory."""
-        error = self.typed_error
+        error = None if self.typed.is_part else self.typed_error
         if error is None or not self.typed.capacity or not isinstance(self.measured, float):
             return error
         return error * self.measured / self.typed.capacity
@@ -167,7 +168,7 @@ def _read(one: Wanted, command: str, record: Record, options: dict[str, Any]) ->
     predicted = one.part * figure(counted, record) / QUANTITIES[one.quantity].scale
     stated = band(record, counted) if one.quantity in BANDED else None
     room = capacity(record) / QUANTITIES[one.quantity].scale if one.quantity == "pool" else None
-    return Answer(command, predicted, stated, whose, judged, capacity=room)
+    return Answer(command, predicted, stated, whose, judged, capacity=room, is_part=is_part(record))
 
 
 def asked(case: Case, one: Wanted, typed: Typed, more: dict[str, Any]) -> Command:

@@ -171,7 +171,7 @@ class FitReport(Report):
         found = super().records()
         for record, row in zip(found, self.rows, strict=True):
             record |= given(parts=records_of(PARTS, row.parts) or None, host_capacity_bytes=row.host_capacity)
-            record |= given(startup=list(row.startup) or None)
+            record |= given(startup=list(row.startup) or None, not_counted=row.room.missing or None)
             record |= {**row.pool.record(), "kv_pool_band": row.pool_band} if row.pool else {}
         return found
 

@@ -17,7 +17,7 @@ def offered(gpu: str = "2x3090", **more: Any) -> list[str]:
 
 
 def test_a_larger_share_comes_first() -> None:
-    assert offered()[0] == "--gpu-memory-utilization 0.95"
+    assert offered()[0].startswith("--gpu-memory-utilization 0.95")
 
 
 def test_few_requests_make_room_where_logits_take_much() -> None:
