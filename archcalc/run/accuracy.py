@@ -138,7 +138,8 @@ def _of_class(run: Run, figures: tuple[str, ...]) -> Band | None:
     most, times, outside = max(enough, key=lambda each: each.band), 1, ""
     if run.devices and not here:
         times, outside = WIDER, f"; {WIDER} times as wide, since this kind of device is not among them"
-    words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
+    where = "" if most.devices == ANY else f", {most.devices} devices"
+    words = f"{runner} {SHARDING[most.sharding]}{where}{outside}"
     if run.trains:
         words += f", by the version that ran; here {run.code.words}"
     return Band(times * most.band, most.runs, words)
