@@ -1,8 +1,8 @@
 """A log held against the model: which tensor, which step, which flag helps.
 
-    oom(model, text, {"batch": 4})
+    explained(model, read(text), {"batch": 4})
 
-What the log says of the run is taken unless it is given.
+What the log says of the run is used unless an option says otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, check,
 from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
-from archcalc.analyze.oom.reading import Log, read
+from archcalc.analyze.oom.reading import Log
 from archcalc.analyze.oom.report import OomReport
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
@@ -39,13 +39,8 @@ LENGTHS = ("src_seq", "tgt_seq", "context")  # instead of --seq
 FIRST = ("mode", "engine", "gpu", "seq")  # options without which others are refused
 
 
-def oom(model: Network, text: str, given: Mapping[str, Any]) -> OomReport:
-    """`text` is a log, or the part of it that has the message."""
-    return explained(model, read(text), given)
-
-
 def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
-    """The same for a log that was read."""
+    """The report on a log: the run that it tells of, its figures against what is counted, then what helps."""
     options, told, unread = _options(model, log, given)
     request, device = _request(model, options), _on_device(model, options)
     step = peak(request.deployment, request.sizes)
@@ -59,8 +54,8 @@ def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
         rows=compared(log, Counted(request, device)),
         likely=likely,
         tokens=() if likely else as_many_tokens(step, log),
-        read=tuple(told),
-        unread=tuple(unread),
+        read=told,
+        unread=unread,
         device=device,
         measured=_beyond(request, log),
         missing=_missing(device, log),
@@ -123,7 +118,7 @@ def _share(placed: Placed, log: Log) -> float:
 
 
 def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Options, list[str], list[str]]:
-    """With what the log tells, as people write it, and what it tells in vain: options that archcalc does not take."""
+    """The options of the run; those that the log told, as people write them; those that archcalc does not take."""
     known = options_of(OOM)
     others_of = other_names(known)
     chosen = {others_of.get(name, name): value for name, value in given.items() if value is not None}
@@ -172,7 +167,7 @@ def _refusal(model: Network, values: Mapping[str, Any]) -> str:
 
 
 def _device(log: Log) -> dict[str, Any]:
-    """The card by what it has: without what other processes hold, or what is free before the model is loaded."""
+    """The card by its memory, less what other processes hold; or by what is free before the model is loaded."""
     if log.get("capacity"):
         return {"gpu": f"{(log.get('capacity') - log.others) / 2**30:.2f}GiB"}
     if log.get("free_at_start"):

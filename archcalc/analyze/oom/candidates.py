@@ -14,7 +14,7 @@ from typing import Any
 from archcalc.analyze.fit.startup import COMPUTED
 from archcalc.analyze.memory.peak import Peak, played
 from archcalc.analyze.memory.states import Held
-from archcalc.analyze.oom.reading import Figured, Log
+from archcalc.analyze.oom.reading import Log
 from archcalc.core.ir import Param, Tensor
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
@@ -42,8 +42,8 @@ NEAR = 0.05  # of a compute buffer, which is an estimate
 
 @dataclass(frozen=True)
 class Candidate:
-    """A tensor, or all of a kind that one allocation holds; `low` and `high` is what is allocated before it, in the
-    first and in the last of all times."""
+    """A tensor, or all of a kind that one allocation holds; `low` and `high` are the least and the most that is
+    allocated before it, of all its times."""
 
     what: str
     path: str
@@ -94,7 +94,8 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
         return [one for one in _buffers(peak) if abs(one.bytes - tried.value) <= max(tried.half, NEAR * one.bytes)]
     alike: dict[Candidate, list[Candidate]] = {}
     for one in (*_events(peak), *_states(peak)):
-        if _is_as_large(one.bytes, tried):
+        sizes = (one.bytes, segment(one.bytes))  # as it is, or as PyTorch's allocator asks a device for it
+        if any(abs(size - tried.value) <= tried.half for size in sizes):
             alike.setdefault(one, []).append(one)
     found, allocated = map(_joined, alike.values()), log.get("allocated")
     return sorted(found, key=lambda one: (one.phase != log.phase, abs(one.before(allocated) - allocated), -one.bytes))
@@ -117,11 +118,6 @@ def as_many_tokens(peak: Peak, log: Log) -> list[str]:
         if one.elements == most and number > least:
             found[f"{number:,} tokens in {one.dtype}"] = None
     return list(found)
-
-
-def _is_as_large(size: int, tried: Figured) -> bool:
-    """As it is, or as PyTorch's allocator asks a device for it, up to the digits of the message."""
-    return any(abs(one - tried.value) <= tried.half for one in (size, segment(size)))
 
 
 def _joined(alike: list[Candidate]) -> Candidate:

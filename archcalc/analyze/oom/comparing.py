@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from archcalc.analyze.oom.figures import FIGURES, Counted
+from archcalc.analyze.oom.figures import FIGURES, Counted, Kind
 from archcalc.analyze.oom.reading import Log
 from archcalc.spec.units import binary_bytes
 
@@ -36,16 +36,12 @@ class Row:
     why: str = ""
 
     @property
-    def label(self) -> str:
-        return FIGURES[self.figure].label
-
-    @property
-    def unit(self) -> str:
-        return FIGURES[self.figure].unit
+    def kind(self) -> Kind:
+        return FIGURES[self.figure]
 
     @property
     def difference(self) -> float | None:
-        """Of the log, as a share of what is counted. A run that failed had not yet all that it needs."""
+        """Of the log, as a share of what is counted; None of a run that failed before it had all that it needs."""
         if not self.counted or (self.figure == "needed" and self.log < self.counted):
             return None
         return self.log / self.counted - 1
@@ -93,7 +89,7 @@ def _beside(row: Row, rows: list[Row], names: Sequence[str]) -> str:
     if row.figure != "kv_pool" and "kv_pool" in known and known["kv_pool"].is_near:
         return "the bytes of a token, or how the engine counts them (--kv-dtype, --seq)"
     sign, word = (1, "more") if row.more < 0 else (-1, "less")
-    beside = {known[name].label: sign * round(known[name].more) for name in names if name in known}
+    beside = {known[name].kind.label: sign * round(known[name].more) for name in names if name in known}
     label, most = max(beside.items(), key=itemgetter(1), default=("", 0))
     if most <= 0 or most < PART * abs(known.get("kv_pool", row).more):
         return ""

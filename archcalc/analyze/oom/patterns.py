@@ -67,7 +67,7 @@ def _longest_word(line: str) -> str:
 
 
 def _short(kind: type, field: str) -> BeforeValidator:
-    """A value of this kind is short for an object that has but this field."""
+    """A value of this kind is short for an object that has only this field."""
     return BeforeValidator(lambda value: {field: value} if isinstance(value, kind) else value)
 
 

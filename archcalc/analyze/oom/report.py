@@ -47,8 +47,8 @@ class OomReport(Report):
     log: Log
     rows: tuple[Row, ...]
     likely: tuple[Candidate, ...]  # tensors that are as large, the likeliest first
-    read: tuple[str, ...]  # options that the log told
-    unread: tuple[str, ...] = ()  # those that archcalc does not take, with the reason
+    read: Sequence[str]  # options that the log told
+    unread: Sequence[str] = ()  # those that archcalc does not take, with the reason
     device: OnDevice | None = None
     tokens: Sequence[str] = ()  # of logits that would be as large, where no tensor is
     remedies: tuple[Remedy, ...] = ()
@@ -125,7 +125,7 @@ class OomReport(Report):
         if self.measured:
             yield from self.measured.lines()
         for why in dict.fromkeys(row.why for row in self.rows if row.why):
-            off = (f"{row.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
+            off = (f"{row.kind.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
             yield f"{', '.join(off)}: {why}"
         if self.missing:
             yield f"the KV cache has {binary_bytes(self.missing)} less than counted, as in what follows"
@@ -148,10 +148,10 @@ class OomReport(Report):
     def columns(self) -> tuple[Column[Row], ...]:
         return (
             *keys("figure", "log", "counted", "difference", "why"),
-            Column("unit", get=lambda row: row.unit.replace("binary", "bytes")),
-            Column("", "figure", "name", "label"),
-            Column("", "in the log", "count", lambda row: Quantity(row.log, row.unit)),
-            Column("", "counted", "count", lambda row: Quantity(row.counted, row.unit)),
+            Column("unit", get=lambda row: row.kind.unit.replace("binary", "bytes")),
+            Column("", "figure", "name", "kind.label"),
+            Column("", "in the log", "count", lambda row: Quantity(row.log, row.kind.unit)),
+            Column("", "counted", "count", lambda row: Quantity(row.counted, row.kind.unit)),
             Column("", "difference", "off", "difference"),
         )
 
