@@ -119,8 +119,7 @@ def _share(placed: Placed, log: Log) -> float:
 
 def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Options, list[str], list[str]]:
     """The options of the run; those that the log told, as people write them; those that archcalc does not take."""
-    known = options_of(OOM)
-    others_of = other_names(known)
+    others_of = other_names(options_of(OOM))
     chosen = {others_of.get(name, name): value for name, value in given.items() if value is not None}
     found = {name: value for name, value in _device(log).items() if "gpu" not in chosen} | log.options
     if model.stored:  # the model's files say how they are stored, and logs only how that is called
