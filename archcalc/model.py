@@ -111,9 +111,10 @@ class Model(Network):
     def oom(self, text: str, **options: Unpack[OomKeywords]) -> OomReport:
         """A log with an out-of-memory message or of an engine's start, against this model; options are those of
         `archcalc oom`."""
-        from archcalc.analyze.oom.answer import oom
+        from archcalc.analyze.oom.answer import explained
+        from archcalc.analyze.oom.reading import read
 
-        return oom(self, text, options)
+        return explained(self, read(text), options)
 
     def plot(self, x: str | Mapping[str, Any], **asked: Unpack[ChartKeywords]) -> PlotReport:
         """Curves over an option or a field of the spec: `archcalc.plot` of this model alone."""

@@ -69,8 +69,11 @@ class Option:
 
     def completed(self, incomplete: str) -> list[str]:
         """The values that begin so, for a shell."""
-        known = self.choices or (self.values() if self.values else ())
-        return [each for each in known if each.startswith(incomplete)]
+        return [each for each in self.known() if each.startswith(incomplete)]
+
+    def known(self) -> Iterable[str]:
+        """The values that can be listed."""
+        return self.choices or (self.values() if self.values else ())
 
 
 def option(text: str, check: Check, **more: Any) -> Any:

@@ -23,7 +23,9 @@ def required(request: Request, sizes: Sizes | None = None) -> int:
 
 def tensors(request: Request) -> int:
     """The same without what the allocator adds."""
-    return required(request) if request.split else peak(request.deployment, request.sizes).bytes
+    if request.split:
+        return required(request)
+    return peak(request.deployment, request.sizes).bytes
 
 
 def cached(request: Request) -> int:
@@ -33,7 +35,9 @@ def cached(request: Request) -> int:
 
 def host_bytes(request: Request) -> int:
     """Host RAM of what is offloaded, of all GPUs together."""
-    found = peak(request.deployment, request.sizes).host if request.deployment.run.offload else None
+    if not request.deployment.run.offload:
+        return 0
+    found = peak(request.deployment, request.sizes).host
     return found.bytes if found else 0
 
 
@@ -45,7 +49,9 @@ def measured(request: Request) -> Band | None:
 def needed_parts(request: Request) -> list[LeftOut]:
     """Of the parts of a model that are not counted, those that the run needs; a training code builds the whole."""
     run, left_out = request.deployment.run, request.network.scope.left_out
-    skipped = set() if run.trains else set(run.engine.rules.leaves_out)
+    if run.trains:
+        return list(left_out)
+    skipped = set(run.engine.rules.leaves_out)
     if request.options.draft:
         skipped -= {"drafts"}
     return [each for each in left_out if each.needed not in skipped]
@@ -54,7 +60,9 @@ def needed_parts(request: Request) -> list[LeftOut]:
 def room(request: Request, device: Device) -> Room:
     """The memory of a device, with the error of what is said to be needed there."""
     error, parts = measured(request), needed_parts(request)
-    missing = [listed(parts)] if parts else []
+    missing = list[str]()
+    if parts:
+        missing.append(listed(parts))
     if not request.network.spec.is_computed:
         missing.append("activations and KV cache, since a list of tensors does not describe the computation")
     percent = error.percent if error else None
@@ -64,9 +72,9 @@ def room(request: Request, device: Device) -> Room:
 def _crowded(request: Request, device: Device) -> str:
     """CUDA graphs that an engine captures once it has filled its share of the device, where they may not fit."""
     engine = request.deployment.run.engine
-    graphs = engine.graphs_outside(request.deployment.layers) if engine.rules.pool == "share" else 0
+    graphs = engine.graphs_outside(request.deployment.layers)
     left = device.capacity - int(engine.share * device.capacity)
-    if graphs <= left:
+    if graphs <= left or engine.rules.pool != "share":
         return ""
     needed, there = binary_bytes(graphs), binary_bytes(left)
     return f"CUDA graphs take about {needed} outside of the share, which leaves {there} (--gpu-memory-utilization)"
@@ -75,9 +83,10 @@ def _crowded(request: Request, device: Device) -> str:
 def fits(request: Request, device: Device) -> bool:
     """Whether what is counted surely fits: with the error band to spare, and in the host RAM that was given."""
     there, host = room(request, device), request.options.host
-    safe = 0 if there.crowded else there.safe
+    if there.crowded:
+        return False
     # What is there whatever a step computes; of split layers nothing is known before they are dealt out.
     least = 0 if request.split else request.deployment.least_bytes
-    if least > safe or (request.options.trains and tensors(request) > min(safe, device.capacity)):
+    if least > there.safe or (request.options.trains and tensors(request) > min(there.safe, device.capacity)):
         return False  # whatever a step and the allocator add, which take longer to work out
-    return required(request) <= safe and (host is None or host_bytes(request) <= host)
+    return required(request) <= there.safe and (host is None or host_bytes(request) <= host)

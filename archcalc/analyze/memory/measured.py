@@ -46,7 +46,7 @@ def _figure(found: Peak, by: str) -> int:
     own = found.bytes - found.parts["overhead"]
     if not found.has_device:
         return own
-    return found.device.allocated if by == "allocated" else found.device.reserved
+    return {"allocated": found.device.allocated, "reserved": found.device.reserved}[by]
 
 
 def _likely(report: MemoryReport, by: str, difference: int) -> Iterator[str]:

@@ -47,10 +47,15 @@ class Compared:
         """What is left of the difference; a device that is filled says nothing about the model."""
         if self.fills:
             return 0
-        return self.bytes - self.others[0].bytes if self.others else self.difference
+        return self.bytes - self._taken.bytes
+
+    @property
+    def _taken(self) -> Other:
+        """The run that the rest is worked out with: the nearest of the others, or the one that was asked for."""
+        return next(iter(self.others), Other({}, self.counted))
 
     def applied(self, options: Options) -> Options:
-        return replace(options, shift=self.shift, **(self.others[0].options if self.others else {}))
+        return replace(options, shift=self.shift, **self._taken.options)
 
     def lines(self) -> list[str]:
         first = f"measured: {binary_bytes(self.bytes)} by {WORDS[self.by]}"
@@ -63,8 +68,7 @@ class Compared:
         if self.others:
             taken, *rest = (f"{one.flags} takes {binary_bytes(one.bytes)}" for one in self.others)
             return [f"{said}; {taken}, with which the rest is worked out{''.join(f'; {one}' for one in rest)}"]
-        why = ", or ".join(self.likely) if self.likely else "nothing that is known here explains it"
-        return [f"{said}; {why}"]
+        return [f"{said}; {', or '.join(self.likely) or 'nothing that is known here explains it'}"]
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""

@@ -50,8 +50,7 @@ def _single(deployment: Deployment) -> Iterator[dict[str, Any]]:
     known = {name: one for name, one in options_of("memory") if run.mode in (one.modes or (run.mode,))}
     for name in TRIED:
         if name in known and name not in given:
-            option = known[name]
-            yield from ({name: value} for value in option.choices or (option.values() if option.values else ()))
+            yield from ({name: value} for value in known[name].known())
     for name, values in (IN_TRAINING if run.trains else IN_INFERENCE).items():
         if name not in given:
             yield from ({name: value} for value in values)

@@ -125,17 +125,23 @@ class MemoryReport(RunReport):
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
-        where = "of RAM" if self.kind == CPU else where
+        if self.kind == CPU:
+            where = "of RAM"
         about = "about " if self.estimates or self.device else ""
         size, beside = self.required_bytes, self.parts["overhead"] - self._shift
         apart = f"{decimal_bytes(self.own_bytes)} + {decimal_bytes(beside)} overhead = " if beside else ""
         if self._shift:
             sign = "−" if self._shift < 0 else "+"
             apart = f"{apart.removesuffix('= ')}{sign} {decimal_bytes(abs(self._shift))} as measured = "
-        exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"
-        within = f" · ± {self.band.percent} %" if self.band else ""
-        host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
-        return f"{about}{apart}{decimal_bytes(size)} {where} · {exact}{within}{host}"
+        told = [f"{about}{apart}{decimal_bytes(size)} {where}"]
+        if not self.device:
+            told.append(f"{size:,} bytes")
+        told.append(binary_bytes(size))
+        if self.band:
+            told.append(f"± {self.band.percent} %")
+        if self.host:
+            told.append(f"{decimal_bytes(self.host_bytes)} of host RAM")
+        return " · ".join(told)
 
     @property
     def marginals(self) -> Marginals | None:
@@ -143,8 +149,12 @@ class MemoryReport(RunReport):
         return self.growth.value if self.growth else None
 
     def beneath(self) -> Sequence[str]:
-        found = self.measured.lines() if self.measured else []
-        return [*found, self.marginals.line()] if self.marginals else found
+        found = list[str]()
+        if self.measured:
+            found += self.measured.lines()
+        if self.marginals:
+            found.append(self.marginals.line())
+        return found
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step; then what is in host RAM or elsewhere,
@@ -178,9 +188,12 @@ class MemoryReport(RunReport):
         else:
             sizes["outside the engine's share"] = self.outside
         found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"] - self._shift
-        last = [Line((PARTS["overhead"], overhead, overhead, None), flag="estimate")] if overhead else []
-        last += [Line(("as measured", self._shift, self._shift, None))] if self._shift else []
-        return found._replace(lines=(*found.lines, *last))
+        lines = [*found.lines]
+        if overhead:
+            lines.append(Line((PARTS["overhead"], overhead, overhead, None), flag="estimate"))
+        if self._shift:
+            lines.append(Line(("as measured", self._shift, self._shift, None)))
+        return found._replace(lines=tuple(lines))
 
     def columns(self) -> tuple[Column[Row], ...]:
         saves, made, caches = (self.layer_kind == kind for kind in ("train", "outputs", "cache"))
@@ -242,10 +255,9 @@ class MemoryReport(RunReport):
         return Table(columns, tuple(lines), picture)
 
     def facts(self) -> dict[str, Any]:
-        trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
-        offloaded = self.host.record() if self.host else {}
-        measured = self.measured.record() if self.measured else None
-        band, on_device = self.band.fraction if self.band else None, dict[str, Any]()
+        trained, on_device = dict[str, int](), dict[str, Any]()
+        if self.mode == "train":
+            trained = {"trainable": self.trainable, "frozen": self.frozen}
         if self.device:
             found = self.device.value
             unused = {stream.name.lower(): size for stream, size in found.unused.items()}
@@ -255,13 +267,13 @@ class MemoryReport(RunReport):
             **super().facts(),
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
-            "band": band,
+            "band": self.band and self.band.fraction,
             **given(bands=self.claims.of_figures or None),
             "claims": self.claims.record(),
             **on_device,
-            **offloaded,
-            **given(measured=measured),
-            "marginals": self.marginals.record() if self.marginals else None,
+            **(self.host.record() if self.host else {}),
+            **given(measured=self.measured and self.measured.record()),
+            "marginals": self.marginals and self.marginals.record(),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
             "states": self.states,

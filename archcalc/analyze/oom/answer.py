@@ -1,8 +1,8 @@
 """A log held against the model: which tensor, which step, which flag helps.
 
-    oom(model, text, {"batch": 4})
+    explained(model, read(text), {"batch": 4})
 
-What the log says of the run is taken unless it is given.
+What the log says of the run is used unless an option says otherwise.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import Any
 
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.fit.remedies import remedies
-from archcalc.analyze.fit.request import Placed, placed_on, request_of
-from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.fit.request import Placed, Request, placed_on, request_of
+from archcalc.analyze.fit.rows import Row
 from archcalc.analyze.memory.measured import against
+from archcalc.analyze.memory.measured_run import Compared
 from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, check, peak
 from archcalc.analyze.oom.candidates import as_many_tokens, candidates
 from archcalc.analyze.oom.comparing import compared
 from archcalc.analyze.oom.figures import Counted
-from archcalc.analyze.oom.reading import Log, read
+from archcalc.analyze.oom.reading import Log
 from archcalc.analyze.oom.report import OomReport
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
@@ -38,73 +39,95 @@ LENGTHS = ("src_seq", "tgt_seq", "context")  # instead of --seq
 FIRST = ("mode", "engine", "gpu", "seq")  # options without which others are refused
 
 
-def oom(model: Network, text: str, given: Mapping[str, Any]) -> OomReport:
-    """`text` is a log, or the part of it that has the message."""
-    return explained(model, read(text), given)
-
-
 def explained(model: Network, log: Log, given: Mapping[str, Any]) -> OomReport:
-    """The same for a log that was read."""
+    """The report on a log: the run that it tells of, its figures against what is counted, then what helps."""
     options, told, unread = _options(model, log, given)
-    gpus, options = [options.gpu] if options.gpu else [], replace(options, gpu=None)
-    placed = placed_on(model, options, map(group, gpus))
-    request = placed[0].request if placed else request_of(model, options)
-    engine, needed, measured = request.deployment.run.engine, log.get("needed"), None
-    row = fitted(model, gpus, options, verdicts_alone=True).rows[0] if gpus else None
-    rows, missing = compared(log, Counted(request, row)), 0
-    helps: tuple[Remedy, ...] = ()
-    if needed > request.report.allocated_bytes and not engine.fills_device:
-        measured = against(request.deployment, request.sizes, request.report, ("allocated", needed))
-    if row and row.pool and log.failure and "kv_pool" in log.figures:
-        missing = max(row.pool.room - log.get("kv_pool"), 0)
-    if gpus and log.is_failure:  # from here on with what the run takes beyond what is counted
-        doing("looking for what makes it fit")
-        options = measured.applied(options) if measured else replace(options, shift=missing)
-        row = fitted(model, gpus, options, verdicts_alone=True).rows[0]
-        placed = placed_on(model, options, map(group, gpus))
-        helps, _ = remedies(placed)
-    found = peak(request.deployment, request.sizes)
-    likely = tuple(candidates(found, log))
-    share = _share(placed[0]) if log.failure and placed else 0.0
-    return OomReport(
+    request, device = _request(model, options), _on_device(model, options)
+    step = peak(request.deployment, request.sizes)
+    likely = tuple(candidates(step, log))
+    found = OomReport(
         model=model.name,
         assumptions=request.report.assumptions,
         scope=model.scope,
         memory=request.report,
         log=log,
-        rows=rows,
+        rows=compared(log, Counted(request, device)),
         likely=likely,
-        tokens=() if likely else as_many_tokens(found, log),
-        read=tuple(told),
-        unread=tuple(unread),
-        device=row,
-        remedies=helps,
-        measured=measured,
-        share=share,
-        missing=missing,
+        tokens=() if likely else as_many_tokens(step, log),
+        read=told,
+        unread=unread,
+        device=device,
+        measured=_beyond(request, log),
+        missing=_missing(device, log),
     )
+    if device and log.is_failure:
+        return _with_remedies(found, model, options)
+    return found
 
 
-def _share(placed: Placed) -> float:
+def _request(model: Network, options: Options) -> Request:
+    """On the card, where one is named."""
+    alone = replace(options, gpu=None)
+    if not options.gpu:
+        return request_of(model, alone)
+    return placed_on(model, alone, [group(options.gpu)])[0].request
+
+
+def _on_device(model: Network, options: Options) -> Row | None:
+    """What fits on the card, where one is named."""
+    if not options.gpu:
+        return None
+    return fitted(model, [options.gpu], replace(options, gpu=None), verdicts_alone=True).rows[0]
+
+
+def _beyond(request: Request, log: Log) -> Compared | None:
+    """Of a run that allocated more than is counted, how much and why."""
+    needed = log.get("needed")
+    if needed <= request.report.allocated_bytes or request.deployment.run.engine.fills_device:
+        return None
+    return against(request.deployment, request.sizes, request.report, ("allocated", needed))
+
+
+def _missing(device: Row | None, log: Log) -> int:
+    """Bytes that the KV cache of a run which failed has less than is counted."""
+    if not (device and device.pool and log.failure and "kv_pool" in log.figures):
+        return 0
+    return max(device.pool.room - log.get("kv_pool"), 0)
+
+
+def _with_remedies(found: OomReport, model: Network, options: Options) -> OomReport:
+    """What makes it fit, if the run takes as much more than is counted as the log says."""
+    doing("looking for what makes it fit")
+    shifted = replace(options, shift=found.missing)
+    if found.measured:
+        shifted = found.measured.applied(options)
+    placed = placed_on(model, replace(shifted, gpu=None), [group(str(options.gpu))])
+    helps, _ = remedies(placed)
+    return replace(found, device=_on_device(model, shifted), remedies=helps, share=_share(placed[0], found.log))
+
+
+def _share(placed: Placed, log: Log) -> float:
     """Of a card that an engine fills, what one request needs beyond the share that it has; 0 where that is too much."""
     deployment, one = placed.request.deployment, replace(placed.request.sizes, batch=1)
+    engine = deployment.run.engine
+    if not log.failure or engine.rules.pool not in SHARES:
+        return 0
     needed = bytes_beside_cache(deployment, one) + cache_bytes(deployment, one)
     share = ceil(100 * needed / placed.group.first.capacity) / 100
-    is_share = deployment.run.engine.rules.pool in SHARES
-    return share if is_share and deployment.run.engine.share < share <= LARGEST else 0
+    return share if engine.share < share <= LARGEST else 0
 
 
 def _options(model: Network, log: Log, given: Mapping[str, Any]) -> tuple[Options, list[str], list[str]]:
-    """With what the log tells, as people write it, and what it tells in vain: options that archcalc does not take."""
-    known = options_of(OOM)
-    others_of = other_names(known)
+    """The options of the run; those that the log told, as people write them; those that archcalc does not take."""
+    others_of = other_names(options_of(OOM))
     chosen = {others_of.get(name, name): value for name, value in given.items() if value is not None}
     found = {name: value for name, value in _device(log).items() if "gpu" not in chosen} | log.options
     if model.stored:  # the model's files say how they are stored, and logs only how that is called
         found.pop("weights", None)
     if "weights" in found:
         meant = meaning(str(found["weights"]), str(found.get("engine", "")).partition("@")[0])
-        found["weights"] = found["weights"] if meant.why else meant.format
+        if not meant.why:
+            found["weights"] = meant.format
     if chosen.get("mode") == "train":
         found = {name: value for name, value in found.items() if name in ("gpu", "mode")}
     chosen = {"mode": found.pop("mode", "infer"), **chosen}
@@ -123,7 +146,7 @@ def _refused(model: Network, chosen: Mapping[str, Any], wanted: Mapping[str, Any
     found, taken = dict[str, str](), dict(chosen)
     if not _refusal(model, {**chosen, **wanted}):
         return found
-    for name in sorted(wanted, key=lambda one: FIRST.index(one) if one in FIRST else len(FIRST)):
+    for name in sorted(wanted, key=lambda one: (*FIRST, one).index(one)):
         reason = _refusal(model, {**taken, name: wanted[name]})
         if reason:
             found[name] = reason
@@ -135,10 +158,7 @@ def _refused(model: Network, chosen: Mapping[str, Any], wanted: Mapping[str, Any
 def _refusal(model: Network, values: Mapping[str, Any]) -> str:
     """Why archcalc does not take them; empty where it does."""
     try:
-        options = Options.of(OOM, values)
-        devices = [group(options.gpu)] if options.gpu else []
-        alone = replace(options, gpu=None)
-        request = placed_on(model, alone, devices)[0].request if devices else request_of(model, alone)
+        request = _request(model, Options.of(OOM, values))
         check(request.deployment, request.sizes)
     except InputError as reason:
         return reason.fact
@@ -146,7 +166,7 @@ def _refusal(model: Network, values: Mapping[str, Any]) -> str:
 
 
 def _device(log: Log) -> dict[str, Any]:
-    """The card by what it has: without what other processes hold, or what is free before the model is loaded."""
+    """The card by its memory, less what other processes hold; or by what is free before the model is loaded."""
     if log.get("capacity"):
         return {"gpu": f"{(log.get('capacity') - log.others) / 2**30:.2f}GiB"}
     if log.get("free_at_start"):

@@ -6,7 +6,7 @@ traceback names, then those before which about as much is allocated as the log s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from archcalc.analyze.fit.startup import COMPUTED
 from archcalc.analyze.memory.peak import Peak, played
 from archcalc.analyze.memory.states import Held
-from archcalc.analyze.oom.reading import Figured, Log
+from archcalc.analyze.oom.reading import Log
 from archcalc.core.ir import Param, Tensor
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
@@ -42,8 +42,8 @@ NEAR = 0.05  # of a compute buffer, which is an estimate
 
 @dataclass(frozen=True)
 class Candidate:
-    """A tensor, or all of a kind that one allocation holds; `low` and `high` is what is allocated before it, in the
-    first and in the last of all times."""
+    """A tensor, or all of a kind that one allocation holds; `low` and `high` are the least and the most that is
+    allocated before it, of all its times."""
 
     what: str
     path: str
@@ -51,9 +51,9 @@ class Candidate:
     bytes: int
     tensor: Tensor | None = field(default=None, repr=False, compare=False)
     elements: int = 0  # on one GPU
-    times: int = 1
-    low: int = 0
-    high: int = 0
+    times: int = field(default=1, compare=False)
+    low: int = field(default=0, compare=False)
+    high: int = field(default=0, compare=False)
     is_logits: bool = False
 
     @property
@@ -63,8 +63,9 @@ class Candidate:
     @property
     def sizes(self) -> str:
         """`batch 4 × seq 2,048 × vocab 128,256`."""
-        axes = self.tensor.axes if self.tensor else ()
-        names = ("·".join(dim.name for dim in axis) for axis in axes)
+        if not self.tensor:
+            return ""
+        names = ("·".join(dim.name for dim in axis) for axis in self.tensor.axes)
         return " × ".join(f"{name} {size:,}" for name, size in zip(names, self.shape, strict=True))
 
     @property
@@ -91,16 +92,13 @@ def candidates(peak: Peak, log: Log) -> list[Candidate]:
         return []
     if log.buffers:
         return [one for one in _buffers(peak) if abs(one.bytes - tried.value) <= max(tried.half, NEAR * one.bytes)]
-    found: dict[Candidate, Candidate] = {}
+    alike: dict[Candidate, list[Candidate]] = {}
     for one in (*_events(peak), *_states(peak)):
-        if _is_as_large(one.bytes, tried):
-            key = replace(one, times=1, low=0, high=0)
-            there = found.get(key)
-            found[key] = _joined(there, one) if there else one
-    allocated = log.get("allocated")
-    return sorted(
-        found.values(), key=lambda one: (one.phase != log.phase, abs(one.before(allocated) - allocated), -one.bytes)
-    )
+        sizes = (one.bytes, segment(one.bytes))  # as it is, or as PyTorch's allocator asks a device for it
+        if any(abs(size - tried.value) <= tried.half for size in sizes):
+            alike.setdefault(one, []).append(one)
+    found, allocated = map(_joined, alike.values()), log.get("allocated")
+    return sorted(found, key=lambda one: (one.phase != log.phase, abs(one.before(allocated) - allocated), -one.bytes))
 
 
 def as_many_tokens(peak: Peak, log: Log) -> list[str]:
@@ -122,14 +120,10 @@ def as_many_tokens(peak: Peak, log: Log) -> list[str]:
     return list(found)
 
 
-def _is_as_large(size: int, tried: Figured) -> bool:
-    """As it is, or as PyTorch's allocator asks a device for it, up to the digits of the message."""
-    return any(abs(one - tried.value) <= tried.half for one in (size, segment(size)))
-
-
-def _joined(first: Candidate, other: Candidate) -> Candidate:
-    low, high = min(first.low, other.low), max(first.high, other.high)
-    return replace(first, times=first.times + other.times, low=low, high=high)
+def _joined(alike: list[Candidate]) -> Candidate:
+    """One for all that differ in nothing but their times."""
+    low, high = min(one.low for one in alike), max(one.high for one in alike)
+    return replace(alike[0], times=sum(one.times for one in alike), low=low, high=high)
 
 
 def _events(peak: Peak) -> Iterator[Candidate]:
@@ -139,21 +133,32 @@ def _events(peak: Peak) -> Iterator[Candidate]:
     start = sum(each for part, each in step.start.items() if part != "overhead")
     for change, times, low, high in _levels(step.changes, start)[0]:
         op = ops.get(change.number)
-        known = (*op.op.inputs, op.op.output, *op.op.beside.values()) if op else ()
-        as_large = (one for one in known if change.bytes in [size(one) * width for width in WIDTHS])
-        tensor = change.block.what if isinstance(change.block.what, Tensor) else next(as_large, None)
+        tensor = _tensor(change, op, size)
         where, elements = (change.module.path, change.phase, change.bytes), size(tensor) if tensor else 0
         yield Candidate(_what(change, op), *where, tensor, elements, times, low, high, change.part == "logits")
 
 
+def _tensor(change: Change, step: Step | None, size: Callable[[Tensor], int]) -> Tensor | None:
+    """What is allocated, or a tensor of the op that is as large."""
+    if isinstance(change.block.what, Tensor):
+        return change.block.what
+    if step is None:
+        return None
+    known = (*step.op.inputs, step.op.output, *step.op.beside.values())
+    return next((one for one in known if change.bytes in [size(one) * width for width in WIDTHS]), None)
+
+
 def _what(change: Change, step: Step | None) -> str:
     """The output of an op, a gradient, or what the op needs besides."""
-    kind = WORDS.get(step.op.kind, step.op.kind.replace("_", " ")) if step else "buffer"
+    op = step.op.kind if step else "buffer"
+    kind = WORDS.get(op, op.replace("_", " "))
     if isinstance(change.block.what, Param):
         return "gradient of the weight"
     if change.phase == "backward" and not isinstance(change.block.what, Tensor):
         kind = f"gradient at {kind}"
-    return f"logits, {kind}" if change.part == "logits" else kind
+    if change.part == "logits":
+        kind = f"logits, {kind}"
+    return kind
 
 
 Allocated = tuple[Change, int, int, int]  # how many times, and what is allocated before the first and the last
@@ -164,7 +169,8 @@ def _levels(events: Iterable[Event], level: int) -> tuple[list[Allocated], int]:
     found: list[Allocated] = []
     for event in events:
         if isinstance(event, Change):
-            found += [(event, 1, level, level)] if event.bytes > 0 else []
+            if event.bytes > 0:
+                found.append((event, 1, level, level))
             level += event.bytes
             continue
         inside, behind = _levels(event.changes, level)

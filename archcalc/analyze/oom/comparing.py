@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
-from archcalc.analyze.oom.figures import FIGURES, Counted
+from archcalc.analyze.oom.figures import FIGURES, Counted, Kind
 from archcalc.analyze.oom.reading import Log
 from archcalc.spec.units import binary_bytes
 
 NEAR = 0.05  # of a figure: a difference that needs no explanation
 POOL = ("kv_pool", "kv_tokens", "concurrency", "longest")
-BESIDE_POOL = ("weights", "activations", "non_torch", "graphs")  # the last where the share has room for them
+BESIDE_POOL = ("weights", "activations", "non_torch")  # within the share of an engine
 PART = 0.25  # of a difference, from which on it is an explanation
 ELSE = "activations of a step, other processes, or another share or card (--gpu-memory-utilization, --gpu)"
 WHY = {
@@ -35,16 +36,12 @@ class Row:
     why: str = ""
 
     @property
-    def label(self) -> str:
-        return FIGURES[self.figure].label
-
-    @property
-    def unit(self) -> str:
-        return FIGURES[self.figure].unit
+    def kind(self) -> Kind:
+        return FIGURES[self.figure]
 
     @property
     def difference(self) -> float | None:
-        """Of the log, as a share of what is counted. A run that failed had not yet all that it needs."""
+        """Of the log, as a share of what is counted; None of a run that failed before it had all that it needs."""
         if not self.counted or (self.figure == "needed" and self.log < self.counted):
             return None
         return self.log / self.counted - 1
@@ -64,8 +61,8 @@ def compared(log: Log, run: Counted) -> tuple[Row, ...]:
     rows: list[Row] = []
     for name, kind in FIGURES.items():
         if name in log.figures:
-            counted = kind.counted(run) if kind.counted else None
-            rows.append(Row(name, log.figures[name].value if kind.unit == "fold" else log.get(name), counted))
+            said = log.figures[name].value if kind.unit == "fold" else log.get(name)
+            rows.append(Row(name, said, kind.counted(run)))
     return tuple(replace(one, why="; ".join(_why(one, rows, run))) for one in rows)
 
 
@@ -80,8 +77,9 @@ def _why(row: Row, rows: list[Row], run: Counted) -> Iterator[str]:
         bits = (8 * size / elements for size in (row.log, row.counted or 0))
         yield "{:.1f} bits a weight in the log, {:.1f} counted (--weights, --tp)".format(*bits)
     if row.figure in POOL:
-        deployment = run.request.deployment
-        names = BESIDE_POOL[: None if not deployment.run.engine.graphs_outside(deployment.layers) else -1]
+        names, deployment = [*BESIDE_POOL], run.request.deployment
+        if not deployment.run.engine.graphs_outside(deployment.layers):
+            names.append("graphs")
         yield _beside(row, rows, names) or ELSE
 
 
@@ -90,9 +88,9 @@ def _beside(row: Row, rows: list[Row], names: Sequence[str]) -> str:
     known = {one.figure: one for one in rows if one.counted}
     if row.figure != "kv_pool" and "kv_pool" in known and known["kv_pool"].is_near:
         return "the bytes of a token, or how the engine counts them (--kv-dtype, --seq)"
-    less = row.log < (row.counted or 0)
-    beside = {known[name].label: round(known[name].more) for name in names if name in known}
-    label, more = max(beside.items(), key=lambda one: one[1] if less else -one[1], default=("", 0))
-    if (more > 0) is not less or abs(more) < PART * abs(known.get("kv_pool", row).more):
+    sign, word = (1, "more") if row.more < 0 else (-1, "less")
+    beside = {known[name].kind.label: sign * round(known[name].more) for name in names if name in known}
+    label, most = max(beside.items(), key=itemgetter(1), default=("", 0))
+    if most <= 0 or most < PART * abs(known.get("kv_pool", row).more):
         return ""
-    return f"{binary_bytes(abs(more))} {'more' if more > 0 else 'less'} of {label} in the log than counted"
+    return f"{binary_bytes(most)} {word} of {label} in the log than counted"

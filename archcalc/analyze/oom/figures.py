@@ -25,8 +25,10 @@ class Counted:
 
     def of_pool(self, name: str) -> float | None:
         """Of an engine that fills a device, unless nothing is left for its KV cache."""
-        pool = self.row.pool if self.row else None
-        return getattr(pool, name) if pool and pool.room > 0 else None
+        if not (self.row and self.row.pool and self.row.pool.room > 0):
+            return None
+        found: float | None = getattr(self.row.pool, name)
+        return found
 
     def runtime(self) -> int | None:
         return self.request.deployment.run.engine.runtime(self.request.options.plan.gpus)
@@ -43,7 +45,7 @@ class Kind(NamedTuple):
 
     label: str
     unit: str = "binary"
-    counted: Callable[[Counted], float | None] | None = None
+    counted: Callable[[Counted], float | None] = lambda _: None
 
 
 FIGURES = {

@@ -45,7 +45,8 @@ _PIECES = re.compile(rf"{{({'|'.join(KINDS)})}}|(…)|(\s+)|([^{{…\s]+|{{)")
 def matches(line: str, text: str) -> Iterator[re.Match[str]]:
     """Where a text has the line; one that lacks its longest word is not searched."""
     word, pattern = _compiled(line)
-    return pattern.finditer(text) if word in text else iter(())
+    if word in text:
+        yield from pattern.finditer(text)
 
 
 def expression(line: str) -> str:
@@ -58,21 +59,16 @@ def expression(line: str) -> str:
 
 @cache
 def _compiled(line: str) -> tuple[str, re.Pattern[str]]:
-    return _word(line), re.compile(expression(line))
+    return _longest_word(line), re.compile(expression(line))
 
 
-def _word(line: str) -> str:
-    """The longest."""
+def _longest_word(line: str) -> str:
     return max((text for *_, text in _PIECES.findall(line)), key=len, default="")
 
 
-def _as_lines(value: Any) -> Any:
-    """A list is short for its lines."""
-    return {"lines": value} if isinstance(value, list) else value
-
-
-def _as_value(value: Any) -> Any:
-    return {"line": value} if isinstance(value, str) else value
+def _short(kind: type, field: str) -> BeforeValidator:
+    """A value of this kind is short for an object that has only this field."""
+    return BeforeValidator(lambda value: {field: value} if isinstance(value, kind) else value)
 
 
 def _known(value: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +79,7 @@ def _known(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_word(line: str) -> str:
-    if len(_word(line)) < SHORTEST:
+    if len(_longest_word(line)) < SHORTEST:
         raise ValueError(f"expected a line with a word of {SHORTEST} or more characters to search for, found {line}")
     return line
 
@@ -101,6 +97,7 @@ def _with_figures(says: str) -> str:
 
 
 Line = Annotated[str, AfterValidator(_with_word)]
+AS_LINES = _short(list, "lines")
 
 
 class Value(Node):
@@ -120,7 +117,7 @@ class Figure(Node):
 class Choice(Node):
     """An option of the run: the first line that is there; `over` is the option that it is divided by."""
 
-    lines: list[Annotated[Value, BeforeValidator(_as_value)]]
+    lines: list[Annotated[Value, _short(str, "line")]]
     over: str = ""
 
 
@@ -143,10 +140,8 @@ class Program(Node):
     first: bool = False
     reaches: int = 0  # characters; 0: all that follows
     buffers: bool = False
-    figures: Annotated[dict[str, Annotated[Figure, BeforeValidator(_as_lines)]], AfterValidator(_known)] = Field(
-        default_factory=dict
-    )
-    options: dict[str, Annotated[Choice, BeforeValidator(_as_lines)]] = Field(default_factory=dict)
+    figures: Annotated[dict[str, Annotated[Figure, AS_LINES]], AfterValidator(_known)] = Field(default_factory=dict)
+    options: dict[str, Annotated[Choice, AS_LINES]] = Field(default_factory=dict)
     not_counted: list[Line] = Field(default_factory=list)  # settings that archcalc does not count
     failures: list[Failure] = Field(default_factory=list)
     phases: dict[str, list[str]] = Field(default_factory=dict)  # of a step, by what a traceback has of each

@@ -30,10 +30,6 @@ class Figured(NamedTuple):
     value: float
     half: float = 0.0
 
-    @property
-    def bytes(self) -> int:
-        return round(self.value)
-
 
 @dataclass
 class Log:
@@ -50,7 +46,7 @@ class Log:
 
     def get(self, name: str) -> int:
         """In bytes; 0 where the log does not say it."""
-        return self.figures[name].bytes if name in self.figures else 0
+        return round(self.figures.get(name, Figured(0)).value)
 
     @property
     def is_failure(self) -> bool:
@@ -59,9 +55,10 @@ class Log:
     @property
     def others(self) -> int:
         """Bytes of a card that other processes hold; less than a hundredth of it is rounding, or the driver's."""
+        if not {"capacity", "free", "process"} <= self.figures.keys():
+            return 0
         held = self.get("capacity") - self.get("free") - self.get("process")
-        is_known = {"capacity", "free", "process"} <= self.figures.keys()
-        return held if is_known and held > self.get("capacity") / 100 else 0
+        return held if held > self.get("capacity") / 100 else 0
 
 
 def read(text: str) -> Log:
@@ -98,7 +95,7 @@ def _add(log: Log, program: Program, text: str) -> None:
     others = (match[0] for line in program.not_counted for match in matches(line, message))
     log.not_counted += dict.fromkeys(others)
     if program.engine:
-        options["engine"] = f"{program.engine}@{version}" if version else program.engine
+        options["engine"] = "@".join(filter(None, (program.engine, str(version))))
     for name, one in program.options.items():
         whole, parts = str(options.get(name)), str(options.get(one.over))
         if whole.isdecimal() and parts.isdecimal() and int(parts):
@@ -145,13 +142,12 @@ def _sum(figures: Iterable[Figured]) -> Figured:
 def _value(lines: Iterable[Value], text: str, before: str) -> str | bool:
     """The value of the first line that is there; else of the last before it, and nothing where there is none."""
     for one in lines:
-        found = [*islice(matches(one.line, text), 1)] or [*matches(one.line, before)][-1:]
-        for match in found:
+        for match in [*islice(matches(one.line, text), 1)] or [*matches(one.line, before)][-1:]:
             groups = match.groups()
             if len(groups) == ALL and len({*groups}) == 1:  # 33/33: as it is without the option
                 return ""
             written = one.value or "".join(groups[:1] or ["True"]).strip().replace(",", "")
-            return True if written == "True" else written
+            return written == "True" or written
     return ""
 
 

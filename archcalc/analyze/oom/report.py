@@ -23,6 +23,7 @@ from archcalc.spec.units import binary_bytes
 
 FAR = 0.15  # of what is allocated before a tensor, and the log says otherwise
 DIFFERS = ("--weights, --batch, --seq, --attention", "--recompute, --precision, --batch, --optimizer")  # in training
+BESIDE_TRIED = {"allocated": "with {} allocated", "capacity": "on a card of {}"}
 SHOWN = 8  # tensors that people read; programs get all
 PHASES = {
     "forward": "the forward pass",
@@ -46,8 +47,8 @@ class OomReport(Report):
     log: Log
     rows: tuple[Row, ...]
     likely: tuple[Candidate, ...]  # tensors that are as large, the likeliest first
-    read: tuple[str, ...]  # options that the log told
-    unread: tuple[str, ...] = ()  # those that archcalc does not take, with the reason
+    read: Sequence[str]  # options that the log told
+    unread: Sequence[str] = ()  # those that archcalc does not take, with the reason
     device: OnDevice | None = None
     tokens: Sequence[str] = ()  # of logits that would be as large, where no tensor is
     remedies: tuple[Remedy, ...] = ()
@@ -61,7 +62,9 @@ class OomReport(Report):
     @property
     def segment(self) -> str:
         """Of an allocation that is the same for all small tensors, how large these are."""
-        return SEGMENTS.get(self.log.get("tried"), "") if not self.log.buffers else ""
+        if self.log.buffers:
+            return ""
+        return SEGMENTS.get(self.log.get("tried"), "")
 
     def answer(self) -> str:
         """What happened, which tensor is as large, and what helps."""
@@ -74,9 +77,9 @@ class OomReport(Report):
             helps = f"; {self.remedies[0].change.option} makes it fit"
         if "tried" not in log.figures:
             return f"{log.failure}{helps}"
-        by_then = f" with {binary_bytes(log.get('allocated'))} allocated" if log.get("allocated") else ""
-        card = f" on a card of {binary_bytes(log.get('capacity'))}" if log.get("capacity") else ""
-        return f"{log.name} tried to allocate {binary_bytes(log.get('tried'))}{by_then}{card}: {self._largest()}{helps}"
+        tried = [f"{log.name} tried to allocate {binary_bytes(log.get('tried'))}"]
+        tried += [words.format(binary_bytes(log.get(name))) for name, words in BESIDE_TRIED.items() if log.get(name)]
+        return f"{' '.join(tried)}: {self._largest()}{helps}"
 
     def _largest(self) -> str:
         if self.segment:
@@ -84,11 +87,14 @@ class OomReport(Report):
         if not self.likely:
             return "no tensor of this run is that large"
         first, *others = self.likely
-        sizes = ", ".join(filter(None, (first.sizes, first.dtype)))
-        when = f" in {PHASES.get(first.phase, first.phase)}" if not self.log.buffers else ""
-        also = f", or one of {len(others)} more" if others else ""
-        place = f" of {first.path}" if first.path else ""
-        return f"as large as {first.what}{place}{f' ({sizes})' if sizes else ''}{when}{also}"
+        found = f"as large as {' of '.join(filter(None, (first.what, first.path)))}"
+        if sizes := ", ".join(filter(None, (first.sizes, first.dtype))):
+            found += f" ({sizes})"
+        if not self.log.buffers:
+            found += f" in {PHASES.get(first.phase, first.phase)}"
+        if others:
+            found += f", or one of {len(others)} more"
+        return found
 
     def beneath(self) -> Sequence[str]:
         return list(self._lines())
@@ -101,11 +107,12 @@ class OomReport(Report):
             yield "another batch, length or option than this run's may explain it: --batch, --seq, --mode, --attention"
         if self.tokens and not self.segment:
             yield f"logits of {' or '.join(self.tokens)} are as large (batch × seq)"
-        allocated = 0 if self.segment or self.measured else log.get("allocated")
-        by_then = self.likely[0].before(allocated) if self.likely else 0
-        if allocated and by_then and abs(by_then - allocated) > FAR * allocated:
-            counted = f"before it {binary_bytes(by_then)} are counted, unlike the log"
-            yield f"{counted}: the run may differ ({DIFFERS[self.memory.mode == 'train']})"
+        allocated = log.get("allocated")
+        if self.likely and allocated and not (self.segment or self.measured):
+            by_then = self.likely[0].before(allocated)
+            if by_then and abs(by_then - allocated) > FAR * allocated:
+                counted = f"before it {binary_bytes(by_then)} are counted, unlike the log"
+                yield f"{counted}: the run may differ ({DIFFERS[self.memory.mode == 'train']})"
         if self.read:
             yield f"read from the log: {' '.join(self.read)}"
         yield from (f"not read: {one}" for one in self.unread)
@@ -115,9 +122,10 @@ class OomReport(Report):
         if log.get("unused") >= log.get("tried") > 0:
             pieces = f"{binary_bytes(log.get('unused'))} are reserved and not in use, in pieces that are too small"
             yield f"{pieces}: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
-        yield from self.measured.lines() if self.measured else ()
+        if self.measured:
+            yield from self.measured.lines()
         for why in dict.fromkeys(row.why for row in self.rows if row.why):
-            off = (f"{row.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
+            off = (f"{row.kind.label} {words(row.difference, 'off')}" for row in self.rows if row.why == why)
             yield f"{', '.join(off)}: {why}"
         if self.missing:
             yield f"the KV cache has {binary_bytes(self.missing)} less than counted, as in what follows"
@@ -132,21 +140,18 @@ class OomReport(Report):
         if self.device is None:
             yield "name the card (--gpu), and what makes it fit is listed"
         elif self.device.is_enough:
-            yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(self._room)}"
+            room = self.device.capacity_bytes
+            yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(room)}"
         elif self.remedies or not self.share:
             yield from remedy_words.ways(self.device, self.remedies)
-
-    @property
-    def _room(self) -> int:
-        return self.device.capacity_bytes if self.device else 0
 
     def columns(self) -> tuple[Column[Row], ...]:
         return (
             *keys("figure", "log", "counted", "difference", "why"),
-            Column("unit", get=lambda row: "bytes" if row.unit == "binary" else row.unit),
-            Column("", "figure", "name", "label"),
-            Column("", "in the log", "count", lambda row: Quantity(row.log, row.unit)),
-            Column("", "counted", "count", lambda row: Quantity(row.counted, row.unit)),
+            Column("unit", get=lambda row: row.kind.unit.replace("binary", "bytes")),
+            Column("", "figure", "name", "kind.label"),
+            Column("", "in the log", "count", lambda row: Quantity(row.log, row.kind.unit)),
+            Column("", "counted", "count", lambda row: Quantity(row.counted, row.kind.unit)),
             Column("", "difference", "off", "difference"),
         )
 
@@ -163,7 +168,7 @@ class OomReport(Report):
         """By phase, that of the likeliest first."""
         by_then, whole, lines = self.log.get("allocated"), not self.log.buffers, list[Line]()
         columns: tuple[Column[Candidate], ...] = (
-            Column("", "as large", "name", lambda one: f"{one.what}, {one.path}" if one.path else one.what),
+            Column("", "as large", "name", lambda one: ", ".join(filter(None, (one.what, one.path)))),
             Column("", "", "text", "dtype", shown=whole),
             Column("", "shape", "shape", "shape", shown=whole),
             Column("", "size", "binary", "bytes"),
@@ -177,7 +182,6 @@ class OomReport(Report):
         return Table(shown, tuple(lines))
 
     def facts(self) -> dict[str, Any]:
-        asked = self.memory.facts()
         return {
             "model": self.model,
             "run": run_record(self.title(), self.memory.choices),
@@ -188,10 +192,13 @@ class OomReport(Report):
             **given(failure=self.log.failure or None, phase=self.log.phase or None),
             "read": list(self.read),
             "unread": list(self.unread),
-            "required_bytes": asked["required_bytes"],
-            **given(capacity_bytes=self._room or None, measured=self.measured.record() if self.measured else None),
+            "required_bytes": self.memory.required_bytes,
+            **given(capacity_bytes=self.device and self.device.capacity_bytes),
+            **given(measured=self.measured and self.measured.record()),
         }
 
     def details(self) -> dict[str, Any]:
-        helps = records_of(remedy_words.columns([self.device], self.remedies), self.remedies) if self.device else []
-        return {"candidates": [one.record() for one in self.likely], "remedies": helps}
+        found = {"candidates": [one.record() for one in self.likely], "remedies": list[dict[str, Any]]()}
+        if self.device:
+            found["remedies"] = records_of(remedy_words.columns([self.device], self.remedies), self.remedies)
+        return found

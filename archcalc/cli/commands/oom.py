@@ -19,6 +19,7 @@ from archcalc.spec.paths import plain
 END = 2**20  # bytes of the beginning and of the end of a log that are read: its settings, and what happened last
 MOST = 2**30  # bytes of a log
 HOW = "pipe one in, `archcalc oom llama-3-8b < log.txt`, or name the file: --log log.txt"
+NAME_IT = "name it: `archcalc oom MODEL < log.txt`; `archcalc presets` lists all"
 
 Model = Annotated[
     str | None,
@@ -72,11 +73,12 @@ def _named(name: str) -> str:
     from archcalc.loading import preset_called
     from archcalc.spec.paths import presets
 
-    preset = preset_called(name, presets()) if name else None
-    if preset:
-        return preset[0]
-    fact = f"no preset is called {name}, as the log names the model" if name else "the log does not name the model"
-    raise InputError(fact, "name it: `archcalc oom MODEL < log.txt`; `archcalc presets` lists all", field="MODEL")
+    if not name:
+        raise InputError("the log does not name the model", NAME_IT, field="MODEL")
+    preset = preset_called(name, presets())
+    if not preset:
+        raise InputError(f"no preset is called {name}, as the log names the model", NAME_IT, field="MODEL")
+    return preset[0]
 
 
 def log_text(name: str) -> str:

@@ -48,8 +48,10 @@ class Running:
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
+        if not self.device.name:
+            return None
         ways = self.rules.layouts.get(stored.layout, {})
-        return ways.get(self.device.generation, ways.get("other")) if self.device.name else None
+        return ways.get(self.device.generation, ways.get("other"))
 
     def runtime(self, gpus: int) -> int | None:
         """Bytes outside of tensors; None where the engine's file does not say."""
@@ -67,7 +69,7 @@ class Running:
     @property
     def _maker(self) -> str:
         """NVIDIA, if no device is named."""
-        return self.device.maker or "NVIDIA"
+        return self.device.maker or NVIDIA
 
     def graphs(self, layers: int) -> int:
         """Bytes of CUDA graphs, an estimate."""
@@ -81,7 +83,9 @@ class Running:
 
     def graphs_outside(self, layers: int) -> int:
         """Those that the engine's share has no room for."""
-        return 0 if self._maker in self.rules.graphs_in_share else self.graphs(layers)
+        if self._maker in self.rules.graphs_in_share:
+            return 0
+        return self.graphs(layers)
 
     def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it; weights that run in another way than their format
@@ -94,9 +98,11 @@ class Running:
             if found and found.needs:
                 yield Assumption(Topic.WEIGHTS, f"{kind} weights: {self.rules.title} needs {found.needs}")
         if self.has_steps and "prefill" not in self.chosen:
-            on = "" if self.device.name or len(self.rules.steps) == 1 else ", as on a device of 80 GB"
-            many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
-            text = f"{self.rules.name} computes {many}"
+            text = f"{self.rules.name} computes a whole prompt in a step"
+            if self.tokens:
+                text = f"{self.rules.name} computes {self.tokens:,} tokens in a step"
+                if not self.device.name and len(self.rules.steps) > 1:
+                    text += ", as on a device of 80 GB"
             yield Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
         if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
             digits = 1 if self.rules.headroom else 0
@@ -108,7 +114,8 @@ class Running:
         if self.has_graphs and self.rules.graphs:
             text = f"CUDA graphs: {binary_bytes(self.graphs(0))} and {binary_bytes(self.graphs(1) - self.graphs(0))} a "
             text += "layer, an estimate from start-up logs"
-            text += "" if self._maker in self.rules.graphs_in_share else "; outside of the engine's share"
+            if self._maker not in self.rules.graphs_in_share:
+                text += "; outside of the engine's share"
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
 
@@ -131,10 +138,12 @@ def running(
     device = asked.device if asked.device and chooses_by_device else UNKNOWN
     step = next((one for one in rules.steps if _has_step(device, asked.tp or 1, one)), None)
     tokens, requests = (asked.prefill or step.tokens, asked.max_num_seqs or step.requests) if step else (None, 1)
-    share = asked.gpu_memory_utilization or rules.share
+    share, whole_up_to = asked.gpu_memory_utilization or rules.share, 0
     if rules.headroom and step and not asked.gpu_memory_utilization:
         graphs = min(step.graphs, requests) if rules.graphs_up_to_requests else step.graphs
         share = _chosen_share(rules, device, asked, tokens or 0, graphs, config())
+    if step and not asked.prefill:
+        whole_up_to = step.whole_up_to or 0
     return Running(
         rules,
         device,
@@ -146,16 +155,17 @@ def running(
         rules.pool != "none",
         frozenset(asked.given),
         weights,
-        step.whole_up_to or 0 if step and not asked.prefill else 0,
+        whole_up_to,
         _copies(rules, asked),
     )
 
 
 def _copies(rules: EngineRules, asked: Options) -> int:
     """Where several devices have all layers between them, one begins with a batch while the next is still busy."""
-    group = asked.device.group if asked.device else None
-    is_pipelined = group is not None and group.count > 1 and not Offload.of(asked)
-    return rules.input_copies if is_pipelined else 1
+    group = (asked.device or UNKNOWN).group
+    if group and group.count > 1 and not Offload.of(asked):
+        return rules.input_copies
+    return 1
 
 
 def _has_step(device: DeviceFacts, tp: int, step: Step) -> bool:
@@ -220,6 +230,6 @@ def _check_files(rules: EngineRules, named: str | None, weights: tuple[str, ...]
         fact = f"{rules.name} reads GGUF files, which hold no {named}"
         raise InputError(fact, "choose a type that they have, such as q8_0, q6_k or q4_k_m", field="--weights")
     if rules.weight_files == "safetensors" and GGUF in weights:
-        which = f", and {named} is a type of theirs" if named else ", and these weights are in one"
+        which = f"{named} is a type of theirs" if named else "these weights are in one"
         hint = "choose another format, such as int8 or int4"
-        raise InputError(f"{rules.name} reads no GGUF files{which}", hint, field="--weights")
+        raise InputError(f"{rules.name} reads no GGUF files, and {which}", hint, field="--weights")

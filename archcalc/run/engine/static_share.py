@@ -88,8 +88,10 @@ def headroom(rule: Headroom, start: Start) -> int:
     """Bytes that stay free."""
     found = rule.base + rule.each_token * max(start.tokens, rule.tokens_from) + rule.each_graph * start.graphs
     found += rule.each_gpu * start.gpus
-    if start.prefill_graphs:
-        found += rule.latent_graphs if start.is_latent else rule.prefill_graph * prefill_sizes(start.tokens)
+    if start.prefill_graphs and start.is_latent:
+        found += rule.latent_graphs
+    elif start.prefill_graphs:
+        found += rule.prefill_graph * prefill_sizes(start.tokens)
     return max(found, rule.least) + rule.draft * start.drafts + rule.besides.get(start.maker, 0)
 
 

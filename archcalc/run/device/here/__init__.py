@@ -45,10 +45,14 @@ def _found(_path: str) -> Here:
         found = cards()
         if found:
             alike = [(card, len(list(group))) for card, group in groupby(found)]
-            names = "+".join(f"{count}x{_named(card)}" if count > 1 else _named(card) for card, count in alike)
-            words = " + ".join(f"{count} × {card.name}" if count > 1 else card.name for card, count in alike)
+            names = "+".join(_several(count, "x", _named(card)) for card, count in alike)
+            words = " + ".join(_several(count, " × ", card.name) for card, count in alike)
             return Here(names, f"--gpu here: {words}, by {source}")
     return Here("cpu", f"--gpu here: {cpu.words()}; no GPU was found by {', '.join(SOURCES)}")
+
+
+def _several(count: int, times: str, name: str) -> str:
+    return f"{count}{times}{name}" if count > 1 else name
 
 
 def _named(card: Card) -> str:

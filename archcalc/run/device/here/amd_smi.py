@@ -14,7 +14,9 @@ def cards() -> list[Card]:
     found = parsed(TOOL, "static", "--asic", "--vram", "--json")
     if found is None:
         return []
-    listed: Any = found.get("gpu_data") if isinstance(found, dict) else found
+    listed: Any = found
+    if isinstance(found, dict):
+        listed = found.get("gpu_data")
     try:
         sizes = [(str(card["asic"]["market_name"]), card["vram"]["size"]) for card in listed]
         return [Card(name, int(size["value"]) * BYTES[size["unit"]]) for name, size in sizes]

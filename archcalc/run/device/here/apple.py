@@ -18,5 +18,6 @@ def cards() -> list[Card]:
         size = parse_rated(facts["physical_memory"])
     except (LookupError, TypeError, ValueError, AttributeError):
         raise unreadable(TOOL, str(found)) from None
-    memory = size.bytes if size else 0
-    return [Card(facts["chip_type"], memory)] if "chip_type" in facts else []
+    if "chip_type" not in facts:
+        return []
+    return [Card(facts["chip_type"], size.bytes if size else 0)]

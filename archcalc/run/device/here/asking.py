@@ -34,7 +34,7 @@ def asked(tool: str, *arguments: str) -> str | None:
         raise failed(tool, f"cannot be run: {reason.strerror or reason}") from None
     if done.returncode:
         lines = f"{done.stdout}\n{done.stderr}".strip().splitlines()
-        raise failed(tool, f"failed: {lines[0].strip() if lines else f'exit code {done.returncode}'}")
+        raise failed(tool, f"failed: {next(iter(lines), f'exit code {done.returncode}').strip()}")
     return done.stdout
 
 

@@ -13,6 +13,6 @@ LISTED = Path("/proc/cpuinfo")
 def words() -> str:
     """`AMD EPYC 7713 (a CPU with 62.80 GiB of RAM)`."""
     found = host_device("cpu")
-    named = re.search(r"^model name\s*:\s*(.+)$", LISTED.read_text(errors="replace"), re.M) if LISTED.exists() else None
     ram = found[1].name if found else "a CPU"
+    named = LISTED.exists() and re.search(r"^model name\s*:\s*(.+)$", LISTED.read_text(errors="replace"), re.M)
     return f"{named[1].strip()} ({ram})" if named else ram

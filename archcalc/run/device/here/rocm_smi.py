@@ -11,9 +11,9 @@ MEMORY = "vram total memory (b)"
 
 def cards() -> list[Card]:
     found = parsed(TOOL, "--showproductname", "--showmeminfo", "vram", "--json")
-    if found is None:
+    if not isinstance(found, dict):
         return []
-    listed = [facts for name, facts in found.items() if name.startswith("card")] if isinstance(found, dict) else []
+    listed = [facts for name, facts in found.items() if name.startswith("card")]
     try:
         return [_card({key.lower(): str(value) for key, value in facts.items()}) for facts in listed]
     except (AttributeError, LookupError, ValueError):
