@@ -54,6 +54,7 @@ def trained(case: Case, typed: Typed) -> Options:
         "compile": "code" if _is_on(flags.get("compile")) else None,
         "offload": ",".join(_offloaded(case)),
         "code": None if code_of(case) == USUAL_CODE else code_of(case),
+        "allocator": option("allocator", flags.get("code")),
         "habit": tuple(every("habits", case["flags"].get("note"))) if name_of(case) in PREPARES else (),
         **_spread(case).options,
     }

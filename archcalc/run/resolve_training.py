@@ -109,7 +109,7 @@ def _estimates(asked: Options, made: Run) -> Iterator[str]:
         yield "chunked cross-entropy: each chunk's logits are freed before the next"
     offloaded = asked.offload or ()
     if "optimizer" in offloaded:
-        yield "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block"
+        yield "offloaded optimizer: host RAM as DeepSpeed's pinned buffers fill it; gradients leave block by block"
     elif "params" in offloaded:
         yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"
     if "activations" in offloaded:

@@ -190,6 +190,14 @@ def test_what_no_option_says_is_not_asked(flags: dict[str, Any], told: str) -> N
     assert found.typed.command is None and told in str(found.typed.refused)
 
 
+@pytest.mark.parametrize(
+    "words", ["DeepSpeed, transformers 4.51.3, expandable_segments", "transformers, expandable segments"]
+)
+def test_an_allocator_is_typed_where_the_case_names_it(words: str) -> None:
+    assert " --allocator expandable" in typed(**trained(flags={"code": words}))
+    assert "--allocator" not in typed(**trained(flags={"code": words.rpartition(",")[0]}))
+
+
 def test_a_month_stands_for_the_release_of_the_time() -> None:
     case = {"kind": "sglang_startup", "model": "Llama-3.1-8B", "gpu": "80 GB GPU", "measured": {"kv_gib": 54.26}}
     assert "--engine sglang@0.4.1" in typed(**case, flags={"engine": "SGLang", "version": "Jan 2025"})

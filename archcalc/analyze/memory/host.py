@@ -20,6 +20,7 @@ PARTS = {
     "kv_cache": "KV cache",
     "state": "recurrent state",
     "pinned": "rounding of pinned memory",
+    "freed": "pinned memory that is free",
     "buffers": "compute buffer of the host",
 }
 

@@ -1,11 +1,6 @@
 """Parameters in two places: what of them is left on the GPU, and what one GPU's process keeps in host RAM.
 
-Training with the optimizer in host RAM is DeepSpeed's ZeRO-Offload: the CPU updates fp32 master weights with fp32
-gradients, both of which it keeps with the states, and casts the new weights into a buffer of the weights' dtype from
-which they are copied to the GPU. With parameters there as well it is ZeRO-Infinity.
-Source: DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py (single_partition_of_fp32_groups and its grad,
-param_buffer_of_bit16_for_cpu_offload_groups), stage3.py (fp32_partitioned_groups_flat and its grad,
-grad_partitions_flat_buffer). Issue 7693 measured 10 bytes a parameter before the first step, and 8 more after it.
+Training with the optimizer in host RAM is DeepSpeed's (`archcalc.analyze.memory.deepspeed_host`).
 Parameters alone are FSDP2's CPUOffloadPolicy: shards, their gradients and the optimizer's states, the first two pinned.
 Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param.py and _fsdp_collectives.py.
 """
@@ -16,12 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from archcalc.analyze.memory.deepspeed_host import deepspeed_host, pinned_rounding, trained_bytes
 from archcalc.analyze.memory.residence import Residence
-from archcalc.analyze.memory.states import FLAT, Held, Keeping, ParameterMemory, flat
+from archcalc.analyze.memory.states import Held, Keeping, ParameterMemory
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
-from archcalc.core.precision import BYTES
-from archcalc.run.offload import Offload
 
 UPDATED = ("master", "gradients", "optimizer")  # what an optimizer's step reads and writes besides the weights
 
@@ -41,7 +35,11 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
         return _answering(parameters, keeping, residence)
     offload = residence.offload
     tables = [one for one in parameters.held if offload.embedding and one.param.weight_role.is_table]
-    in_host = _in_host(parameters, keeping, offload, accumulate) if offload.updates else {}
+    in_host: dict[str, int] = {}
+    if offload.optimizer:
+        in_host = deepspeed_host(parameters, keeping, offload, accumulate)
+    elif offload.params:
+        in_host = _fsdp_host(parameters)
     gone = UPDATED if offload.updates else ()
     left = _without(parameters, ("weights", *gone) if offload.params else gone, parameters.held)
     if tables:
@@ -53,7 +51,7 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
             raise InputError(fact, "leave embedding out", field="--offload")
         in_host["weights"] = sum(one.weights for one in tables)
         left = _without(left, ("weights",), tables)
-    return Apart(left, in_host, _trained_bytes(parameters, keeping, is_master=False))
+    return Apart(left, in_host, trained_bytes(parameters, keeping, is_master=False))
 
 
 def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[Held]) -> ParameterMemory:
@@ -65,32 +63,12 @@ def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[H
     return replace(parameters, held=held, states=states)
 
 
-def _in_host(parameters: ParameterMemory, keeping: Keeping, offload: Offload, accumulate: int) -> dict[str, int]:
-    states = parameters.states
-    weights = {"weights": states["weights"]} if offload.params else {}
-    if not offload.optimizer:
-        kept, pinned = {kind: states[kind] for kind in UPDATED}, 0
-        for one in parameters.held:
-            for size in (one.weights // one.copies, one.gradients // one.copies):
-                # PyTorch's allocator of pinned memory rounds every block up to a power of two
-                # Source: PyTorch, aten/src/ATen/core/CachingHostAllocator.h
-                pinned += one.copies * ((1 << (size - 1).bit_length()) - size) if size else 0
-        return {**weights, **kept, "pinned": pinned}
-    wide, narrow = (_trained_bytes(parameters, keeping, is_master=is_master) for is_master in (True, False))
-    sums = narrow if accumulate > 1 and keeping.plan.zero < 3 else 0  # of micro-batches: accumulated_grads_in_cpu
-    kept = {"master": wide, "gradients": wide, "optimizer": states["optimizer"], "staging": narrow + sums}
-    return {**weights, **kept}
-
-
-def _trained_bytes(parameters: ParameterMemory, keeping: Keeping, *, is_master: bool) -> int:
-    """All that this GPU updates, in the dtype of master weights or of weights."""
-    plan, recipe, total = keeping.plan, keeping.recipe, 0
-    assert recipe
-    width = BYTES[(recipe.master if is_master else "") or recipe.weights]
+def _fsdp_host(parameters: ParameterMemory) -> dict[str, int]:
+    pinned = 0
     for one in parameters.held:
-        if keeping.trained(one.param):
-            total += one.copies * width * (plan.sharded(one.param) if plan.zero == 3 else one.elements)
-    return flat(total, parameters.held, keeping, plan.shards) if plan.zero in FLAT else total
+        for size in (one.weights // one.copies, one.gradients // one.copies):
+            pinned += one.copies * pinned_rounding(size)
+    return {**{kind: parameters.states[kind] for kind in ("weights", *UPDATED)}, "pinned": pinned}
 
 
 def _answering(parameters: ParameterMemory, keeping: Keeping, residence: Residence) -> Apart:

@@ -126,7 +126,7 @@ def _of_parameters(run: Run, keeping: Keeping) -> Iterator[Pass]:
     if plan.zero >= 2:
         yield partial(reduce_gradients, plan=plan, recipe=recipe)
     if run.offload.updates:
-        yield offload_gradients
+        yield partial(offload_gradients, is_flat=plan.zero < 3)
         return
     if run.accumulate > 1 or is_resident:
         yield accumulate

@@ -42,9 +42,13 @@ def add_in_place(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def offload_gradients(schedule: Schedule) -> Schedule:
-    """Gradients are copied to host RAM, be it to be added to what is there; shards of weights come from there."""
+def offload_gradients(schedule: Schedule, *, is_flat: bool) -> Schedule:
+    """Gradients are copied to host RAM, be it to be added to what is there; shards of weights come from there. For
+    gradients that are not those of shards DeepSpeed has a buffer as large as the largest of them.
+    Source: DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py (temp_grad_buffer_for_gpu_offload)."""
     schedule.to_host = True
+    if is_flat:
+        schedule.at_start["buffers"] = max((size.made for size in schedule.gradients.values()), default=0)
     return schedule
 
 

@@ -78,9 +78,18 @@ def test_gradients_stay_until_the_update() -> None:
 
 def test_gradients_that_are_added_to_others_pass() -> None:
     """Of earlier micro-batches on the GPU, or in host RAM."""
-    for change in (accumulate, offload_gradients):
+    for change in (accumulate, partial(offload_gradients, is_flat=False)):
         found = levels(step(TRAIN, change))
         assert max(one.parts["gradients"] for one in found.instants) == 0
+
+
+def test_flat_gradients_leave_by_a_buffer_for_the_largest() -> None:
+    """DeepSpeed's below stage 3: of the head, which has more than a matrix of a block."""
+    assert HEAD > MATRIX
+    buffers = [
+        step(TRAIN, partial(offload_gradients, is_flat=is_flat)).at_start.get("buffers", 0) for is_flat in (True, False)
+    ]
+    assert buffers == [FP32 * HEAD, 0]
 
 
 def test_a_product_that_adds_in_place_makes_no_gradient_of_its_weight() -> None:
