@@ -48,7 +48,9 @@ LINES = (
     "explain 6ND",
     "params gpt2 --expect 117M",
     "verify lenet-5",
+    "oom gpt2 --mode train --gpu 24GB --log error.txt",
 )
+MESSAGE = "CUDA out of memory. Tried to allocate 196.00 MiB. GPU 0 has a total capacity of 23.69 GiB"
 MADE_OTHERWISE = {"DiagramReport", "AllReport", "RunReport"}  # which no command prints as JSON in a moment, or at all
 COPIES: list[Callable[[Any], Any]] = [lambda made: pickle.loads(pickle.dumps(made)), copy.deepcopy, copy.copy]
 
@@ -70,6 +72,7 @@ def kinds() -> set[str]:
 def made(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Report]:
     """What a command makes, before it is printed."""
     write(run("worksheet", "lenet-5", "--answers").out, "answers.yaml")
+    write(MESSAGE, "error.txt")
     seen: list[Report] = []
 
     def kept(report: Report, width: int) -> str:

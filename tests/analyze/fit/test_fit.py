@@ -62,8 +62,8 @@ def total(name: str, options: dict[str, Any], **sizes: int | None) -> int:
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_largest_batch_fits_and_one_more_does_not(case: int) -> None:
     """By what `memory` says of both, with the error band to spare."""
-    (name, _, options), report = CASES[case], answer(case)
-    row = only(report)
+    (name, gpu, asked), report = CASES[case], answer(case)
+    options, row = {**asked, "gpu": gpu}, only(report)
     assert row.max_batch
     assert needed(name, options, report, batch=row.max_batch) <= row.room.safe
     assert needed(name, options, report, batch=row.max_batch + 1) > row.room.safe
@@ -73,8 +73,8 @@ def test_the_largest_batch_fits_and_one_more_does_not(case: int) -> None:
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_longest_context_fits_and_one_more_does_not(case: int) -> None:
     """Unless the model's positions end first, which is then said."""
-    (name, _, options), report = CASES[case], answer(case)
-    row = only(report)
+    (name, gpu, asked), report = CASES[case], answer(case)
+    options, row = {**asked, "gpu": gpu}, only(report)
     assert row.max_seq and row.limited_by in ("memory", "positions")
     assert needed(name, options, report, seq=row.max_seq) <= row.room.safe
     if row.limited_by == "memory":
@@ -88,7 +88,7 @@ def test_the_longest_context_fits_and_one_more_does_not(case: int) -> None:
 def test_what_is_needed_is_what_memory_says(case: int) -> None:
     """And the verdict follows from that and from what the device has."""
     (name, gpu, options), row = CASES[case], only(answer(case))
-    assert row.required_bytes == archcalc.load(name).memory(**options).required_bytes
+    assert row.required_bytes == archcalc.load(name).memory(**options, gpu=gpu).required_bytes
     assert row.capacity_bytes == device(gpu)[1].capacity
     assert row.verdict is row.room.verdict(row.required_bytes)
     assert (row.verdict is Verdict.FITS) is (row.required_bytes <= row.room.safe)
