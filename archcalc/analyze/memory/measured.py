@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory.measured_run import DRIVER, Compared, Other
 from archcalc.analyze.memory.other_choices import NEAR, others_near
 from archcalc.analyze.memory.peak import Peak
+from archcalc.core.errors import InputError
 from archcalc.spec.data_files import shipped
 from archcalc.spec.units import binary_bytes
 
@@ -36,6 +37,9 @@ def against(deployment: Deployment, sizes: Sizes, report: MemoryReport, measured
     others: list[Other] = []
     if not likely and abs(size - counted) > NEAR * size:
         others = others_near(deployment, sizes, size, lambda found: _figure(found, by))
+    if not others and size < deployment.least_bytes:
+        fact = f"{binary_bytes(size)} are less than the weights of this run, {binary_bytes(deployment.least_bytes)}"
+        raise InputError(fact, "was another model, format or number of GPUs measured?", field="--measured")
     return Compared(by, size, counted, likely, tuple(others))
 
 

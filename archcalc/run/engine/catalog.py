@@ -68,7 +68,14 @@ def _of_version(file: Path, version: str) -> EngineRules:
                     key for key in TABLES if isinstance(before.get(key), dict) and isinstance(rules.get(key, {}), dict)
                 ]
                 rules = {**rules, **before, **{key: {**rules.get(key, {}), **before[key]} for key in tables}}
-        return read_node(EngineRules, rules | {"version": version})
+        newest = str(found.data.get("version", ""))
+        is_newer = bool(VERSION.fullmatch(newest.lstrip(LETTERS))) and _is_newer(version, newest)
+        return read_node(EngineRules, rules | {"version": version, "read_up_to": newest * is_newer})
+
+
+def _is_newer(version: str, newest: str) -> bool:
+    """A patch of the newest is none."""
+    return _ordered(version)[: len(_ordered(newest))] > _ordered(newest)
 
 
 def _changes(data: dict[str, Any]) -> list[dict[str, Any]]:

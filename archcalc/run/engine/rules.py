@@ -223,6 +223,7 @@ class EngineRules(Node):
     name: str
     source: str
     version: str | None = None
+    read_up_to: str = ""  # the newest version whose source was read, where a newer one is asked for
     pool: Pool = "none"
     share: Fraction = 1.0
     kv_rule: str = "window"

@@ -90,6 +90,9 @@ class Running:
     def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it; weights that run in another way than their format
         promises, or with something that has to be installed."""
+        if self.rules.read_up_to:
+            text = f"{self.rules.title}: by the rules of {self.rules.read_up_to}, the newest that was read"
+            yield Assumption(Topic.ENGINE, text, option="--engine")
         for kind in self.weights:
             found = self.rules.weights.get(kind, {}).get(self.device.maker)
             if found and is_below(self.device.capabilities, found.native):

@@ -139,3 +139,11 @@ def test_tables_are_about_many_cases_and_take_none(run: Run) -> None:
 def test_other_commands_do_not_take_it() -> None:
     with pytest.raises(InputError, match="no option called measured"):
         archcalc.load("gpt2").flops(measured="2GiB")  # type: ignore[call-arg]
+
+
+def test_less_than_the_weights_is_another_run(run: Run) -> None:
+    answer = run("memory", "llama-3-8b", "--weights", "bf16", "--measured", "1GiB")
+    assert (answer.code, answer.err.splitlines()[0]) == (
+        2,
+        "error: --measured: 1.00 GiB are less than the weights of this run, 14.96 GiB",
+    )

@@ -281,3 +281,10 @@ def test_both_engines_of_a_name_are_one() -> None:
     with pytest.raises(InputError, match="no engine is called"):
         engine("no such thing")
     assert engine("llamacpp") == engine("llama.cpp")
+
+
+@pytest.mark.parametrize(("version", "is_said"), [("99", True), ("0.33.1", False), ("0.12", False)])
+def test_a_version_that_nobody_read_is_said_to_be_so(version: str, is_said: bool) -> None:
+    """A patch of the newest has its rules."""
+    notes = map(str, load("gpt2").memory(engine=f"vllm@{version}").assumptions)
+    assert any("the newest that was read" in note for note in notes) is is_said
