@@ -79,6 +79,15 @@ def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False,
     return Model.from_document(document, name, changes)
 
 
+def is_model(name: str) -> bool:
+    """Whether `load` would find something by that name; what it finds may still be no model."""
+    if not name.strip():
+        return False
+    if name == "-" or _ADDRESS.match(name):
+        return True
+    return certainly(_expanded(name).exists) or preset_called(name, paths.presets()) is not None
+
+
 def from_preset(name: str) -> Model:
     """The preset of that name, exact or as people type it; never a file, never an address."""
     presets = paths.presets()

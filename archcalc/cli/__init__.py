@@ -19,7 +19,7 @@ FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 def main() -> None:
     """Run, and turn a user's mistake, also one that typer finds in the arguments, into one message and exit code 2."""
     from archcalc.cli import commands
-    from archcalc.cli.app import UsageError, app, mistake, no_command
+    from archcalc.cli.app import ABOUT, UsageError, app, mistake, names_a_model
     from archcalc.cli.printing import Enough, complain, prepared
     from archcalc.cli.progress import shown
 
@@ -28,8 +28,8 @@ def main() -> None:
     called, code = arguments[0], FAULTY_INPUT
     with prepared():
         try:
-            if called not in known and not called.startswith("-"):
-                raise no_command(called, list(known))
+            if called not in known and names_a_model(called, known):
+                arguments, called = [ABOUT, *arguments], ABOUT
             with shown():
                 code = app(called)(arguments, standalone_mode=False) or 0
         except UsageError as error:

@@ -4,6 +4,7 @@ help, completion and a misspelt name all are."""
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -11,9 +12,10 @@ import typer
 from archcalc.cli import commands
 from archcalc.cli.declared import ByGroup
 from archcalc.cli.printing import out
-from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
+ABOUT = "about"  # the command that `archcalc MODEL` is short for
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
 
 
@@ -54,8 +56,22 @@ def archcalc(
 # makes of them differ from version to version.
 
 
-def no_command(name: str, known: list[str]) -> InputError:
-    return InputError(f"no command is called {name}", did_you_mean(name, known), more="`archcalc --help` lists all")
+def names_a_model(word: str, known: Sequence[str]) -> bool:
+    """Whether the first word stands for a model instead of a command or an option; what is neither is refused with what
+    it may have meant."""
+    if word.startswith("-") and word != "-":
+        return False
+    from archcalc.loading import is_model
+
+    if is_model(word):
+        return True
+    from archcalc.spec.paths import presets
+    from archcalc.spec.preset_names import likely
+
+    close = closest(word, known) + (likely(word, presets()) or closest(word, presets()))
+    hint = f"did you mean {' or '.join(close[:3])}?" if close else "`archcalc --help` lists commands"
+    more = "`archcalc presets` lists models; a file of your own is a model too"
+    raise InputError(f"no command, model or file is called {word}", hint, more=more)
 
 
 def mistake(error: Any, command: str) -> InputError:

@@ -73,6 +73,9 @@ Set = Annotated[
     ),
 ]
 Format = Annotated[str, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")]
+Notes = Annotated[
+    bool, typer.Option("--notes", help="Print every assumption and note; without it those that matter most.")
+]
 SIZES = dict(declared(Sizes))
 Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["batch"].help)]
 Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["seq"].help)]
@@ -113,13 +116,13 @@ def check_names(names: bool, explain: bool, format: str) -> None:
         raise InputError("--names has no effect without --explain", "add --explain", field="--names")
 
 
-def show(report: Report, format: str, *, failed: bool = False) -> None:
+def show(report: Report, format: str, *, notes: bool = False, failed: bool = False) -> None:
     """Print a report in the chosen format, at the terminal's width. Exits with 1 where a comparison failed, or where
     its figure is not the number that was expected."""
     if format not in formats():
         raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
     width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
-    out(render(report, format, width=width))
+    out(render(report, format, width=width, notes=notes))
     if failed or (report.expected and not report.expected.is_met):
         raise typer.Exit(DIFFERENT)
 

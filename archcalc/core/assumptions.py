@@ -42,7 +42,8 @@ class Topic(StrEnum):
     OFFLOAD = "offload"  # what is kept in host RAM
     COST = "cost"  # what is counted as work
     TABLE = "table"  # how to read rows and columns
-    DEVICE = "device"
+    DEVICE = "device"  # which one was meant
+    CAPACITY = "capacity"  # what of its memory a model can use
     REFERENCE = "reference"  # how PyTorch's side of a comparison is computed
     ESTIMATE = "estimate"
 
@@ -71,6 +72,31 @@ def all_on(topic: Topic, texts: Iterable[str]) -> tuple[Assumption, ...]:
 def without(assumptions: Iterable[Assumption], *topics: Topic) -> tuple[Assumption, ...]:
     """All but those on these topics."""
     return tuple(each for each in assumptions if each.topic not in topics)
+
+
+DECISIVE = (Topic.SCOPE, Topic.EXACTNESS, Topic.ESTIMATE, Topic.DEVICE)  # what an answer is worth: never left out
+WEIGHTY = (  # what moves an answer most, in this order, before what the first line of an answer says already
+    *(Topic.DEFAULT, Topic.COST, Topic.METHOD, Topic.PRECISION, Topic.WEIGHTS, Topic.OFFLOAD, Topic.OVERHEAD),
+    *(Topic.CAPACITY, Topic.PARALLELISM, Topic.REFERENCE, Topic.ARCHITECTURE, Topic.SOURCE),
+)
+FEW = 3  # notes that are read at a glance
+
+
+class Ranked(NamedTuple):
+    """Notes for a glance, and those that are printed on demand."""
+
+    first: list[Assumption]
+    others: list[Assumption]
+
+
+def ranked(notes: Iterable[Assumption]) -> Ranked:
+    """What decides and then what weighs most, a few in all; one more is not worth a line that says so."""
+    order = {topic: place for place, topic in enumerate((*DECISIVE, *WEIGHTY))}
+    every = sorted(notes, key=lambda each: order.get(each.topic, len(order)))
+    few = max(FEW, sum(each.topic in DECISIVE for each in every))
+    if len(every) <= few + 1:
+        few = len(every)
+    return Ranked(every[:few], every[few:])
 
 
 def summed_up(assumptions: Iterable[Assumption]) -> list[Assumption]:

@@ -17,9 +17,11 @@ def formats() -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: (name != "table", name)))
 
 
-def render(report: Report, format: str, *, width: int = 80) -> str:
-    """The report as text; only `table` cares for the width, and only it may hold colour."""
+def render(report: Report, format: str, *, width: int = 80, notes: bool = True) -> str:
+    """The report as text. A table is as wide as the terminal, may hold colour, and leaves `notes` out that matter less
+    where it is not asked for all; every other format has all of them."""
     module = importlib.import_module(f"archcalc.render.as_{format.replace('-', '_')}")
-    text = module.render(report, width=width)
+    chosen = {"notes": notes} if format == "table" else {}
+    text = module.render(report, width=width, **chosen)
     assert isinstance(text, str)
     return text

@@ -27,7 +27,7 @@ def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
     answer, figures = shown.answer, shown.figures
     if figures and not answer:  # then the first figure is the answer
         first, *figures = figures
-        answer = [f"{first.exact} {first.label} {first.about}".strip()]
+        answer = [first.headline]
     yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in (*answer, *shown.expected))
     yield f'<p class="warning">{escape(shown.scope)}</p>' if shown.scope else ""
     yield "</header>"

@@ -18,7 +18,7 @@ def render(report: Report, *, width: int) -> str:
     lines = []
     for each in shown.figures:
         note = f" ({_sentence(each.note)})" if each.note else ""
-        lines.append(f"- **{_plain(each.marked)}**: {f'{each.exact} {each.about}'.strip()}{note}")
+        lines.append(f"- **{_plain(each.marked)}**: {each.quantity}{note}")
     if shown.worked:  # the answer first, with its working
         lines.insert(1, f"  `= {_unquoted(shown.worked)}`")
     blocks = [

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from archcalc.core.assumptions import Assumption, Topic, ranked
 from archcalc.render import cells
+from archcalc.render.chart import text_bar
 from archcalc.render.page import MARKS, Amount, Grid, aligned, page
 from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
 from archcalc.report.base import Report
+from archcalc.report.picture import Picture
 from archcalc.report.table import Line, Matrix
 
 WIDE = 110  # columns from which there is room to spare
@@ -21,7 +25,8 @@ _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on
 _EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
-def render(report: Report, *, width: int) -> str:
+def render(report: Report, *, width: int, notes: bool = False) -> str:
+    """With every note, or with those that matter most and how many others there are."""
     shown = page(report)
     answer = [*shown.headline]
     if shown.brief and len(answer[0]) > width:
@@ -37,16 +42,28 @@ def render(report: Report, *, width: int) -> str:
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     layouts = [_Layout(table, width) for table in shown.tables]
     left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
-    notes = [str(note) for note in shown.notes if note not in left_out.values()]
+    found = [note for note in shown.notes if note not in left_out.values()]
     if left_out:
-        notes.append(f"{', '.join(left_out)} left out: the terminal is too narrow")
+        found.append(Assumption(Topic.TABLE, f"{', '.join(left_out)} left out: the terminal is too narrow"))
+    said = _notes(found, every=notes)
+    figures = [each for each in shown.besides if each.segment is None or not shown.bar]  # which has them in its legend
     blocks = [
         [*head, *(styled(line, DIM) for line in worked)],
-        _figures(shown.besides),
+        _figures(figures),
+        text_bar.in_text(shown.bar, width) if shown.bar else [],
         *(block for layout in layouts for block in layout.blocks()),
-        [styled(line, DIM) for note in notes for line in _hung(note, width, "· ", "  ")],
+        [styled(line, DIM) for note in said for line in _hung(note, width, "· ", "  ")],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _notes(found: Sequence[Assumption], *, every: bool) -> list[str]:
+    """A sentence each, then what the others are about."""
+    if every:
+        return [str(note) for note in found]
+    first, others = ranked(found)
+    about = ", ".join(dict.fromkeys(note.topic.replace("_", " ") for note in others))
+    return [*map(str, first), *([f"{len(others)} more with --notes: {about}"] if others else [])]
 
 
 def _hung(text: str, width: int, first: str, others: str) -> list[str]:
@@ -55,12 +72,19 @@ def _hung(text: str, width: int, first: str, others: str) -> list[str]:
 
 
 def _figures(figures: Sequence[Amount]) -> list[str]:
-    """Labels to the left, exact values right-aligned, what they come to roughly beside them."""
-    wide = max((len(each.marked) for each in figures), default=0)
-    exact = max((len(each.exact) for each in figures), default=0)
-    lines = (f"{each.marked:<{wide}}  {each.exact:>{exact}}  {each.about}".rstrip() for each in figures)
-    notes = (styled(f"  {each.note}", DIM) if each.note else "" for each in figures)
-    return [line + note for line, note in zip(lines, notes, strict=True)]
+    """Labels to the left, what a value comes to right-aligned, then all of its digits and a note."""
+    if not figures:
+        return []
+    labels, values, digits = (
+        max(map(len, texts))
+        for texts in zip(*((each.marked, each.human, each.digits) for each in figures), strict=True)
+    )
+    lines = []
+    for each in figures:
+        rest = f"{each.digits:>{digits}}  {each.note}".rstrip()
+        line = f"{each.marked:<{labels}}  {each.human:>{values}}"
+        lines.append(f"{line}  {styled(rest, DIM)}" if rest else line)
+    return lines
 
 
 class _Layout:
@@ -77,6 +101,9 @@ class _Layout:
         self.bar = BARS[width >= WIDE] if "share" in self.units else 0
         self.kept = list(range(len(self.units)))
         self.used = sum(self.widths) + GAP * (len(self.kept) - 1) + bool(self.bar) + self.bar
+        if self.used > width and self.bar:  # figures before their picture
+            self.used -= self.bar + 1
+            self.bar = 0
         spare = [i for i in self.kept if grid.columns[i].spare]
         while spare and self.used > width:
             last = spare.pop()
@@ -92,13 +119,7 @@ class _Layout:
     def blocks(self) -> Iterator[list[str]]:
         """With its picture above it, which few tables have."""
         if self.grid.picture:
-            from archcalc.render.chart import text_curves, text_skyline
-            from archcalc.report.picture import Curves
-
-            if isinstance(self.grid.picture, Curves):
-                yield text_curves.in_text(self.grid.picture, self.width)
-            else:
-                yield text_skyline.in_text(self.grid.picture, self.width)
+            yield _drawn(self.grid.picture, self.width)
         rows = zip(self.grid.lines, self.rows, strict=True)
         yield [styled(self._joined(self.heads), DIM), *(text for line, row in rows for text in self._line(line, row))]
 
@@ -138,6 +159,13 @@ class _Layout:
             fill = " " * (self.widths[i] - cells.width(text))
             parts.append(text + fill if self.grid.columns[i].left else fill + text)
         return (" " * GAP).join(parts).rstrip()
+
+
+def _drawn(picture: Picture, width: int) -> list[str]:
+    """In characters, by the file for this kind of picture: few tables have one."""
+    kind = type(picture).__name__.lower()
+    drawn: list[str] = importlib.import_module(f"archcalc.render.chart.text_{kind}").in_text(picture, width)
+    return drawn
 
 
 def _noted(note: str | Matrix, width: int, indent: str) -> list[str]:

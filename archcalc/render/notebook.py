@@ -26,7 +26,7 @@ def _blocks(report: Report, shown: Page) -> Iterator[str]:
     )
     if shown.figures:
         rows = [
-            ((each.marked, "left"), (each.exact, "right"), (f"{each.about} {each.note}", "left"))
+            ((each.marked, "left"), (each.human, "right"), (f"{each.digits} {each.note}", "left"))
             for each in shown.figures
         ]
         yield _table_of("".join(_cell("td", text, side) for text, side in row) for row in rows)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
+from archcalc.report.bar import Bar
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
 from archcalc.report.units import GLYPHS, UNITS, words
@@ -38,8 +39,27 @@ class Amount(NamedTuple):
     roughly: str
     note: str
     segment: int | None  # which part of the stacked bars it is
-    about: str  # `· 201.5 M`, or nothing
     marked: str  # its label, with the character that stands for it in the bars
+
+    @property
+    def human(self) -> str:
+        """As people say it."""
+        return self.roughly or self.exact
+
+    @property
+    def digits(self) -> str:
+        """All of them, where `human` has fewer."""
+        return self.exact if self.roughly else ""
+
+    @property
+    def quantity(self) -> str:
+        """`201.5 M · 201,466,160`."""
+        return " · ".join(filter(None, (self.human, self.digits)))
+
+    @property
+    def headline(self) -> str:
+        """`201.5 M parameters · 201,466,160`."""
+        return " · ".join(filter(None, (f"{self.human} {self.label}", self.digits)))
 
 
 class Grid(NamedTuple):
@@ -63,6 +83,7 @@ class Page(NamedTuple):
     worked: str
     figures: Sequence[Amount]
     besides: Sequence[Amount]  # figures that are not the headline
+    bar: Bar | None  # of the figures that are its parts
     tables: Sequence[Grid]
     notes: Sequence[Assumption]
 
@@ -76,20 +97,20 @@ def page(report: Report) -> Page:
         exact = (unit.exact or unit.format)(each.value)
         roughly = unit.roughly(each.value) if unit.roughly and each.value >= unit.rough_from else ""
         marked = label if each.segment is None else f"{GLYPHS[each.segment]} {label}"
-        about = f"· {roughly}" if roughly else ""
-        figures.append(Amount(label, exact, roughly, visible(each.note), each.segment, about, marked))
+        figures.append(Amount(label, exact, roughly, visible(each.note), each.segment, marked))
     answer = [visible(line) for line in (report.answer(), *report.beneath()) if line]
     first = figures[: not answer]
     return Page(
         title=visible(report.title()),
         answer=answer,
-        headline=answer or [" ".join(filter(None, (each.exact, each.about, each.label))) for each in first],
+        headline=answer or [each.headline for each in first],
         brief=visible(report.briefly()),
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(worked),
         figures=figures,
         besides=figures[len(first) :],
+        bar=report.bar(),
         tables=[_grid(each) for each in (report.table(), *report.more()) if each.columns],
         notes=[each._replace(text=visible(each.text)) for each in summed_up(report.assumptions)],
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from archcalc.core.assumptions import Assumption
+from archcalc.report.bar import Bar
 from archcalc.report.table import Column, Table, Working, records_of, table_of
 from archcalc.spec.scope import WHOLE, Scope
 
@@ -64,6 +65,10 @@ class Report:
     def figures(self) -> Sequence[Figure]:
         """The answers, the one that was asked for first."""
         return ()
+
+    def bar(self) -> Bar | None:
+        """Of the figures that have a segment, where all of the answer is about one device."""
+        return None
 
     def columns(self) -> Sequence[Column[Any]]:
         """Of the rows, for programs and for people."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
+from archcalc.spec.units import binary_bytes, flops, rounded
 
 SIMPLE = 12  # the largest denominator that is read at a glance
 
@@ -82,10 +82,6 @@ def _change(value: int) -> str:
     return f"{value:+,}".replace("-", "−") if value else "="
 
 
-def _both_bytes(value: int) -> str:
-    return f"{decimal_bytes(value)} · {binary_bytes(value)}"
-
-
 def stacked(parts: Sequence[int], limit: int, width: int = WIDTH) -> str:
     """A bar of several parts against a limit, in characters that differ without colour: `████▓▓▒·······│` fits, with
     room to spare; `██████████│▓▓▒▒` does not."""
@@ -114,7 +110,7 @@ UNITS = Units(
         "share": Unit(_share),
         "change": Unit(_change),
         "ratio": Unit(_ratio, plain=float),
-        "bytes": Unit(decimal_bytes, exact=_count, roughly=_both_bytes, rough_from=0),
+        "bytes": Unit(binary_bytes, exact=_count, roughly=binary_bytes),
         "binary": Unit(binary_bytes),
         "room": Unit(binary_bytes),  # what is left, or missing
         "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against

@@ -24,7 +24,7 @@ def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands above the tables, and the tables in their order."""
     laid_out = page(report)
     figures: list[dict[str, Any]] = [
-        {"label": one.label, "value": one.exact, "about": one.roughly, "note": one.note, "segment": one.segment}
+        {"label": one.label, "value": one.human, "about": one.digits, "note": one.note, "segment": one.segment}
         for one in laid_out.figures
     ]
     first = {} if laid_out.answer or not figures else figures.pop(0)

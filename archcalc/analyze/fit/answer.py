@@ -15,7 +15,7 @@ from typing import Unpack
 from archcalc.analyze.fit.kv_pool import kv_pool
 from archcalc.analyze.fit.layer_split import shares
 from archcalc.analyze.fit.need import cached, fits, measured, required, room
-from archcalc.analyze.fit.notes import CAPACITY, notes_on_columns
+from archcalc.analyze.fit.notes import CAPACITY, notes_on_columns, on_startup
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.request import Placed, placed_on
@@ -24,6 +24,7 @@ from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED, curve_of, longest_in
 from archcalc.analyze.fit.spread import Spread
 from archcalc.analyze.fit.startup import startup
+from archcalc.analyze.fit.uses import Use, same_use
 from archcalc.analyze.memory.measured import against
 from archcalc.analyze.memory.peak import cache_bytes
 from archcalc.analyze.placement import shares_layers
@@ -57,13 +58,16 @@ def fitted(
         placed = placed_on(model, compared.applied(options), groups, are_named=bool(gpus))
     request, band = placed[0].request, measured(placed[0].request)
     helps: tuple[Remedy, ...] = ()
+    uses: tuple[Use, ...] = ()
     if verdicts_alone:
         rows = [_judged(each) for each in placed]
     else:
         helps, cheapest = remedies(placed)
         rows = [_solved(each, remedy) for each, remedy in zip(placed, cheapest, strict=True)]
+        uses = tuple(same_use(model, options))
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
     notes = (*request.report.assumptions, *said, CAPACITY, *(note for one in placed for note in one.notes))
+    notes += tuple(on_startup(rows))
     return FitReport(
         model=model.name,
         assumptions=(*dict.fromkeys(notes), *(() if verdicts_alone else notes_on_columns(request, rows))),
@@ -72,6 +76,7 @@ def fitted(
         band=band,
         rows=tuple(rows),
         remedies=helps,
+        uses=uses,
         is_solved=not verdicts_alone,
     )
 

@@ -45,15 +45,18 @@ class KvPool:
             "bytes_per_token": self.bytes_per_token,
         }
 
-    def line(self) -> str:
-        """`KV pool: 476,646 tokens, 58 requests of 8,192 at once, …`."""
-        if self.room <= 0:
-            return f"nothing is left for the KV cache: {binary_bytes(-self.room)} are missing"
+    def requests(self) -> str:
+        """`58 requests of 8,192 tokens at once, one of up to 131,072`."""
         each = round(self.request_bytes / self.bytes_per_token)
         requests = "request" if self.max_requests == 1 else "requests"
-        many = f"{f'{self.max_requests:,}' if self.max_requests else 'no'} {requests} of {each:,} at once"
-        longest = "" if self.max_context is None else f", one of up to {self.max_context:,}"
-        return f"KV pool: {self.tokens:,} tokens in {binary_bytes(self.room)}, {many}{longest}"
+        many = f"{f'{self.max_requests:,}' if self.max_requests else 'no'} {requests} of {each:,} tokens at once"
+        return many if self.max_context is None else f"{many}, one of up to {self.max_context:,}"
+
+    def line(self) -> str:
+        """`KV pool: 476,646 tokens in 58.18 GiB, 58 requests of 8,192 tokens at once, …`."""
+        if self.room <= 0:
+            return f"nothing is left for the KV cache: {binary_bytes(-self.room)} are missing"
+        return f"KV pool: {self.tokens:,} tokens in {binary_bytes(self.room)}, {self.requests()}"
 
 
 def kv_pool(request: Request, length: int, capacity: int) -> KvPool:

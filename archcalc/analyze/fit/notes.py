@@ -14,7 +14,8 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.run.accuracy import Band
 
 CAPACITY = Assumption(
-    Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
+    Topic.CAPACITY,
+    "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved",
 )
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
 LARGEST_PART = Assumption(Topic.TABLE, "batch, context, GPUs: of what is counted, which is not the whole model")
@@ -50,6 +51,12 @@ def _on_encoders(request: Request) -> Iterator[Assumption]:
         text = f"{engine.rules.name} loads the {part} too, and runs it on as many of the largest inputs as a step of "
         text += f"{engine.tokens or engine.whole_up_to:,} tokens holds, be it one: its pool is smaller by both"
         yield Assumption(Topic.ENGINE, text, option="--max-num-batched-tokens")
+
+
+def on_startup(rows: Sequence[Row]) -> Iterator[Assumption]:
+    """What the engine's log will say, of a single device."""
+    if len(rows) == 1 and rows[0].startup:
+        yield Assumption(Topic.ENGINE, f"at start-up it prints: {' · '.join(rows[0].startup)}")
 
 
 def notes_on_columns(request: Request, rows: Sequence[Row]) -> Iterator[Assumption]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -11,14 +10,16 @@ from archcalc.analyze.fit import remedy_words
 from archcalc.analyze.fit.kv_pool import KvPool
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.fit.sentence import at_once, joined, on_one, on_several, smallest_card
+from archcalc.analyze.fit.uses import USES, Use
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.marginals import Limit, Marginals
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.report.bar import Bar
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Table, keys, records_of, table_of
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_record
-from archcalc.spec.units import binary_bytes
 
 ASKED = (
     "gpus",
@@ -50,12 +51,6 @@ POOL: tuple[Column[tuple[str, KvPool]], ...] = (  # of an engine that fills its 
     Column("", "requests at once", "bound", lambda one: one[1].max_requests),
     Column("", "longest context", "bound", lambda one: one[1].max_context),
 )
-HEADS = {  # how the answer begins
-    Verdict.FITS: "fits",
-    Verdict.TIGHT: "tight on",
-    Verdict.CANNOT_SAY: "cannot say for",
-    Verdict.NOT: "does not fit",
-}
 WORST_FIRST = (Verdict.NOT, Verdict.TIGHT, Verdict.CANNOT_SAY)
 
 
@@ -69,6 +64,7 @@ class FitReport(Report):
     band: Band | None  # the error of what is needed
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
+    uses: tuple[Use, ...] = ()  # the smallest usual card for the same, and for narrower formats
     is_solved: bool = True  # for batch, context, number of devices, and what would help
 
     @property
@@ -90,37 +86,23 @@ class FitReport(Report):
         return tuple(each for each in self.memory.choices if all(each in choices for choices in every))
 
     def answer(self) -> str:
-        """The verdict, the memory needed, and what would help; of several devices how many it fits."""
-        first = self.rows[0]
-        where = " on each GPU" if first.memory.plan.gpus > 1 else ""
-        host = f" and {binary_bytes(first.memory.host_bytes)} of host RAM" if first.memory.host else ""
-        needs = f"needs {binary_bytes(first.required_bytes)}{' in all' if first.parts else where}{host}"
-        if len(self.rows) == 1:
-            said = f"{HEADS[first.verdict]} {first.gpu}: {needs}, {first.told(briefly=True)}"
-            if first.remedy and first.remedy.changes == 1:  # `; --weights q8_0 makes it fit, with 14.2 GiB of host RAM`
-                what = "the counted part" if first.room.missing else "it"
-                said += f"; {first.remedy.change.option} makes {what} fit"
-                said += f", with {binary_bytes(first.remedy.host)} of host RAM" if first.remedy.host else ""
-            return said
-        found = Counter(row.verdict for row in self.rows)
-        unsure = (Verdict.TIGHT, Verdict.CANNOT_SAY)
-        also = "".join(f", {HEADS[one]} {found[one]}" for one in unsure if found[one])
-        said = f"fits {found[Verdict.FITS]} of {len(self.rows)} devices{also}"
-        return said if len({row.required_bytes for row in self.rows}) > 1 else f"{said}: {needs}"
+        """The verdict, what is left or missing, and what would help; of several devices which it fits."""
+        return on_one(self.rows[0]) if len(self.rows) == 1 else on_several(self.rows)
 
     def beneath(self) -> Sequence[str]:
-        """What was measured; of a single device its pool and what the engine's log will say; what a little more takes,
-        and combinations of changes that would help."""
+        """What was measured; how far it can grow; combinations of changes that would help; the smallest cards."""
         (first, *others) = self.rows
         found = self.memory.measured.lines() if self.memory.measured else []
-        found += [first.pool.line()] if first.pool and not others else []
-        if first.startup and not others:
-            found.append(f"at start-up it prints: {' · '.join(first.startup)}")
-        if self.marginals:
+        if first.pool and not others:
+            found.append(first.pool.line())
+        elif self.marginals:
             found.append(self.marginals.line())
         if self.is_solved and not others and not first.host_missing and not first.is_enough:
             found += remedy_words.ways(first, self.remedies)
-        return found
+        return [*found, *filter(None, [smallest_card(self.uses)])]
+
+    def summary(self) -> str:
+        return joined((self.answer(), at_once(self.rows), smallest_card(self.uses)))
 
     @property
     def marginals(self) -> Marginals | None:
@@ -139,6 +121,14 @@ class FitReport(Report):
         """The parts, in their order in the bars."""
         parts = enumerate(self.rows[0].segments.items())
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
+
+    def table(self) -> Table:
+        """A line for each of several devices: a single one is what the answer is about."""
+        return super().table() if len(self.rows) > 1 else Table((), ())
+
+    def bar(self) -> Bar | None:
+        (first, *others) = self.rows
+        return None if others else Bar(first.segments, first.room.capacity)
 
     def columns(self) -> tuple[Column[Row], ...]:
         has_sizes = self.is_solved and not all(row.pool for row in self.rows)  # of a pool they have a table of its own
@@ -178,7 +168,7 @@ class FitReport(Report):
     def more(self) -> Sequence[Table]:
         """What each device holds of split layers, the pools of engines, and what would help, cheapest first."""
         found = [table_of(PARTS, row.parts) for row in self.rows if row.parts]
-        pools = [(row.gpu, row.pool) for row in self.rows if row.pool]
+        pools = [(row.gpu, row.pool) for row in self.rows if row.pool and len(self.rows) > 1]
         listed = [one for one in self.remedies if one.changes == 1]
         if pools:
             found.append(table_of(POOL, pools))
@@ -191,6 +181,7 @@ class FitReport(Report):
         offloaded = host.record() if host else {}
         marginals = self.marginals.record() if self.marginals else None
         return {
+            "summary": self.summary(),
             **{key: asked[key] for key in ("model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
@@ -203,4 +194,7 @@ class FitReport(Report):
         }
 
     def details(self) -> dict[str, Any]:
-        return {"remedies": records_of(remedy_words.columns(self.rows, self.remedies), self.remedies)}
+        return {
+            "remedies": records_of(remedy_words.columns(self.rows, self.remedies), self.remedies),
+            "smallest_cards": records_of(USES, self.uses),
+        }

@@ -11,7 +11,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Region
 from archcalc.run.sequence_parallel import is_gathered
 from archcalc.simulate.schedule import Saved
-from archcalc.spec.units import decimal_bytes
+from archcalc.spec.units import binary_bytes
 
 SHOWN = 3  # parts that a sentence names; the record has all of them
 NAMES = {"master": "master weights", "optimizer": "optimizer states"}
@@ -79,9 +79,9 @@ def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
         by_option.setdefault(one.option, []).append(one)
     notes = []
     for option, parts in by_option.items():
-        named = [f"{one.part} ({decimal_bytes(one.bytes)})" for one in parts[:SHOWN]]
+        named = [f"{one.part} ({binary_bytes(one.bytes)})" for one in parts[:SHOWN]]
         rest = sum(one.bytes for one in parts[SHOWN:])
-        more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
+        more = [f"{len(parts) - SHOWN} more ({binary_bytes(rest)})"] if rest else []
         text = f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
         notes.append(Assumption(Topic.PARALLELISM, text))
     return notes

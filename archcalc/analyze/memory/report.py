@@ -25,7 +25,7 @@ from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
-from archcalc.spec.units import binary_bytes, decimal_bytes
+from archcalc.spec.units import binary_bytes
 
 PARTS = {
     "weights": "weights",
@@ -128,20 +128,19 @@ class MemoryReport(RunReport):
         if self.kind == CPU:
             where = "of RAM"
         about = "about " if self.estimates or self.device else ""
-        size, beside = self.required_bytes, self.parts["overhead"] - self._shift
-        apart = f"{decimal_bytes(self.own_bytes)} + {decimal_bytes(beside)} overhead = " if beside else ""
+        band = f" ± {self.band.percent} %" if self.band else ""
+        size, overhead = self.required_bytes, self.parts["overhead"] - self._shift
+        parts = binary_bytes(self.own_bytes)
+        if overhead:
+            parts += f" + {binary_bytes(overhead)} overhead"
         if self._shift:
-            sign = "−" if self._shift < 0 else "+"
-            apart = f"{apart.removesuffix('= ')}{sign} {decimal_bytes(abs(self._shift))} as measured = "
-        told = [f"{about}{apart}{decimal_bytes(size)} {where}"]
+            parts += f" {'−' if self._shift < 0 else '+'} {binary_bytes(abs(self._shift))} as measured"
+        told = [f"{about}{binary_bytes(size)} {where}{band}", parts]
         if not self.device:
             told.append(f"{size:,} bytes")
-        told.append(binary_bytes(size))
-        if self.band:
-            told.append(f"± {self.band.percent} %")
         if self.host:
-            told.append(f"{decimal_bytes(self.host_bytes)} of host RAM")
-        return " · ".join(told)
+            told.append(f"{binary_bytes(self.host_bytes)} of host RAM")
+        return " · ".join(dict.fromkeys(told))
 
     @property
     def marginals(self) -> Marginals | None:
@@ -170,7 +169,7 @@ class MemoryReport(RunReport):
             (trains and self.frozen, Figure("frozen parameters", self.frozen)),
             (trains and self.padding, Figure("padding, all GPUs", self.padding, "bytes", padded)),
             *((True, figure) for figure in (self.host.figures() if self.host else ())),
-            (whole.outputs, Figure("outputs of all layers", whole.outputs, note=decimal_bytes(whole.output_bytes))),
+            (whole.outputs, Figure("outputs of all layers", whole.outputs, note=binary_bytes(whole.output_bytes))),
             (whole.outputs and not trains, Figure("parameters", whole.parameters)),
             *((trains, Figure(f"{name}, on its own GPU", size, "bytes")) for name, size in self.elsewhere.items()),
         ]
@@ -205,16 +204,15 @@ class MemoryReport(RunReport):
             *keys("outputs", "output_bytes", "parameters"),
             Column("", "layer", "name", "title"),
             Column("", "×", "times", "times"),
-            Column("", "bytes", "count", "bytes", shown=caches),
-            Column("", "", "bytes", "bytes", shown=caches),
-            Column("", "bytes", "bytes", "bytes", shown=saves),
+            Column("", "memory", "bytes", "bytes", shown=caches or saves),
             Column("", "saved", "bytes", partial(_bytes_of, ["activations", "logits"]), shown=saves),
-            Column("", "outputs", "count", "outputs", shown=saves or made),
-            Column("", "", "bytes", "output_bytes", shown=made),
+            Column("", "outputs", "count", "outputs", shown=made),
+            Column("", "memory", "bytes", "output_bytes", shown=made),
             Column("", "parameters", "count", "parameters", shown=made),
-            Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=True),
-            Column("", "states", "bytes", states, shown=saves, spare=True),
-            Column("", "cache", "bytes", partial(_bytes_of, ["kv_cache", "state"]), shown=caches, spare=True),
+            Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=made),
+            Column("", "states", "bytes", states, shown=saves),
+            Column("", "cache", "bytes", partial(_bytes_of, ["kv_cache", "state"]), shown=caches),
+            Column("", "outputs", "count", "outputs", shown=saves, spare=True),
             Column("", "share", "share", "bytes", whole=whole, shown=not made),
             Column("", "share", "share", "outputs", whole=whole, shown=made),
         )

@@ -17,7 +17,7 @@ from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.simulate.events import Ledger
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.units import decimal_bytes
+from archcalc.spec.units import binary_bytes
 from archcalc.spec.workload import Workload
 
 PHASE, NAME = "rollout", "rollout"
@@ -44,7 +44,7 @@ def rollout(run: Run, asked: Options, work: Workload, engine: dict[str, int]) ->
     weights = 0 if where == "policy" and run.plan.zero != 3 else engine["weights"]
     if given is not None and where != "policy":
         if given <= weights:
-            fact = f"the weights alone take {decimal_bytes(weights)}"
+            fact = f"the weights alone take {binary_bytes(weights)}"
             raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
         cache = given - weights
     note = Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")

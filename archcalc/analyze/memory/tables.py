@@ -11,11 +11,12 @@ from typing import Any
 from archcalc.analyze.memory.rows import Row
 from archcalc.report.table import Column, Line, Table
 
-BOTH_SIZES: tuple[Column[Any], ...] = (Column("", "bytes", "count"), Column("", "", "bytes"))  # exact, and rounded
+# Rounded, and to the last byte.
+BOTH_SIZES: tuple[Column[Any], ...] = (Column("", "memory", "bytes"), Column("", "bytes", "count"))
 
 
 def part_table(title: str, parts: Mapping[str, int], whole: int) -> Table:
-    """A line for each part that there is of the whole: to the last byte, rounded, and as a share."""
+    """A line for each part that there is of the whole: rounded, to the last byte, and as a share."""
     lines = (Line((name, size, size, size / max(whole, 1))) for name, size in parts.items() if size)
     return Table((Column("", title, "name"), *BOTH_SIZES, Column("", "share", "share")), tuple(lines))
 

@@ -8,7 +8,21 @@ from __future__ import annotations
 import pkgutil
 
 ORDER = (  # of the list in help; whatever is not named here comes after them
-    *("params", "shapes", "diagram", "flops", "memory", "fit", "report", "plot", "gpus", "compare", "ui", "kernel"),
+    *(
+        "about",
+        "params",
+        "shapes",
+        "diagram",
+        "flops",
+        "memory",
+        "fit",
+        "report",
+        "plot",
+        "gpus",
+        "compare",
+        "ui",
+        "kernel",
+    ),
     *("verify", "identities", "worksheet", "check", "presets", "show", "init", "explain", "schema"),
 )
 

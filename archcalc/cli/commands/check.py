@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from archcalc.cli.options import Format, show
+from archcalc.cli.options import Format, Notes, show
 
 if TYPE_CHECKING:
     from archcalc.spec.yaml_reader import Document
@@ -31,6 +31,7 @@ def check(
         ),
     ] = None,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Mark the answers to a worksheet: which are right, and which mistake explains a wrong one.
 
@@ -45,7 +46,7 @@ def check(
         sheets = [str(one) for one in answer_files(Path(sheet))]
     marker, is_folder = Marker(map(_answers, sheets)), certainly(Path(file).is_dir)
     report = check_folder(Path(file), marker, _answers) if is_folder else marker.report(_answers(file))
-    show(report, format, failed=not report.all_right)
+    show(report, format, failed=not report.all_right, notes=notes)
 
 
 def _answers(name: str) -> Document:

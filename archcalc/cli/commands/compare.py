@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Format, Models, Set, labelled, show, split
+from archcalc.cli.options import Depth, Format, Models, Notes, Set, labelled, show, split
 from archcalc.core.errors import InputError
 from archcalc.run.commands import COMPARE
 
@@ -33,6 +33,7 @@ def compare(
     options: Annotated[dict[str, Any], COMPARE],
     depth: Depth = None,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Two or more models side by side, part by part, with differences and ratios.
 
@@ -43,9 +44,10 @@ def compare(
     from archcalc.analyze.compare.answer import compare as compared
     from archcalc.analyze.params import USUAL_DEPTH
 
-    notes = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
+    shared = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
     contenders = _contenders(models, set)
-    show(compared(contenders, metric=metric, depth=depth or USUAL_DEPTH, notes=notes, **options), format)
+    report = compared(contenders, metric=metric, depth=depth or USUAL_DEPTH, notes=shared, **options)
+    show(report, format, notes=notes)
 
 
 def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:

@@ -22,4 +22,4 @@ def explain(field: Words, format: Format = "table") -> None:
     """What a field of a spec means, takes and defaults to, with an example; or what a term means, with its formula."""
     from archcalc.catalog.fields import explain as explained
 
-    show(explained(" ".join(field)), format)
+    show(explained(" ".join(field)), format, notes=True)

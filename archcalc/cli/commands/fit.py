@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Format, Set, Trace, completed_gpu, completed_preset, loaded, show
+from archcalc.cli.options import Format, Notes, Set, Trace, completed_gpu, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import FIT
 from archcalc.run.options import Options
@@ -68,6 +68,7 @@ def fit(
     options: Annotated[Options, FIT],
     set: Set = [],
     format: Format = "table",
+    notes: Notes = False,
     trace: Trace = False,
 ) -> None:
     """Will it fit? What a model needs against what devices have, how far it can grow there, and what would help.
@@ -86,7 +87,7 @@ def fit(
 
         if not gpu or len(gpu) > 1:
             raise InputError("is about one device", "add --gpu NAME, such as --gpu m3-ultra-256gb", field="--models")
-        show(runs_here(gpu[0], options, model or ""), format)
+        show(runs_here(gpu[0], options, model or ""), format, notes=notes)
         return
     if model is None:
         hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
@@ -95,12 +96,12 @@ def fit(
     if table:
         from archcalc.analyze.fit.matrix import matrix
 
-        show(matrix(chosen, gpu, options, table), format)
+        show(matrix(chosen, gpu, options, table), format, notes=notes)
         return
     from archcalc.analyze.fit.answer import fitted
 
     report = fitted(chosen, gpu, options)
     _ = report.marginals  # worked out here, so that rendering only writes
-    show(report, format)
+    show(report, format, notes=notes)
     if check:
         raise typer.Exit(EXIT[report.verdict.value])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, check_names, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, check_names, loaded, show
 from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
 
@@ -23,6 +23,7 @@ def flops(
     names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
+    notes: Notes = False,
     expect: Expect = None,
 ) -> None:
     """FLOPs and bytes moved on each GPU: forward, backward, recomputed, layer by layer and by kind of work."""
@@ -35,4 +36,4 @@ def flops(
         from archcalc.exercises.expect.of_flops import expect_flops
 
         report = replace(report, expected=expect_flops(chosen, report, expect))
-    show(report, format)
+    show(report, format, notes=notes)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, completed_gpu, show
+from archcalc.cli.options import Format, Notes, completed_gpu, show
 
 Name = Annotated[
     str | None,
@@ -46,9 +46,14 @@ MinMemory = Annotated[
 
 
 def gpus(
-    name: Name = None, maker: Maker = None, kind: Kind = None, min_memory: MinMemory = None, format: Format = "table"
+    name: Name = None,
+    maker: Maker = None,
+    kind: Kind = None,
+    min_memory: MinMemory = None,
+    format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """GPUs and other devices: memory, bandwidth, dense peak FLOP/s and interconnect, each with its source."""
     from archcalc.catalog.gpus import gpus as listed
 
-    show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format)
+    show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format, notes=notes)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, show
+from archcalc.cli.options import Format, Notes, show
 
 
 def _completed(incomplete: str) -> list[str]:
@@ -36,6 +36,7 @@ def identities(
         bool, typer.Option("--explain", help="Show the derivation in steps, its source, and why a bound is as it is.")
     ] = False,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Claims about LSTMs, attention, positions and autoencoders, right and wrong ones, each measured with PyTorch.
 
@@ -45,7 +46,7 @@ def identities(
     from archcalc.catalog.identities import identity_list
 
     if list_names:
-        show(identity_list(words or (), explain=explain), format)
+        show(identity_list(words or (), explain=explain), format, notes=notes)
         return
     report = measured(words or (), explain=explain)
-    show(report, format, failed=not report.as_expected)
+    show(report, format, failed=not report.as_expected, notes=notes)

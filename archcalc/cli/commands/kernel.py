@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, ModelName, Seq, Set, loaded, show, size
+from archcalc.cli.options import Format, ModelName, Notes, Seq, Set, loaded, show, size
 
 
 def kernel(
@@ -18,6 +18,7 @@ def kernel(
     ] = None,
     set: Set = [],
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Softmax against kernel attention: FLOPs and memory of each, and from which length on a kernel is cheaper."""
-    show(loaded(model, set).kernel(seq=seq, v_dim=v_dim), format)
+    show(loaded(model, set).kernel(seq=seq, v_dim=v_dim), format, notes=notes)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, Trace, loaded, show
 from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
 
@@ -22,6 +22,7 @@ def memory(
     set: Set = [],
     depth: Depth = None,
     format: Format = "table",
+    notes: Notes = False,
     trace: Trace = False,
     expect: Expect = None,
 ) -> None:
@@ -36,4 +37,4 @@ def memory(
 
         expected = expect_memory(chosen, report, expect, lambda other: counted(other, options))
         report = replace(report, expected=expected)
-    show(report, format)
+    show(report, format, notes=notes)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Format, Set, Trace, completed_preset, loaded, show
+from archcalc.cli.options import Format, Notes, Set, Trace, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import OOM
 from archcalc.spec.paths import plain
@@ -44,6 +44,7 @@ def oom(
     options: Annotated[Mapping[str, Any], OOM],
     set: Set = [],
     format: Format = "table",
+    notes: Notes = False,
     trace: Trace = False,
 ) -> None:
     """Why did it run out of memory? Reads an out-of-memory message, or the start-up log of an engine.
@@ -65,7 +66,7 @@ def oom(
     found = read(log_text(log))
     if model is None:
         model = _named(found.model)
-    show(explained(loaded(model, set, trace=trace), found, options), format)
+    show(explained(loaded(model, set, trace=trace), found, options), format, notes=notes)
 
 
 def _named(name: str) -> str:

@@ -14,6 +14,7 @@ from archcalc.cli.options import (
     Expect,
     Format,
     ModelName,
+    Notes,
     Seq,
     Set,
     SrcSeq,
@@ -40,6 +41,7 @@ def params(
     names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
+    notes: Notes = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
@@ -59,4 +61,4 @@ def params(
         from archcalc.exercises.expect.of_params import expect_params
 
         report = replace(report, expected=expect_params(chosen, report, expect))
-    show(report, format)
+    show(report, format, notes=notes)

@@ -10,7 +10,7 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.new_file import check_output, suffix_of, write
-from archcalc.cli.options import Force, Format, Models, Set, completed_gpu, labelled, show
+from archcalc.cli.options import Force, Format, Models, Notes, Set, completed_gpu, labelled, show
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.render import formats, images, render
@@ -91,6 +91,7 @@ def plot(
     options: Annotated[dict[str, Any], PLOT],
     set: Set = [],
     format: Format = "table",
+    notes: Notes = False,
     force: Force = False,
 ) -> None:
     """Curves over a field of the spec or an option: memory, FLOPs or parameters of one model or several.
@@ -107,7 +108,7 @@ def plot(
     scales = Scales.of(log, linear)
     report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)
     if output is None:
-        show(report, format)
+        show(report, format, notes=notes)
         return
     write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](report), replace=force)
     out(f"wrote {output}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, show, size
+from archcalc.cli.options import Format, Notes, show, size
 
 
 def presets(
@@ -20,8 +20,9 @@ def presets(
         int | None, typer.Option(parser=size, metavar="SIZE", help="Only models with at most this many, such as 10B.")
     ] = None,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Models that ship with archcalc, and your own: name, family, parameters, source."""
     from archcalc.catalog.presets import presets as listed
 
-    show(listed(family, min_params, max_params), format)
+    show(listed(family, min_params, max_params), format, notes=notes)

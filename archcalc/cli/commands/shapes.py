@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 
 
 def shapes(
@@ -23,8 +23,13 @@ def shapes(
     ] = False,
     depth: Depth = None,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """The shape of every tensor in the forward pass."""
     chosen = loaded(model, set)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, explain=explain, depth=depth), format)
+    show(
+        chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, explain=explain, depth=depth),
+        format,
+        notes=notes,
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from archcalc.cli.options import Batch, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 from archcalc.core.visible import visible
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def verify(
     ] = None,
     lora: Annotated[int | None, typer.Option(help="With --peak: the rank of peft's adapters.", metavar="RANK")] = None,
     format: Format = "table",
+    notes: Notes = False,
 ) -> None:
     """Build the model again in plain PyTorch, run it, and compare every number. Exits with 1 if any differs.
 
@@ -63,7 +64,7 @@ def verify(
 
         with _progress() as progress:
             every = verify_all(progress)
-        return show(every, format, failed=not every.ok)
+        return show(every, format, failed=not every.ok, notes=notes)
     chosen = loaded(model, set)
     said: dict[str, Any] = {"precision": precision, "attention": attention, "recompute": recompute}
     said |= {"optimizer": optimizer, "lora": lora}
@@ -73,13 +74,13 @@ def verify(
 
         with _progress() as progress:
             found = verify_peak(chosen, asked_ways(said), batch or 1, seq or PEAK_SEQ, progress)
-        return show(found, format, failed=not found.ok)
+        return show(found, format, failed=not found.ok, notes=notes)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
         report = _verified(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
         report = replace(report, scope=chosen.scope, assumptions=(*report.assumptions, *left_out(chosen)))
-    return show(report, format, failed=not report.ok)
+    return show(report, format, failed=not report.ok, notes=notes)
 
 
 def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, progress: Progress) -> VerifyReport:

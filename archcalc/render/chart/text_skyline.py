@@ -8,7 +8,7 @@ from itertools import groupby
 from archcalc.core.visible import visible
 from archcalc.render.style import BOLD, CYAN, DIM, styled
 from archcalc.report.picture import Skyline, Stretch
-from archcalc.spec.units import decimal_bytes
+from archcalc.spec.units import binary_bytes
 
 ROWS = 8
 WIDEST = 96  # columns: a step has few stretches
@@ -18,7 +18,7 @@ THROUGHOUT = "░"
 
 def in_text(skyline: Skyline, width: int) -> list[str]:
     highest = skyline.stretches[skyline.peak].height
-    ticks = {0: decimal_bytes(highest), ROWS // 2: decimal_bytes(highest // 2)}
+    ticks = {0: binary_bytes(highest), ROWS // 2: binary_bytes(highest // 2)}
     left = max(map(len, ticks.values()))
     wide = max(min(width - left - 2, WIDEST), 1)
     number = len(skyline.stretches)
@@ -31,7 +31,7 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
     for row in range(floor, ROWS):  # counted from below
         blocks = (EIGHTHS[min(max(round(level) - row * 8, 0), 8)] for level in levels)
         rows.insert(0, styled("".join(blocks).rstrip(), CYAN))
-    legend = f"{THROUGHOUT} there throughout: {decimal_bytes(skyline.throughout)}"
+    legend = f"{THROUGHOUT} there throughout: {binary_bytes(skyline.throughout)}"
     phases = [(visible(phase), len(list(own))) for phase, own in groupby(each[0].phase for each in columns)]
     axis = "".join("─" * (room - 1) + "┴" for _, room in phases)  # a tick where a phase ends
     names = "".join(name.ljust(room) if len(name) < room else " " * room for name, room in phases)
@@ -50,7 +50,7 @@ def _peak(skyline: Skyline, columns: Sequence[Sequence[Stretch]], wide: int) -> 
     peak = skyline.stretches[skyline.peak]
     own = [place for place, each in enumerate(columns) if any(one is peak for one in each)]
     middle = own[len(own) // 2]
-    words = f"peak: {visible(peak.phase)}, {visible(peak.name)} · {decimal_bytes(peak.height)}"
+    words = f"peak: {visible(peak.phase)}, {visible(peak.name)} · {binary_bytes(peak.height)}"
     if middle + 2 + len(words) <= wide:
         return f"{'':>{middle}}▼ {words}"
     return f"{words} ▼".rjust(middle + 1)

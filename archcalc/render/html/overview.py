@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from archcalc.analyze.fit.report import HEADS, FitReport
+from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.sentence import HEADS
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.overview import Overview
 from archcalc.core.assumptions import Assumption, Topic, summed_up, without
@@ -19,7 +20,7 @@ from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
 from archcalc.report.base import Report
-from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
+from archcalc.spec.units import binary_bytes, flops, rounded
 
 COLUMNS = (3, 4, 2)  # of large figures: the first of them that leaves no gap
 LINES = 60  # of a table; the command that prints all of them is named
@@ -159,7 +160,7 @@ def cards(report: Overview) -> str:
     for run in report.runs:
         band, needed = run.memory.band, run.memory.required_bytes
         exact = f"{binary_bytes(needed)} ± {band.percent} %" if band else binary_bytes(needed)
-        found.append(Card(f"Memory, {run.name}", decimal_bytes(needed), (exact, " · ".join(run.memory.at()))))
+        found.append(Card(f"Memory, {run.name}", binary_bytes(needed), (exact, " · ".join(run.memory.at()))))
     computed = [(run.name, run.flops) for run in report.runs if run.flops]
     for name, work in computed[-1:]:  # of the last mode: a training step where there is one
         each = f"{flops(round(work.per_token))} per {'token' if work.lengths else 'sample'}"

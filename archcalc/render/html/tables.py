@@ -63,11 +63,11 @@ def noted(note: str | Matrix) -> str:
 
 
 def figures(shown: Iterable[Amount]) -> str:
-    """The value to the last digit, and what it comes to."""
+    """What a value comes to, and all of its digits."""
     rows = ""
     for each in shown:
-        about = " · ".join(part for part in (each.roughly, each.note) if part)
-        number = f'<td class="n">{escape(each.exact)}</td><td class="muted">{escape(about)}</td>'
+        about = " · ".join(part for part in (each.digits, each.note) if part)
+        number = f'<td class="n">{escape(each.human)}</td><td class="muted">{escape(about)}</td>'
         rows += f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>\n'
     return rows and f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}</tbody></table></div>'
 

@@ -1,0 +1,20 @@
+"""A model on one screen: `archcalc MODEL` for short."""
+
+from __future__ import annotations
+
+from archcalc.cli.options import Format, ModelName, Notes, Set, Trace, loaded, show
+
+
+def about(
+    model: ModelName = "textbook",
+    *,
+    set: Set = [],
+    format: Format = "table",
+    notes: Notes = False,
+    trace: Trace = False,
+) -> None:
+    """A model on one screen: what it is, its parameters, the smallest usual card for inference and in which format, what
+    fine-tuning takes, its context and cache. `archcalc MODEL` is short for it."""
+    from archcalc.analyze.glance import glance
+
+    show(glance(loaded(model, set, trace=trace), model), format, notes=notes)
