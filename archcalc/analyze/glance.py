@@ -2,27 +2,26 @@
 
     glance(load("llama-3.1-8b"), "llama-3.1-8b").summary()
 
-Every figure is what `params`, `flops`, `memory` and `fit` answer.
+Every figure is what `params`, `memory` and `fit` answer.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from archcalc.analyze.adapted import counted
 from archcalc.analyze.fit.sentence import joined, smallest_card
 from archcalc.analyze.fit.uses import INFERENCE, USES, Use, inference, training
-from archcalc.analyze.flops.answer import flops
 from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.peak import cache_bytes
 from archcalc.analyze.params import ParamsReport
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.network import Network
-from archcalc.report.base import Figure, Report, given
+from archcalc.report.base import Report, given
 from archcalc.report.table import Column, Line, Table, records_of, table_of
 from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
@@ -48,19 +47,23 @@ class Cache(NamedTuple):
     bytes: int
     each: int | None  # byte of a token, where all tokens take as much
 
+    def told(self) -> str:
+        """`KV cache 128.0 KiB a token, 16.00 GiB for 131,072`."""
+        each = f"{binary_bytes(self.each)} a token, " if self.each else ""
+        return f"KV cache {each}{binary_bytes(self.bytes)} for {self.length:,}"
+
 
 @dataclass(frozen=True)
 class GlanceReport(Report):
     command: ClassVar[str] = "about"
     chart: ClassVar[str] = "icicle"  # that of its parameters
+    notes_at_first: ClassVar[int] = 0  # so that all of it is one screen
     kind: str
     typed: str  # the name that it goes by on the command line
     params: ParamsReport
-    longest: int | None  # context; None where the model has no limit, or no sequence
-    cache: Cache | None
-    flops_per_token: int | None
-    rows: tuple[Use, ...]
-    unit: str = "token"  # or sample
+    longest: int | None = None  # context; None where the model has no limit, or no sequence
+    cache: Cache | None = None
+    rows: tuple[Use, ...] = ()
 
     def title(self) -> str:
         return f"{self.model} · {self.kind}"
@@ -74,25 +77,18 @@ class GlanceReport(Report):
         trained = ", ".join(f"{use.name} from {use.size}" for use in self.rows if use.name != INFERENCE)
         return joined((count, smallest_card([use for use in self.rows if use.name == INFERENCE]), trained))
 
+    def beneath(self) -> Sequence[str]:
+        """The count to the last digit, what it takes, and how long a context may be."""
+        params = self.params
+        size = params.bytes if params.stored is None else params.stored
+        stored = "as stored" if params.stored is not None else f"in {params.precision}"
+        exactly = "" if self.scope.left_out else "exactly "
+        counted = f"{exactly}{int(params.total):,} parameters, {binary_bytes(size)} {stored}"
+        context = f"context up to {self.longest:,} tokens" if self.longest else ""
+        return [counted, joined((context, self.cache.told() if self.cache else ""))]
+
     def summary(self) -> str:
         return self.answer()
-
-    def figures(self) -> Sequence[Figure]:
-        params, cache = self.params, self.cache
-        listed: list[tuple[object, Figure]] = [
-            (True, Figure("parameters", params.total)),
-            (params.active != params.total, Figure("active per token", params.active)),
-            (True, Figure(f"weights in {params.precision}", params.bytes, "bytes")),
-            (params.stored is not None, Figure("weights as stored", params.stored, "bytes")),
-            (self.longest, Figure("longest context", self.longest, "bound", "tokens")),
-        ]
-        if cache:
-            each = f"{binary_bytes(cache.each)} a token" if cache.each else ""
-            listed.append((True, Figure(f"cache of {cache.length:,} tokens", cache.bytes, "bytes", each)))
-        listed.append(
-            (self.flops_per_token, Figure(f"FLOPs per {self.unit}", self.flops_per_token, "flops", "forward"))
-        )
-        return [figure for wanted, figure in listed if wanted]
 
     def columns(self) -> Sequence[Column[Use]]:
         has_context = any(use.max_seq for use in self.rows)
@@ -109,7 +105,7 @@ class GlanceReport(Report):
 
     def more(self) -> Sequence[Table]:
         name = shlex.quote(self.typed)
-        columns: tuple[Column[Any], ...] = (Column("", "then", "name"), Column("", "command", "text"))
+        columns: tuple[Column[Any], ...] = (Column("", "", "name"), Column("", "", "text"))
         return [Table(columns, tuple(Line((question, command.format(name))) for question, command in NEXT))]
 
     def facts(self) -> dict[str, Any]:
@@ -121,8 +117,7 @@ class GlanceReport(Report):
             "parameters": int(self.params.total),
             "active": self.params.active,
             "weights_bytes": self.params.bytes,
-            **given(max_context=self.longest, flops_per_token=self.flops_per_token),
-            **given(cache=cache and cache._asdict()),
+            **given(max_context=self.longest, cache=cache and cache._asdict()),
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -130,29 +125,21 @@ class GlanceReport(Report):
 
 
 def glance(model: Network, typed: str) -> GlanceReport:
-    """What a model is not able to (a list of tensors computes nothing) is left out."""
+    """Of a list of tensors, which computes nothing, its parameters alone."""
     params = counted(model, Options.of("params", {}))
-    uses = [*_asked(model)] if model.spec.is_computed else []
-    notes = [*params.assumptions]
+    made = GlanceReport(model.name, params.assumptions, model.kind, typed, params, scope=model.scope)
+    return _with_uses(made, model) if model.spec.is_computed else made
+
+
+def _with_uses(made: GlanceReport, model: Network) -> GlanceReport:
+    uses = _asked(model)
+    notes = [*without(made.assumptions, Topic.EXACTNESS)]  # which the count's line says
     if uses:
         notes += [_sizes(model), CARDS]
-    if any(use.name != INFERENCE for use in uses):
+    if any("lora" in use.options for use in uses):
         notes.append(TRAINING)
-    longest = [one.length for one in model.resolved.lengths.values()][-1:] if model.spec.is_computed else []
-    work = flops(model, Options.of("flops", {"mode": "forward"})) if model.spec.is_computed else None
-    return GlanceReport(
-        model=model.name,
-        assumptions=tuple(notes),
-        scope=model.scope,
-        kind=model.kind,
-        typed=typed,
-        params=params,
-        longest=next(iter(longest), None),
-        cache=_cache(model) if model.spec.is_computed else None,
-        flops_per_token=round(work.per_token) if work else None,
-        rows=tuple(uses),
-        unit="token" if model.resolved.lengths else "sample",
-    )
+    longest = next((one.length for one in reversed(model.resolved.lengths.values())), None)
+    return replace(made, assumptions=tuple(notes), longest=longest, cache=_cache(model), rows=tuple(uses))
 
 
 def _asked(model: Network) -> list[Use]:
@@ -175,7 +162,7 @@ def _sizes(model: Network) -> Assumption:
 def _cache(model: Network) -> Cache | None:
     """At the longest context of a decoder, or at the usual length; None where nothing is kept for later tokens."""
     lengths = model.resolved.lengths
-    if list(lengths) != ["seq"]:
+    if list(lengths) != ["seq"] or lengths["seq"].fixed:
         return None
     length = lengths["seq"].length or model.workload(mode="prefill").lengths["seq"]
     deployment = deploy(model, Options.of("memory", {}))

@@ -79,7 +79,6 @@ WEIGHTY = (  # what moves an answer most, in this order, before what the first l
     *(Topic.DEFAULT, Topic.COST, Topic.METHOD, Topic.PRECISION, Topic.WEIGHTS, Topic.OFFLOAD, Topic.OVERHEAD),
     *(Topic.CAPACITY, Topic.PARALLELISM, Topic.REFERENCE, Topic.ARCHITECTURE, Topic.SOURCE),
 )
-FEW = 3  # notes that are read at a glance
 
 
 class Ranked(NamedTuple):
@@ -89,11 +88,11 @@ class Ranked(NamedTuple):
     others: list[Assumption]
 
 
-def ranked(notes: Iterable[Assumption]) -> Ranked:
+def ranked(notes: Iterable[Assumption], few: int) -> Ranked:
     """What decides and then what weighs most, a few in all; one more is not worth a line that says so."""
     order = {topic: place for place, topic in enumerate((*DECISIVE, *WEIGHTY))}
     every = sorted(notes, key=lambda each: order.get(each.topic, len(order)))
-    few = max(FEW, sum(each.topic in DECISIVE for each in every))
+    few = max(few, sum(each.topic in DECISIVE for each in every))
     if len(every) <= few + 1:
         few = len(every)
     return Ranked(every[:few], every[few:])

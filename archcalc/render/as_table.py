@@ -6,21 +6,24 @@ import importlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic, ranked
 from archcalc.render import cells
-from archcalc.render.chart import text_bar
 from archcalc.render.page import MARKS, Amount, Grid, aligned, page
 from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
 from archcalc.report.base import Report
-from archcalc.report.picture import Picture
 from archcalc.report.table import Line, Matrix
+
+if TYPE_CHECKING:
+    from archcalc.report.bar import Bar
+    from archcalc.report.picture import Picture
 
 WIDE = 110  # columns from which there is room to spare
 BARS = {True: 20, False: 10}  # how wide the bars of shares are, with and without such room
 LEAST_TEXT, LEAST_NAME = 8, 12  # to which columns of words are narrowed
 GAP = 2
-_WITH_UNIT = re.compile(r"(?<=\d) (?=[kMGTPEZ]?i?B\b|bytes\b|%)|(?<=±) ")
+_WITH_UNIT = re.compile(r"(?<=\d) (?=[kMGTPEZ]?i?B\b|bytes\b|%|×)|(?<=[±×]) ")
 _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
 _EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
@@ -40,30 +43,31 @@ def render(report: Report, *, width: int, notes: bool = False) -> str:
         lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
         head += [styled(line.replace("\xa0", " "), BOLD) for line in lines]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
-    layouts = [_Layout(table, width) for table in shown.tables]
+    layouts = [_Layout(table, width) for table in shown.tables[bool(shown.bar) :]]
     left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
     found = [note for note in shown.notes if note not in left_out.values()]
     if left_out:
         found.append(Assumption(Topic.TABLE, f"{', '.join(left_out)} left out: the terminal is too narrow"))
-    said = _notes(found, every=notes)
+    said = _notes(found, len(found) if notes else report.notes_at_first)
     figures = [each for each in shown.besides if each.segment is None or not shown.bar]  # which has them in its legend
     blocks = [
         [*head, *(styled(line, DIM) for line in worked)],
         _figures(figures),
-        text_bar.in_text(shown.bar, width) if shown.bar else [],
+        _drawn(shown.bar, width) if shown.bar else [],
         *(block for layout in layouts for block in layout.blocks()),
         [styled(line, DIM) for note in said for line in _hung(note, width, "· ", "  ")],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def _notes(found: Sequence[Assumption], *, every: bool) -> list[str]:
-    """A sentence each, then what the others are about."""
-    if every:
-        return [str(note) for note in found]
-    first, others = ranked(found)
+def _notes(found: Sequence[Assumption], few: int) -> list[str]:
+    """A sentence each of a few, then what the others are about."""
+    if few == len(found):
+        return [str(note) for note in found]  # in their own order
+    first, others = ranked(found, few)
     about = ", ".join(dict.fromkeys(note.topic.replace("_", " ") for note in others))
-    return [*map(str, first), *([f"{len(others)} more with --notes: {about}"] if others else [])]
+    more = "more" if first else "notes"
+    return [*map(str, first), *([f"{len(others)} {more} with --notes: {about}"] if others else [])]
 
 
 def _hung(text: str, width: int, first: str, others: str) -> list[str]:
@@ -121,7 +125,8 @@ class _Layout:
         if self.grid.picture:
             yield _drawn(self.grid.picture, self.width)
         rows = zip(self.grid.lines, self.rows, strict=True)
-        yield [styled(self._joined(self.heads), DIM), *(text for line, row in rows for text in self._line(line, row))]
+        heads = [styled(self._joined(self.heads), DIM)] if any(self.heads) else []
+        yield [*heads, *(text for line, row in rows for text in self._line(line, row))]
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath; then its notes."""
@@ -161,8 +166,8 @@ class _Layout:
         return (" " * GAP).join(parts).rstrip()
 
 
-def _drawn(picture: Picture, width: int) -> list[str]:
-    """In characters, by the file for this kind of picture: few tables have one."""
+def _drawn(picture: Picture | Bar, width: int) -> list[str]:
+    """In characters, by the file for this kind of picture: few answers have one."""
     kind = type(picture).__name__.lower()
     drawn: list[str] = importlib.import_module(f"archcalc.render.chart.text_{kind}").in_text(picture, width)
     return drawn

@@ -38,6 +38,7 @@ class Report:
 
     command: ClassVar[str]
     chart: ClassVar[str] = ""  # the picture of it, where there is one: a file and its function in `render/chart`
+    notes_at_first: ClassVar[int] = 3  # that a terminal shows; what decides is always among them
     model: str
     assumptions: tuple[Assumption, ...]
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
@@ -67,7 +68,8 @@ class Report:
         return ()
 
     def bar(self) -> Bar | None:
-        """Of the figures that have a segment, where all of the answer is about one device."""
+        """Of the figures that have a segment, where all of the answer is about one device. In a terminal it stands for
+        these figures and for the table."""
         return None
 
     def columns(self) -> Sequence[Column[Any]]:

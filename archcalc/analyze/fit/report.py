@@ -122,11 +122,8 @@ class FitReport(Report):
         parts = enumerate(self.rows[0].segments.items())
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
-    def table(self) -> Table:
-        """A line for each of several devices: a single one is what the answer is about."""
-        return super().table() if len(self.rows) > 1 else Table((), ())
-
     def bar(self) -> Bar | None:
+        """Of a single device."""
         (first, *others) = self.rows
         return None if others else Bar(first.segments, first.room.capacity)
 

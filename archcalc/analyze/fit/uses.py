@@ -71,8 +71,8 @@ class Use:
 USES: tuple[Column[Use], ...] = (
     Column("use", "use", "name", "name"),
     Column("format", "weights", "text"),
-    Column("card", "smallest usual card", "text"),
-    Column("", "card", "text", "cards", shown=False),
+    Column("", "smallest usual card", "text", "cards"),
+    Column("card"),
     *keys("gpus", "rated_bytes", "required_bytes", "left_bytes", "max_seq", "how"),
     Column("options", get=lambda use: dict(use.options)),
 )

@@ -13,8 +13,8 @@ def about(
     notes: Notes = False,
     trace: Trace = False,
 ) -> None:
-    """A model on one screen: what it is, its parameters, the smallest usual card for inference and in which format, what
-    fine-tuning takes, its context and cache. `archcalc MODEL` is short for it."""
+    """A model on one screen: parameters, the smallest usual card for inference and in which format, what fine-tuning
+    takes, context and KV cache. `archcalc MODEL` is short for it."""
     from archcalc.analyze.glance import glance
 
     show(glance(loaded(model, set, trace=trace), model), format, notes=notes)
