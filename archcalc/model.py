@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.answer import ChartKeywords
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
+    from archcalc.analyze.summary import SummaryReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
     from archcalc.spec.node import ModelSpec
 
@@ -68,6 +69,23 @@ class Model(Network):
             explain=explain,
             depth=depth,
         )
+
+    @checked
+    def summary(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        depth: int | None = None,
+    ) -> SummaryReport:
+        """Layer, output shape, parameters and FLOPs side by side."""
+        from archcalc.analyze.summary import summary
+
+        self.check_computation("a summary")
+        work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+        return summary(self.build(work), work, model=self.name, scope=self.scope, depth=depth)
 
     @checked
     def diagram(

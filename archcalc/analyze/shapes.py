@@ -225,17 +225,21 @@ def _part(module: Module, computed: frozenset[Tensor], fields: ReceptiveFields) 
     window, about = _windowed(module, fields), ""
     if not _own_output(module):
         about = ", ".join(filter(None, (module.words.about, window.working)))
-    # What it gives out is its own, or that of the step that it runs for every position.
-    out = next((found for one in (module, *reversed(module.children)) if (found := given_out(one))), None)
     return Part(
         title=module.words.full_name,
         repeat=int(module.repeat),
         calls=int(module.calls),
         about=about,
         inputs=tuple(Signal.of(tensor) for tensor in taken_in(module, computed)),
-        output=Signal.of(out) if out else None,
+        output=output_of(module),
         window=window,
     )
+
+
+def output_of(module: Module) -> Signal | None:
+    """What it gives out: its own, or that of the step that it runs for every position."""
+    out = next((found for one in (module, *reversed(module.children)) if (found := given_out(one))), None)
+    return Signal.of(out) if out else None
 
 
 def _windowed(module: Module, fields: ReceptiveFields) -> Windowed:

@@ -105,6 +105,7 @@ UNITS = Units(
         "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
         "count": Unit(_count, roughly=rounded),
         "flops": Unit(_count, roughly=flops),
+        "work": Unit(flops, missing="–"),  # FLOPs, to read at a glance
         "bound": Unit(_count, missing="–"),
         "times": Unit(lambda value: f"× {value:,}" if value != 1 else ""),
         "share": Unit(_share),

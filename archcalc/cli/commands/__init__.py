@@ -10,6 +10,7 @@ import pkgutil
 ORDER = (  # of the list in help; whatever is not named here comes after them
     *(
         "about",
+        "summary",
         "params",
         "shapes",
         "diagram",

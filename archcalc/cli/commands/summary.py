@@ -1,0 +1,22 @@
+"""Layer, output shape, parameters and FLOPs side by side."""
+
+from __future__ import annotations
+
+from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+
+
+def summary(
+    model: ModelName = "textbook",
+    *,
+    set: Set = [],
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
+    depth: Depth = None,
+    format: Format = "table",
+    notes: Notes = False,
+) -> None:
+    """Each layer with its output shape, parameters and FLOPs: what torchinfo prints of a module, equal layers once."""
+    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+    show(loaded(model, set).summary(**sizes, depth=depth), format, notes=notes)
