@@ -49,7 +49,7 @@ def test_the_wheel_works_in_an_empty_folder(installed: Path, tmp_path: Path) -> 
     environment = {**os.environ, "PYTHONPATH": str(installed), "COLUMNS": "80"}
     command = [sys.executable, "-P", "-m", "archcalc", "params"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[1] == "201,466,160 · 201.5 M parameters"
+    assert done.stdout.splitlines()[1] == "201.5 M parameters · 201,466,160"
     where = subprocess.run(
         [sys.executable, "-P", "-c", "import archcalc; print(archcalc.__file__)"],
         cwd=tmp_path,

@@ -88,7 +88,7 @@ def test_the_totals(run: Run) -> None:
 def test_the_terminal_answers_first(run: Run) -> None:
     """The total stands on the second line, exact and rounded, and the groups follow."""
     out = run("params").out
-    assert out.splitlines()[1] == "201,466,160 · 201.5 M parameters"
+    assert out.splitlines()[1] == "201.5 M parameters · 201,466,160"
     for figure in ("61,442,048", "109,274,112", "30,750,000", "170,716,160", "× 12", "× 8"):
         assert figure in out
 

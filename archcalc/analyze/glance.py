@@ -167,4 +167,5 @@ def _cache(model: Network) -> Cache | None:
     length = lengths["seq"].length or model.workload(mode="prefill").lengths["seq"]
     deployment = deploy(model, Options.of("memory", {}))
     whole, one = (cache_bytes(deployment, Sizes(batch=1, seq=size)) for size in (length, 1))
-    return Cache(length, whole, one if one * length == whole else None) if whole else None
+    each = one if one * length == whole else None
+    return Cache(length, whole, each) if whole else None

@@ -157,7 +157,7 @@ def gpus(
     told = {name: str(error).partition("\n")[0] for name, error in unreadable().items()}
     wrong = {name: line.replace("cannot be read: ", "") for name, line in told.items()}
     faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
-    assumptions = (*all_on(Topic.TABLE, HEADS), *all_on(Topic.SOURCE, faults))
+    assumptions = (*all_on(Topic.TABLE, HEADS), *all_on(Topic.SCOPE, faults))
     return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
 
 

@@ -77,7 +77,7 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
     if partial:
         text = f"exact for what is counted, which is only a part of {', '.join(partial)}"
         exact = Assumption(Topic.EXACTNESS, text)
-    assumptions = (exact, *all_on(Topic.SOURCE, paths.faults()))
+    assumptions = (exact, *all_on(Topic.SCOPE, paths.faults()))
     return PresetsReport(model="presets", assumptions=assumptions, rows=rows)
 
 

@@ -39,7 +39,7 @@ def test_the_headline_says_which_is_larger(run: Run) -> None:
     assert lines[0] == "gpt2 · gpt2-medium"
     assert lines[1] == f"gpt2-medium has 2.851 times the parameters of gpt2, {MEDIUM - SMALL:,} more"
     assert round(MEDIUM / SMALL, 3) == 2.851
-    assert lines[3] == f"A  gpt2         {SMALL:,}  · 124.4 M"
+    assert lines[3] == f"A  gpt2         124.4 M  {SMALL:,}"
 
 
 def test_a_gru_has_three_quarters_of_an_lstms_recurrent_parameters(run: Run) -> None:

@@ -30,11 +30,11 @@ def test_every_option_of_memory_is_taken() -> None:
 def test_the_headline_says_whether_it_fits(run: Run) -> None:
     """With how much left, or short by how much and what to do."""
     headline = _headline(run("fit", "gpt2", "--gpu", "rtx 4090").out)
-    assert headline.startswith("fits rtx-4090: needs ") and " left" in headline
+    assert re.match(r"fits rtx-4090 with \d[\d.]+ GiB to spare: needs \d[\d.]+ of 23\.52 GiB ± \d+ %", headline)
     headline = _headline(run("fit", "llama-3-8b", "--gpu", "t4").out)
     assert "more than there is" in headline
     (option,) = re.findall(r"--weights (\w+) makes it fit", headline)
-    assert _headline(run("fit", "llama-3-8b", "--weights", option, "--gpu", "t4").out).startswith("fits t4: ")
+    assert _headline(run("fit", "llama-3-8b", "--weights", option, "--gpu", "t4").out).startswith("fits t4 with ")
     assert "of 10 devices" in _headline(run("fit", "gpt2").out)
 
 

@@ -99,7 +99,7 @@ def test_every_working_comes_to_its_value(run: Run, name: str, names: bool) -> N
 def test_the_printed_columns_add_up(run: Run, name: str, columns: int) -> None:
     """The lines at the left margin add up to the total printed above them."""
     out = run("params", name, columns=columns).out
-    total = int(out.splitlines()[1].split(" ")[0].replace(",", ""))
+    total = int(out.splitlines()[1].split(" · ")[1].replace(",", ""))
     table = out[out.index("\npart") :].split("\n\n")[0].splitlines()[2:]
     numbers = [re.findall(r"\d[\d,]*(?= +<?\d+\.\d %)", line) for line in table if not line.startswith(" ")]
     assert sum(int(found[-1].replace(",", "")) for found in numbers) == total
@@ -128,7 +128,7 @@ def test_markdown_is_a_table(run: Run) -> None:
     lines = run("params", "--format", "markdown", "--explain").out.splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert {line.count("|") for line in table} == {6}
-    assert "- **parameters**: 201,466,160 · 201.5 M" in lines
+    assert "- **parameters**: 201.5 M · 201,466,160" in lines
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_every_format_keeps_the_working(run: Run, command: str, working: str, st
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("params", "10,252 · 10.25 k\n  `= (100 × 50 + 50) + (50 × 100 + 100) + (50 × 2 + 2)`"),
-        ("flops", "181,800 · 181.8 k\n  `= 2 × 90,000 + 1,800`"),
+        ("params", "10.25 k · 10,252\n  `= (100 × 50 + 50) + (50 × 100 + 100) + (50 × 2 + 2)`"),
+        ("flops", "181.8 k · 181,800\n  `= 2 × 90,000 + 1,800`"),
     ],
 )
 def test_markdown_works_the_answer_out(run: Run, command: str, line: str) -> None:
@@ -156,7 +156,7 @@ def test_markdown_works_the_answer_out(run: Run, command: str, line: str) -> Non
 
 def test_markdown_says_what_a_figure_leaves_out(run: Run) -> None:
     lines = run("params", "deepseek-v3", "--format", "markdown").out.splitlines()
-    assert "- **buffers**: 14,848 · 14.85 k (not counted as parameters)" in lines
+    assert "- **buffers**: 14.85 k · 14,848 (not counted as parameters)" in lines
 
 
 @pytest.mark.parametrize("command", ["params", "flops"])

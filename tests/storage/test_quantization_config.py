@@ -101,7 +101,7 @@ def test_an_explicit_format_wins(tmp_path: Path) -> None:
 def test_the_choice_is_told(run: Run, write: Write, command: str) -> None:
     """Where the format comes from, and what changes it."""
     quantised = {"quant_method": "gptq", "bits": 4, "group_size": 128}
-    answer = run(command, write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json"))
+    answer = run(command, write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json"), "--notes")
     assert "weights: gptq int4, group 128, from quantization_config; --weights changes it" in answer.out
 
 

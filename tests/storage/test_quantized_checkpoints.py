@@ -138,7 +138,7 @@ def test_experts_of_kimi_k2_thinking(tmp_path: Path) -> None:
 
 def test_a_cache_that_the_checkpoint_has_scales_for_is_told(run: Run, write: Write) -> None:
     quantised = tensors(FLOAT8, "float-quantized", kv_cache_scheme={"num_bits": 8, "type": "float"})
-    answer = run("memory", write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json"))
+    answer = run("memory", write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json"), "--notes")
     assert "--kv-dtype fp8 counts it that way" in " ".join(answer.out.split())
 
 

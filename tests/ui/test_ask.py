@@ -45,7 +45,8 @@ def cell(table: dict[str, Any], row: str, column: str) -> str:
 
 def test_exact_figures_are_those_of_the_command_line(run: Run) -> None:
     answer = asked("exact", settings={"batch": "2", "seq": "512"}, records=True)
-    assert answer["answer"] == f"{12 * (12 * 768 * 768 + 13 * 768) + (50257 + 1024 + 2) * 768:,} parameters"
+    assert answer["answer"] == "124.4 M parameters"
+    assert answer["about"] == f"{12 * (12 * 768 * 768 + 13 * 768) + (50257 + 1024 + 2) * 768:,}"
     assert json.loads(answer["records"]["params"]) == run("params", "gpt2", "--format", "json").json
     sized = ("--batch", "2", "--seq", "512", "--format", "json")
     assert json.loads(answer["records"]["flops"]) == run("flops", "gpt2", *sized).json

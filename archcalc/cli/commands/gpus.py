@@ -56,4 +56,4 @@ def gpus(
     """GPUs and other devices: memory, bandwidth, dense peak FLOP/s and interconnect, each with its source."""
     from archcalc.catalog.gpus import gpus as listed
 
-    show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format, notes=notes)
+    show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format, notes=notes or name is not None)
