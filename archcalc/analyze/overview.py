@@ -60,6 +60,10 @@ class Overview:
     missing: dict[str, str] = field(default_factory=dict)  # a question, and why it has no answer
     command: str = ""
 
+    def summary(self) -> str:
+        """The answer of the first mode that was held against devices."""
+        return next((run.fit.summary() for run in self.runs if run.fit), "")
+
     def html(self) -> str:
         """One file: no other is needed, and nothing is loaded from anywhere."""
         return str(importlib.import_module("archcalc.render.html.overview").render(self))  # which stands above

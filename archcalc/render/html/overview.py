@@ -73,6 +73,8 @@ class _Page:
         report, scope = self.report, self.report.params.scope
         yield f'<header>\n<p class="kind">Architecture report · {escape(report.kind)}</p>'
         yield f"<h1>{escape(visible(report.model))}</h1>"
+        said = report.summary()
+        yield said and f'<p class="answer">{tables.sentence(visible(said))}</p>'
         yield scope.headline() and f'<p class="warning">{escape(visible(scope.headline()))}</p>'
         yield "</header>"
         yield cards(report)
@@ -159,7 +161,7 @@ def cards(report: Overview) -> str:
     found = [Card("Parameters", rounded(int(params.total)), (f"{params.total:,}", *active))]
     for run in report.runs:
         band, needed = run.memory.band, run.memory.required_bytes
-        exact = f"{binary_bytes(needed)} ± {band.percent} %" if band else binary_bytes(needed)
+        exact = f"± {band.percent} %" if band else f"{needed:,} bytes"
         found.append(Card(f"Memory, {run.name}", binary_bytes(needed), (exact, " · ".join(run.memory.at()))))
     computed = [(run.name, run.flops) for run in report.runs if run.flops]
     for name, work in computed[-1:]:  # of the last mode: a training step where there is one
