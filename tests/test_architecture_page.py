@@ -267,7 +267,7 @@ def test_an_optimizer(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_renderer(run: Run, added: Added) -> None:
     added("archcalc/render/as_asciidoc.py")
     out = run("params", "gpt2", "--format", "asciidoc").out
-    assert out.startswith("== GPT-2 small\n\n124,439,808 · 124.4 M parameters\n\n* embeddings: ")
+    assert out.startswith("== GPT-2 small\n\n124.4 M parameters · 124,439,808\n\n* embeddings: ")
     assert '[cols="<,>,>,>,>",options="header"]\n|===\n|part |× |one |total |share\n|embedding ' in out
     assert "|38,597,376 " in out
 

@@ -75,7 +75,8 @@ class GlanceReport(Report):
         if params.active != params.total:
             count += f", {rounded(params.active)} active per token"
         trained = ", ".join(f"{use.name} from {use.size}" for use in self.rows if use.name != INFERENCE)
-        return joined((count, smallest_card([use for use in self.rows if use.name == INFERENCE]), trained))
+        inferred = [use for use in self.rows if use.name == INFERENCE]
+        return joined((count, smallest_card(inferred, is_partial=bool(self.scope.left_out)), trained))
 
     def beneath(self) -> Sequence[str]:
         """The count to the last digit, what it takes, and how long a context may be."""

@@ -106,7 +106,10 @@ def workload(
     batch = sizes.batch or spec.batch
     if not batch:
         told.append(("batch", 1, UNSAID, "--batch"))
-    assumed = (Assumption(Topic(name), f"{name} {size:,}: {said}", size, option) for name, size, said, option in told)
+    assumed = (
+        Assumption(Topic(name) if option else Topic.EXACTNESS, f"{name} {size:,}: {said}", size, option)
+        for name, size, said, option in told
+    )
     work = Workload(batch or 1, lengths, tuple(assumed), mode, attention=attention)
     return _decoding(work, longest, asked) if mode == "decode" else work
 

@@ -241,7 +241,7 @@ def test_what_a_one_hot_product_would_cost_is_said(run: Run) -> None:
 
 
 def test_a_column_that_is_left_out_is_not_explained(run: Run) -> None:
-    narrow, wide = (run("flops", "gpt2", "--seq", "64", columns=columns).out for columns in (60, 140))
+    narrow, wide = (run("flops", "gpt2", "--seq", "64", "--notes", columns=columns).out for columns in (60, 140))
     assert "FLOP/B: forward matrix products" in wide
     assert "FLOP/B:" not in narrow
     assert " ".join(narrow.split()).count("left out: the terminal is too narrow") == 1

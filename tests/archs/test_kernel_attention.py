@@ -355,7 +355,7 @@ def test_the_cache_is_the_one_that_memory_counts(run: Run) -> None:
 def test_inference_says_what_it_assumes_of_a_kernel(run: Run) -> None:
     """A decoder keeps sums; an encoder without a fused kernel stores the features of all positions."""
     kernel = ("--set", "attention.feature=poly2")
-    decoding = " ".join(run("memory", "gpt2", *kernel, "--mode", "decode", "--context", "9").out.split())
+    decoding = " ".join(run("memory", "gpt2", *kernel, "--mode", "decode", "--context", "9", "--notes").out.split())
     assert "caches sums, no keys and values: 2,145 × 64 + 2,145 numbers" in decoding
-    encoding = " ".join(run("memory", "bert-base", *kernel, "--mode", "prefill").out.split())
+    encoding = " ".join(run("memory", "bert-base", *kernel, "--mode", "prefill", "--notes").out.split())
     assert "2,145 features of every position are stored at once" in encoding

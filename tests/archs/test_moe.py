@@ -76,7 +76,7 @@ def test_a_mixture_says_both(run: Run) -> None:
     """Mixtral's published 46.7 B, of which a token uses 12.9 B."""
     out = run("params", "mixtral-8x7b").out
     assert "46,702,792,704" in out
-    assert "active per token       12,879,925,248" in out
+    assert "active per token         12.88 B  12,879,925,248" in out
 
 
 def test_the_working_names_one_expert(run: Run) -> None:

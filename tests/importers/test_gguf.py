@@ -183,7 +183,7 @@ def test_a_changed_spec_is_counted_anew(run: Run, write: Write, change: str, oth
     """As a file of the changed model would be; and no note calls it the file's."""
     model, changed = write(layered(2), "m.gguf"), write(other, "other.gguf")
     assert weights(run, model, "--set", change) == weights(run, changed)
-    said = run("memory", model, "--set", change, columns=1000).out
+    said = run("memory", model, "--set", change, "--notes", columns=1000).out
     assert "follow from the spec" in said
     assert "from the file's tensors" not in said
     assert "in the file:" not in said

@@ -122,7 +122,7 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], pre
         yield Assumption(Topic.ATTENTION, "the memory of earlier segments is ignored: N queries look at N keys")
     if added:
         text = f"without {added} positions, which are added to softmax scores: kernel attention has no scores"
-        yield Assumption(Topic.ATTENTION, text, added)
+        yield Assumption(Topic.SCOPE, text, added)
     yield from without(work.assumptions, Topic.BATCH)
 
 

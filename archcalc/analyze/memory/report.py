@@ -198,6 +198,7 @@ class MemoryReport(RunReport):
         saves, made, caches = (self.layer_kind == kind for kind in ("train", "outputs", "cache"))
         whole = self.rows[0].outputs if made else self.own_bytes  # which the layers are shares of
         states = partial(_bytes_of, ["master", "gradients", "optimizer"])
+        has_maps = not self.lengths  # people compare the outputs of such layers, and of sequences what they take
         return (
             *keys("path", "kind", "repeat", "bytes"),
             *(Column(part, get=partial(_bytes_of, [part])) for part in OF_LAYERS),
@@ -209,10 +210,10 @@ class MemoryReport(RunReport):
             Column("", "outputs", "count", "outputs", shown=made),
             Column("", "memory", "bytes", "output_bytes", shown=made),
             Column("", "parameters", "count", "parameters", shown=made),
-            Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=made),
-            Column("", "states", "bytes", states, shown=saves),
+            Column("", "weights", "bytes", partial(_bytes_of, ["weights"]), spare=has_maps),
+            Column("", "states", "bytes", states, shown=saves, spare=has_maps),
             Column("", "cache", "bytes", partial(_bytes_of, ["kv_cache", "state"]), shown=caches),
-            Column("", "outputs", "count", "outputs", shown=saves, spare=True),
+            Column("", "outputs", "count", "outputs", shown=saves, spare=not has_maps),
             Column("", "share", "share", "bytes", whole=whole, shown=not made),
             Column("", "share", "share", "outputs", whole=whole, shown=made),
         )

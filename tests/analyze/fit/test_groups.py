@@ -96,7 +96,7 @@ def test_two_macs_hold_layers_in_turn() -> None:
 
 
 def test_a_split_is_shown_device_by_device(run: Run) -> None:
-    answer = run("fit", "qwen3-8b", "--gpu", "rtx-5070-ti+rtx-5090")
+    answer = run("fit", "qwen3-8b", "--gpu", "rtx-5070-ti+rtx-5090", "--notes")
     assert "rtx-5070-ti  1 to " in answer.out and "split by memory" in answer.out
     (row,) = run("fit", "qwen3-8b", "--gpu", "rtx-5070-ti+rtx-5090", "--format", "json").json["rows"]
     assert [part["gpu"] for part in row["parts"]] == ["rtx-5070-ti", "rtx-5090"]

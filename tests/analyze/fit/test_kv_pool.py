@@ -95,7 +95,8 @@ def test_a_prompt_that_is_computed_at_once_leaves_less_to_the_cache() -> None:
 
 
 def test_a_model_is_traced_for_the_steps_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The prompt, a full step of such prompts, and one of the longest: caches of any size follow from the first."""
+    """The prompt, a full step of such prompts, and one of the longest: caches of any size follow from the first. Last,
+    for the smallest card, a step of llama.cpp."""
     built, build = list[tuple[int, int]](), transformer.build
 
     def counted(model: Any, work: Workload) -> Module:
@@ -104,7 +105,7 @@ def test_a_model_is_traced_for_the_steps_that_differ(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(transformer, "build", counted)
     (row,) = fit(load("llama-3-8b"), gpus=["h100"]).rows
-    assert row.pool and built == [(1, 2048), (4, 2048), (1, 8192)]
+    assert row.pool and built == [(1, 2048), (4, 2048), (1, 8192), (1, 512)]
 
 
 def test_requests_and_context_are_what_the_pool_holds() -> None:

@@ -140,7 +140,7 @@ def test_what_vllm_does_not_run_is_refused(name: str, fact: str) -> None:
 
 @pytest.mark.parametrize("columns", [80, 140])
 def test_the_layout_is_said(run: Run, columns: int) -> None:
-    asked = ("memory", "gemma-3-27b", "--seq", "65536", "--kv-rule", "vllm", "--prefill", "2048")
+    asked = ("memory", "gemma-3-27b", "--seq", "65536", "--kv-rule", "vllm", "--prefill", "2048", "--notes")
     out = run(*asked, columns=columns).out
     assert max(map(len, out.splitlines())) <= columns
     said = " ".join(out.split())
