@@ -44,7 +44,7 @@ def test_every_card_is_what_fit_answers(run: Run, name: str) -> None:
         gpu = f"{use['gpus']}x{use['card']}" if use["gpus"] > 1 else use["card"]
         if use["gpus"] == 1:
             (row,) = run("fit", name, "--gpu", gpu, *mode, *options, "--format", "json").json["rows"]
-            assert row["verdict"] == ("cannot say" if answer.get("left_out") else "fits"), use
+            assert row["verdict"] in ("fits", *(["cannot say"] if answer.get("left_out") else [])), use
             assert row["required_bytes"] == use["required_bytes"]
 
 
