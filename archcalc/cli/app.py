@@ -3,15 +3,14 @@ help, completion and a misspelt name all are."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 
-from archcalc.cli import commands
-from archcalc.cli.declared import ByGroup
-from archcalc.cli.printing import out
+from archcalc.cli import commands, help_pages
+from archcalc.cli.declared import EVERY, Documented, Program
+from archcalc.cli.printing import out, width
 from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
@@ -19,21 +18,27 @@ ABOUT = "about"  # the command that `archcalc MODEL` is short for
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
 
 
+def answered(called: str, arguments: list[str]) -> int:
+    """The exit code of a command; of nothing at all, what to type first."""
+    if arguments:
+        return app(called)(arguments, standalone_mode=False) or 0
+    out(help_pages.welcome(width()))
+    return 0
+
+
 def app(called: str = "") -> typer.Typer:
     """archcalc with the command that is called, or with all of them."""
     made = typer.Typer(
         name="archcalc",
-        no_args_is_help=True,
+        cls=Program,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,  # a traceback is a bug of ours: as Python writes it, for a report
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        context_settings={"help_option_names": ["-h", "--help", EVERY]},
     )
     made.callback()(archcalc)
     known = commands.names()
     for name in [called] if called in known else known:
-        module = importlib.import_module(f"archcalc.cli.commands.{name}")
-        function, short = getattr(module, name), (module.__doc__ or "").partition("\n")[0]
-        made.command(name, cls=ByGroup, short_help=short)(function)
+        made.command(name, cls=Documented, short_help=commands.sentence(name))(getattr(commands.module(name), name))
     return made
 
 
@@ -48,7 +53,7 @@ def archcalc(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Exact shapes, parameters and costs of neural-network architectures."""
+    """Neural networks counted exactly."""
 
 
 # Errors that typer finds in a command line, in the form of every archcalc error.

@@ -6,15 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render import as_json, images
 from archcalc.render.diagram import mermaid, svg
+
+EXAMPLES = {
+    "diagram gpt2 -o gpt2.svg": "a drawing of the architecture",
+    "diagram resnet-50 --depth 2 -o resnet.png": "only the large parts of it",
+    "diagram textbook --format markdown >> notes.md": "Mermaid, which GitHub draws",
+}
+HELP = Help(LOOK, EXAMPLES, place=1)
 
 USUAL = "mermaid"
 
@@ -40,20 +46,32 @@ def diagram(
     model: ModelName = "textbook",
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+        OUTPUT.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help=f"The file to write, by its suffix: {_SUFFIXES}",
+        ),
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option(parser=size, metavar="N", help="How many levels to open (default: 3, and mixtures of experts)."),
+        OUTPUT.option(
+            parser=size,
+            metavar="N",
+            help="How many levels to open (default: 3, and mixtures of experts).",
+        ),
     ] = None,
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims at the arrows instead of sizes.")] = False,
+    symbolic: Annotated[
+        bool, OUTPUT.option("--symbolic", help="Names of dims at the arrows instead of sizes.")
+    ] = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
     format: Annotated[
-        str | None, typer.Option("--format", metavar="|".join(PRINTED), help="What to print where no file is named.")
+        str | None,
+        OUTPUT.option("--format", metavar="|".join(PRINTED), help="What to print where no file is named."),
     ] = None,
     force: Force = False,
 ) -> None:

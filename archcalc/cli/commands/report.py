@@ -9,20 +9,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from archcalc.cli.commands.fit import Gpus
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.options import Force, ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.run.commands import REPORT
 
+EXAMPLES = {
+    "report gpt2": "all of it on one page: gpt2.html",
+    "report llama-3.1-8b --gpu 4090 --gpu h100": "with these two cards",
+    "report gpt2 --mode train --batch 8 -o training.html": "of training alone",
+}
+HELP = Help(LOOK, EXAMPLES, place=3)
+
 SUFFIXES = (".html", ".htm")
 
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="The file to write (default: the model's name, .html)."),
+    OUTPUT.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The file to write (default: the model's name, .html).",
+    ),
 ]
 
 

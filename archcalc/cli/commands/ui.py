@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import LOOK, Help
 from archcalc.cli.options import completed_preset
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+
+EXAMPLES = {
+    "ui": "choose a model, move sliders, compare",
+    "ui llama-3.1-8b": "begin with this one",
+    "ui --no-browser --port 8000": "print the address, and open nothing",
+}
+HELP = Help(LOOK, EXAMPLES, place=5)
 
 Model = Annotated[
     str | None,

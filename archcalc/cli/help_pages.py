@@ -1,0 +1,152 @@
+"""Help as text: the page of a command, the list of commands, and what `archcalc` alone says."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from archcalc.cli import commands
+from archcalc.cli.help import GROUPS, HEADINGS, MODEL, OWN
+from archcalc.render.style import BOLD, CYAN, DIM, styled
+
+WIDEST, MARGIN, GAP = 110, 2, 2  # columns
+NAME_SHARE = 0.32  # of the width, for names; a longer one has a line to itself
+ABOUT = "Neural networks counted exactly: parameters, shapes, FLOPs, memory, and what fits on which GPU."
+PROGRAM = "--version, --install-completion, --show-completion"
+START = {
+    "llama-3.1-8b": "the model on one screen",
+    "fit llama-3.1-8b --gpu 4090": "does it fit my card?",
+    "memory gpt2 --mode train": "what does training it take?",
+    "params textbook --explain": "how is it worked out?",
+}
+MODELS = "A model is a preset (`archcalc presets` lists them), a config.json, safetensors, GGUF, hf:owner/name or YAML."
+Entry = tuple[str, str, str]  # a name, what kind of value it takes, a sentence
+
+
+def welcome(width: int) -> str:
+    """What to type first."""
+    blocks = [
+        wrapped(ABOUT, width),
+        examples(START, width),
+        wrapped(MODELS, width),
+        [_more("archcalc --help", "all commands")],
+    ]
+    return _joined(blocks)
+
+
+def program(width: int) -> str:
+    """Commands by what they are for; first of all what needs no command."""
+    usage = [_usage("archcalc MODEL"), _usage("archcalc COMMAND [MODEL] [OPTIONS]", "       ")]
+    blocks = [usage, wrapped(ABOUT, width), examples(START, width), *_groups(width)]
+    last = [_more("archcalc COMMAND --help", "its options, with examples"), _more(PROGRAM, "of archcalc itself")]
+    return _joined([*blocks, wrapped(MODELS, width), last])
+
+
+def _groups(width: int) -> Iterator[list[str]]:
+    declared = {name: commands.help_of(name) for name in commands.names()}
+    longest = max(map(len, declared))
+    for group in GROUPS:
+        own = sorted((each.place, name) for name, each in declared.items() if each.group == group)
+        if own:
+            entries = [(name, "", commands.sentence(name)) for _, name in own]
+            yield [styled(group, BOLD), *listed(entries, longest, width)]
+
+
+def command(name: str, page: Any, *, every: bool, width: int) -> str:
+    """Usage, what it answers, three examples, its options by question: all in full, or the first ones in brief."""
+    params = [one for one in page.params if not getattr(one, "hidden", False)]
+    arguments = [_value(one, required=one.required) for one in params if one.param_type_name == "argument"]
+    shown = [one for one in params if every or not getattr(_panel(one), "is_rest", False)]
+    brief = len(shown) < len(params)
+    paragraphs = (page.help or "").split("\n\n")
+    blocks = [
+        [_usage(" ".join(["archcalc", name, *arguments, "[OPTIONS]"]))],
+        *(wrapped(" ".join(text.split()), width) for text in paragraphs[: 1 if brief else None]),
+        examples(commands.help_of(name).examples, width),
+        *_panels(shown, width, brief=brief),
+    ]
+    if brief:
+        blocks.append(
+            [_more(f"archcalc {name} --help-all", f"all of it, with {len(params) - len(shown)} more options")]
+        )
+    return _joined(blocks)
+
+
+def _panels(params: list[Any], width: int, *, brief: bool) -> Iterator[list[str]]:
+    """Names stand in one column on the whole page."""
+    entries = {one.name: _entry(one, brief=brief) for one in params}
+    fitting = [size for name, kind, _ in entries.values() if (size := len(f"{name} {kind}")) <= width * NAME_SHARE]
+    for heading in HEADINGS:
+        own = [entries[one.name] for one in params if _panel(one) == heading]
+        if own:
+            yield [_heading(heading), *listed(own, max(fitting, default=0), width)]
+
+
+def _panel(param: Any) -> str:
+    usual = MODEL if param.param_type_name == "argument" else OWN
+    return getattr(param, "rich_help_panel", None) or usual
+
+
+def _entry(param: Any, *, brief: bool) -> Entry:
+    """In brief, the first sentence."""
+    sentence = " ".join((param.help or "").split())
+    if brief:
+        sentence = sentence.partition(". ")[0].rstrip(".") + "."
+    usual = f" Default: {param.default}." if isinstance(param.default, str) and param.show_default else ""
+    if param.param_type_name == "argument":
+        return _value(param), "", sentence
+    flags = ", ".join(sorted(param.opts, key=len))
+    return flags, "" if param.is_flag else _value(param), sentence + usual
+
+
+def _value(param: Any, *, required: bool = True) -> str:
+    """`[MODEL]` where it may be left out."""
+    said = str(param.metavar or param.name.upper()) + ("..." if param.nargs != 1 else "")
+    return said if required else f"[{said}]"
+
+
+def examples(known: Mapping[str, str], width: int) -> list[str]:
+    """What a command answers beside it, or above it where they are too wide."""
+    lines = [f"archcalc {line}" for line in known]
+    longest, said = max(map(len, lines), default=0), list(known.values())
+    if not lines:
+        return []
+    if MARGIN + longest + GAP + max(map(len, said)) <= width:
+        pairs = zip(lines, said, strict=True)
+        return [_heading("Examples"), *(f"  {line:<{longest}}  {styled(text, DIM)}" for line, text in pairs)]
+    stacked = [(styled(f"  # {text}", DIM), f"  {line}") for line, text in zip(lines, said, strict=True)]
+    return [_heading("Examples"), *(line for pair in stacked for line in pair)]
+
+
+def listed(entries: Iterable[Entry], column: int, width: int) -> list[str]:
+    """Names, and a sentence behind each; beneath it where the name is longer than the column."""
+    lines, indent = [], " " * (MARGIN + column + GAP)
+    for name, kind, sentence in entries:
+        taken = len(f"{name} {kind}".rstrip())
+        left = f"  {styled(name, CYAN)}{f' {styled(kind, DIM)}' if kind else ''}"
+        first, *others = textwrap.wrap(sentence, width - len(indent), break_on_hyphens=False) or [""]
+        fits = taken <= column
+        lines += [f"{left}{' ' * (column - taken + GAP)}{first}"] if fits else [left, indent + first]
+        lines += [indent + line for line in others]
+    return lines
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def _usage(text: str, before: str = "Usage: ") -> str:
+    return f"{styled(before, DIM) if before.strip() else before}{styled(text, BOLD)}"
+
+
+def _heading(text: str) -> str:
+    return styled(f"{text}:", BOLD)
+
+
+def _more(line: str, does: str) -> str:
+    return f"{styled(line, CYAN)}  {styled(does, DIM)}"
+
+
+def _joined(blocks: Iterable[list[str]]) -> str:
+    return "\n\n".join("\n".join(block) for block in blocks if block)
