@@ -10,7 +10,7 @@ import typer
 
 from archcalc.cli import commands, help_pages
 from archcalc.cli.declared import EVERY, Documented, Program
-from archcalc.cli.printing import out, width
+from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
@@ -22,7 +22,7 @@ def answered(called: str, arguments: list[str]) -> int:
     """The exit code of a command; of nothing at all, what to type first."""
     if arguments:
         return app(called)(arguments, standalone_mode=False) or 0
-    out(help_pages.welcome(width()))
+    out(help_pages.welcome())
     return 0
 
 

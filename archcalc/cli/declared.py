@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from archcalc.cli import help_pages
 from archcalc.cli.help import PANELS
-from archcalc.cli.printing import as_shown, is_coloured, width
+from archcalc.cli.printing import as_shown, is_coloured
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import Option, declared, flag_of, other_names
 from archcalc.spec.option_checks import flag
@@ -78,7 +78,7 @@ class Documented(TyperCommand):
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
-        return as_shown(help_pages.command(str(self.name), self, every=ctx.meta[EVERY], width=width()))
+        return as_shown(help_pages.command(str(self.name), self, every=ctx.meta[EVERY]))
 
 
 class Program(TyperGroup):
@@ -89,4 +89,4 @@ class Program(TyperGroup):
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
-        return as_shown(help_pages.program(width()))
+        return as_shown(help_pages.program())

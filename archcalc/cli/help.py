@@ -51,5 +51,6 @@ class Panel(str):
 
 
 PANELS = {name: Panel(heading) for name, heading in PANELS_OF_OPTIONS.items()}
-OWN, MODEL, WORKLOAD, OUTPUT = Panel("Options"), PANELS["model"], PANELS["workload"], PANELS["output"]
-HEADINGS = (MODEL, OWN, *(panel for panel in PANELS.values() if panel != MODEL))  # in their order
+MODEL, WORKLOAD, OUTPUT = PANELS["model"], PANELS["workload"], PANELS["output"]
+ARGUMENTS, OPTIONS = Panel("Arguments"), Panel("Options")  # of those that are under no heading
+HEADINGS = (ARGUMENTS, MODEL, OPTIONS, *(panel for panel in PANELS.values() if panel != MODEL))  # in their order

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from archcalc.cli import commands
-from archcalc.cli.help import GROUPS, HEADINGS, MODEL, OWN
+from archcalc.cli import commands, printing
+from archcalc.cli.help import ARGUMENTS, GROUPS, HEADINGS, OPTIONS
 from archcalc.render.style import BOLD, CYAN, DIM, styled
 
 WIDEST, MARGIN, GAP = 110, 2, 2  # columns
 NAME_SHARE = 0.32  # of the width, for names; a longer one has a line to itself
 ABOUT = "Neural networks counted exactly: parameters, shapes, FLOPs, memory, and what fits on which GPU."
-PROGRAM = "--version, --install-completion, --show-completion"
 START = {
     "llama-3.1-8b": "the model on one screen",
     "fit llama-3.1-8b --gpu 4090": "does it fit my card?",
@@ -21,54 +20,56 @@ START = {
     "params textbook --explain": "how is it worked out?",
 }
 MODELS = "A model is a preset (`archcalc presets` lists them), a config.json, safetensors, GGUF, hf:owner/name or YAML."
+ALL = ("archcalc --help", "", "every command")
+MORE = (
+    ("archcalc COMMAND --help", "", "its options, with examples"),
+    ("archcalc --install-completion", "", "commands, models and devices by the Tab key"),
+    ("archcalc --version", "", "which version this is"),
+)
 Entry = tuple[str, str, str]  # a name, what kind of value it takes, a sentence
 
 
-def welcome(width: int) -> str:
+def welcome() -> str:
     """What to type first."""
-    blocks = [
-        wrapped(ABOUT, width),
-        examples(START, width),
-        wrapped(MODELS, width),
-        [_more("archcalc --help", "all commands")],
-    ]
-    return _joined(blocks)
+    width = _width()
+    return _joined([wrapped(ABOUT, width), examples(START, width), wrapped(MODELS, width), listed([ALL], width)])
 
 
-def program(width: int) -> str:
+def program() -> str:
     """Commands by what they are for; first of all what needs no command."""
+    width = _width()
     usage = [_usage("archcalc MODEL"), _usage("archcalc COMMAND [MODEL] [OPTIONS]", "       ")]
     blocks = [usage, wrapped(ABOUT, width), examples(START, width), *_groups(width)]
-    last = [_more("archcalc COMMAND --help", "its options, with examples"), _more(PROGRAM, "of archcalc itself")]
-    return _joined([*blocks, wrapped(MODELS, width), last])
+    return _joined([*blocks, wrapped(MODELS, width), [_heading("More"), *listed(MORE, width)]])
 
 
 def _groups(width: int) -> Iterator[list[str]]:
     declared = {name: commands.help_of(name) for name in commands.names()}
-    longest = max(map(len, declared))
     for group in GROUPS:
         own = sorted((each.place, name) for name, each in declared.items() if each.group == group)
         if own:
             entries = [(name, "", commands.sentence(name)) for _, name in own]
-            yield [styled(group, BOLD), *listed(entries, longest, width)]
+            yield [styled(group, BOLD), *listed(entries, width, max(map(len, declared)))]
 
 
-def command(name: str, page: Any, *, every: bool, width: int) -> str:
+def command(name: str, page: Any, *, every: bool) -> str:
     """Usage, what it answers, three examples, its options by question: all in full, or the first ones in brief."""
-    params = [one for one in page.params if not getattr(one, "hidden", False)]
-    arguments = [_value(one, required=one.required) for one in params if one.param_type_name == "argument"]
+    width, params = _width(), [one for one in page.params if not getattr(one, "hidden", False)]
+    arguments = [_value(one, required=one.required) for one in params if _is_argument(one)]
+    options = ["[OPTIONS]"] if len(arguments) < len(params) else []
     shown = [one for one in params if every or not getattr(_panel(one), "is_rest", False)]
-    brief = len(shown) < len(params)
+    left_out = len(params) - len(shown)
     paragraphs = (page.help or "").split("\n\n")
     blocks = [
-        [_usage(" ".join(["archcalc", name, *arguments, "[OPTIONS]"]))],
-        *(wrapped(" ".join(text.split()), width) for text in paragraphs[: 1 if brief else None]),
+        [_usage(" ".join(["archcalc", name, *arguments, *options]))],
+        *(wrapped(" ".join(text.split()), width) for text in paragraphs[: 1 if left_out else None]),
         examples(commands.help_of(name).examples, width),
-        *_panels(shown, width, brief=brief),
+        *_panels(shown, width, brief=bool(left_out)),
     ]
-    if brief:
+    if left_out:
+        several = "s" * (left_out > 1)
         blocks.append(
-            [_more(f"archcalc {name} --help-all", f"all of it, with {len(params) - len(shown)} more options")]
+            listed([(f"archcalc {name} --help-all", "", f"in full, with {left_out} more option{several}")], width)
         )
     return _joined(blocks)
 
@@ -80,12 +81,16 @@ def _panels(params: list[Any], width: int, *, brief: bool) -> Iterator[list[str]
     for heading in HEADINGS:
         own = [entries[one.name] for one in params if _panel(one) == heading]
         if own:
-            yield [_heading(heading), *listed(own, max(fitting, default=0), width)]
+            yield [_heading(heading), *listed(own, width, max(fitting, default=0))]
 
 
 def _panel(param: Any) -> str:
-    usual = MODEL if param.param_type_name == "argument" else OWN
+    usual = ARGUMENTS if _is_argument(param) else OPTIONS
     return getattr(param, "rich_help_panel", None) or usual
+
+
+def _is_argument(param: Any) -> bool:
+    return bool(param.param_type_name == "argument")
 
 
 def _entry(param: Any, *, brief: bool) -> Entry:
@@ -94,7 +99,7 @@ def _entry(param: Any, *, brief: bool) -> Entry:
     if brief:
         sentence = sentence.partition(". ")[0].rstrip(".") + "."
     usual = f" Default: {param.default}." if isinstance(param.default, str) and param.show_default else ""
-    if param.param_type_name == "argument":
+    if _is_argument(param):
         return _value(param), "", sentence
     flags = ", ".join(sorted(param.opts, key=len))
     return flags, "" if param.is_flag else _value(param), sentence + usual
@@ -119,8 +124,9 @@ def examples(known: Mapping[str, str], width: int) -> list[str]:
     return [_heading("Examples"), *(line for pair in stacked for line in pair)]
 
 
-def listed(entries: Iterable[Entry], column: int, width: int) -> list[str]:
+def listed(entries: Sequence[Entry], width: int, column: int | None = None) -> list[str]:
     """Names, and a sentence behind each; beneath it where the name is longer than the column."""
+    column = max(len(name) for name, *_ in entries) if column is None else column
     lines, indent = [], " " * (MARGIN + column + GAP)
     for name, kind, sentence in entries:
         taken = len(f"{name} {kind}".rstrip())
@@ -144,8 +150,8 @@ def _heading(text: str) -> str:
     return styled(f"{text}:", BOLD)
 
 
-def _more(line: str, does: str) -> str:
-    return f"{styled(line, CYAN)}  {styled(does, DIM)}"
+def _width() -> int:
+    return min(printing.width(), WIDEST)
 
 
 def _joined(blocks: Iterable[list[str]]) -> str:

@@ -49,16 +49,18 @@ ModelName = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A folder "
-        "of Hugging Face is one too. Without one: the textbook Transformer.",
+        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A "
+        "folder of Hugging Face is one too. Without one: the textbook Transformer.",
     ),
 ]
 Models = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         help="Presets, YAML files, or -. A colon changes fields of one model: gpt2:heads=8,ffn=2048.",
     ),

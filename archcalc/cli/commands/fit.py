@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.help import RUN, WORKLOAD, Help
+from archcalc.cli.help import MODEL, RUN, WORKLOAD, Help
 from archcalc.cli.options import Format, Notes, Set, Trace, completed_gpu, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import FIT
@@ -26,10 +26,11 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A folder "
-        "of Hugging Face is one too. With --models, a part of the names to list.",
+        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A "
+        "folder of Hugging Face is one too. With --models, a part of the names to list.",
     ),
 ]
 Gpus = Annotated[

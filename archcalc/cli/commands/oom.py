@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.help import RUN, Help
+from archcalc.cli.help import MODEL, RUN, Help
 from archcalc.cli.options import Format, Notes, Set, Trace, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import OOM
@@ -33,6 +33,7 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
         help="A preset, a file (YAML, config.json, safetensors, GGUF) or hf:owner/name. A folder of Hugging Face is "

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.help import LOOK, Help
+from archcalc.cli.help import LOOK, MODEL, Help
 from archcalc.cli.options import completed_preset
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
@@ -23,6 +23,7 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
         help="A preset to begin with (default: the textbook Transformer). Files are opened on the page.",
