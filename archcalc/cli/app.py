@@ -84,7 +84,7 @@ def mistake(error: Any, command: str) -> InputError:
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
     param = getattr(error, "param", None)
     options = [name for name in getattr(param, "opts", ()) if name.startswith("-")]
-    named = getattr(param, "metavar", None) or getattr(param, "name", None) or ""
+    named = getattr(param, "metavar", None) or (getattr(param, "name", None) or "").upper()
     field, close = str(options[0] if options else named), []  # as help names it
     said = str(error.message).rstrip(".")
     fact = said[:1].lower() + said[1:]

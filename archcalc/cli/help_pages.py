@@ -10,7 +10,7 @@ from archcalc.cli import commands, printing
 from archcalc.cli.help import ARGUMENTS, GROUPS, HEADINGS, OPTIONS
 from archcalc.render.style import BOLD, CYAN, DIM, styled
 
-WIDEST, MARGIN, GAP = 110, 2, 2  # columns
+WIDEST, LEAST, MARGIN, GAP = 110, 20, 2, 2  # columns: of a page, of a sentence, before and behind a name
 NAME_SHARE = 0.32  # of the width, for names; a longer one has a line to itself
 ABOUT = "Neural networks counted exactly: parameters, shapes, FLOPs, memory, and what fits on which GPU."
 START = {
@@ -67,17 +67,15 @@ def command(name: str, page: Any, *, every: bool) -> str:
         *_panels(shown, width, brief=bool(left_out)),
     ]
     if left_out:
-        several = "s" * (left_out > 1)
-        blocks.append(
-            listed([(f"archcalc {name} --help-all", "", f"in full, with {left_out} more option{several}")], width)
-        )
+        several = "options" if left_out > 1 else "option"
+        blocks.append(listed([(f"archcalc {name} --help-all", "", f"in full, with {left_out} more {several}")], width))
     return _joined(blocks)
 
 
 def _panels(params: list[Any], width: int, *, brief: bool) -> Iterator[list[str]]:
     """Names stand in one column on the whole page."""
     entries = {one.name: _entry(one, brief=brief) for one in params}
-    fitting = [size for name, kind, _ in entries.values() if (size := len(f"{name} {kind}")) <= width * NAME_SHARE]
+    fitting = [size for entry in entries.values() if (size := _columns(entry)) <= width * NAME_SHARE]
     for heading in HEADINGS:
         own = [entries[one.name] for one in params if _panel(one) == heading]
         if own:
@@ -126,16 +124,21 @@ def examples(known: Mapping[str, str], width: int) -> list[str]:
 
 def listed(entries: Sequence[Entry], width: int, column: int | None = None) -> list[str]:
     """Names, and a sentence behind each; beneath it where the name is longer than the column."""
-    column = max(len(name) for name, *_ in entries) if column is None else column
+    column = max(map(_columns, entries)) if column is None else column
     lines, indent = [], " " * (MARGIN + column + GAP)
     for name, kind, sentence in entries:
-        taken = len(f"{name} {kind}".rstrip())
+        behind = column - _columns((name, kind, sentence))
         left = f"  {styled(name, CYAN)}{f' {styled(kind, DIM)}' if kind else ''}"
-        first, *others = textwrap.wrap(sentence, width - len(indent), break_on_hyphens=False) or [""]
-        fits = taken <= column
-        lines += [f"{left}{' ' * (column - taken + GAP)}{first}"] if fits else [left, indent + first]
+        first, *others = wrapped(sentence, max(width - len(indent), LEAST)) or [""]
+        lines += [f"{left}{' ' * (behind + GAP)}{first}"] if behind >= 0 else [left, indent + first]
         lines += [indent + line for line in others]
     return lines
+
+
+def _columns(entry: Entry) -> int:
+    """Of the name with the kind of its value."""
+    name, kind, _ = entry
+    return len(f"{name} {kind}".rstrip())
 
 
 def wrapped(text: str, width: int) -> list[str]:

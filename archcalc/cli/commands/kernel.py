@@ -11,7 +11,7 @@ from archcalc.cli.options import Format, ModelName, Notes, Seq, Set, loaded, sho
 
 EXAMPLES = {
     "kernel textbook": "from which length on is kernel attention cheaper?",
-    "kernel gpt2 --seq 8k": "and what does each cost at 8,000 tokens?",
+    "kernel llama-3.1-8b --seq 8k": "and what does each cost at 8,000 tokens?",
     "kernel textbook --v-dim 64": "with narrower values?",
 }
 HELP = Help(COUNT, EXAMPLES, place=6)

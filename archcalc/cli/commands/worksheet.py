@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "worksheet textbook": "an exercise to print",
-    "worksheet gpt2 --seed 7 -o sheet": "page, key and answers, with sizes of its own",
+    "worksheet gpt2 --seed 7 -o exercise": "page, key and answers, with sizes of its own",
     "worksheet textbook --key": "the solution, with its working",
 }
 HELP = Help(LEARN, EXAMPLES, place=2)
