@@ -91,11 +91,12 @@ class AllOptions(BaseOptions):
         about=(BYTES, PARAMETERS),
         example="plain",
     )
-    habit: tuple[str, ...] | None = training_bytes(
-        "Another choice that the training code leaves, such as loss=in_place_fp32. Repeatable.",
+    code_option: tuple[str, ...] | None = training_bytes(
+        "An option of the training code itself, such as loss=in_place_fp32. Repeatable.",
         names,
         metavar="NAME=CHOICE",
         repeatable=True,
+        also=("habit",),
         example="loss=fp32",
     )
     allocator: str | None = training_bytes(

@@ -137,7 +137,7 @@ class FitReport(Report):
             Column("gpu", "gpu", "name"),
             Column("", "fits", "text", "verdict.word"),
             Column("capacity_bytes", "memory", "binary", "room.capacity"),
-            Column("", "needed of it", "stack", lambda row: (tuple(row.segments.values()), row.room.capacity)),
+            Column("", "usage", "stack", lambda row: (tuple(row.segments.values()), row.room.capacity)),
             Column("", "left", "room", "left_bytes"),
             Column("", "host RAM", "binary", "memory.host_bytes", shown=offloads),
             *keys("required_bytes", "fits"),

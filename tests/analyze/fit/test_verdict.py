@@ -155,7 +155,7 @@ def test_a_part_of_a_model_never_fits(run: Run, write: Write) -> None:
 
 def test_what_makes_a_part_fit_does_not_claim_the_whole(run: Run, write: Write) -> None:
     answer = run("fit", write(PART + SMALL, "part.yaml"), "--batch", "64", "--gpu", "0.6GiB", columns=140)
-    assert "what makes the counted part fit" in answer.out and "what makes it fit" not in answer.out
+    assert "to make the counted part fit" in answer.out and "to make it fit" not in answer.out
 
 
 def test_weights_alone_never_fit(run: Run, write: Write) -> None:
