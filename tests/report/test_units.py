@@ -126,7 +126,7 @@ def test_a_part_of_a_bar_goes_by_its_name(run: Run) -> None:
         "activations",
         "cache",
         "overhead",
-        "left free by the engine",
+        "not used by the engine",
     ]
     printed = run("fit", "gpt2", "--gpu", "t4").out
     assert all(f"{units.GLYPHS[figure.segment or 0]} {figure.label} " in printed for figure in figures)

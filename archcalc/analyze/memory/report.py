@@ -185,7 +185,7 @@ class MemoryReport(RunReport):
             sizes["rounding"] = self.device.value.allocated - self.device.value.tensors
             sizes |= self._unallocated(self.device.value.unused)
         else:
-            sizes["left free by the engine"] = self.outside
+            sizes["not used by the engine"] = self.outside
         found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"] - self._shift
         lines = [*found.lines]
         if overhead:
