@@ -112,23 +112,3 @@ def test_headlines_fit_the_terminal() -> None:
     assert lines[0].endswith("· tgt_seq 2,048 ·")
     assert lines[1].startswith("  fp32 · assumed: memory-efficient attention,")
     assert max(map(len, lines)) <= 80
-
-
-GREEN, YELLOW, RED, END = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[0m"
-
-
-def test_a_verdict_has_one_colour_everywhere(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the table of devices and in the line that answers; what is asked of several devices is no single verdict."""
-    asked = ("fit", "llama-3.1-8b", "--gpu", "rtx-4060", "--gpu", "rtx-5060-ti-16gb", "--gpu", "h100")
-    plain = run(*asked).out
-    assert "\x1b" not in plain
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    coloured = run(*asked).out
-    for name, word, colour in (("rtx-4060", "no", RED), ("rtx-5060-ti", "tight", YELLOW), ("h100", "yes", GREEN)):
-        (line,) = (line for line in coloured.splitlines() if line.startswith(name))
-        assert f"{colour}{word}{END}" in line and line.count("\x1b") == 2
-    assert f"{RED}does not fit rtx-4060" in run(*asked[:4]).out
-    assert f"{GREEN}fits h100" in run(*asked[:2], *asked[-2:]).out
-    assert GREEN not in coloured.partition("fits 1 of 3 devices")[0]
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert run(*asked).out == plain
