@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.cli.browser import is_terminal
 from archcalc.cli.help import LOOK, OUTPUT, Help
-from archcalc.cli.new_file import check_output, suffix_of, write
+from archcalc.cli.new_file import check_output, free_path, stem_of, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
@@ -75,7 +76,10 @@ def diagram(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once."""
+    """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once.
+
+    On a terminal a new SVG file is written; piped, Mermaid is printed.
+    """
     check_output(output, WRITTEN, has_format=bool(format), force=force)
     if format and format not in PRINTED:
         written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
@@ -83,8 +87,9 @@ def diagram(
         raise InputError(f"no format called {format}", hint, field="--format")
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
-    if output is None:
+    if output is None and (format or not is_terminal()):
         out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return
-    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](drawn), replace=force)
-    out(f"wrote {output}")
+    path = Path(output) if output else free_path(stem_of(model), ".svg")
+    write(path, WRITTEN[suffix_of(str(path), WRITTEN)](drawn), replace=force)
+    out(f"wrote {path}" if output else f"wrote {path}; --format {USUAL} prints it as text")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.browser import window
 from archcalc.cli.help import LOOK, MODEL, Help
 from archcalc.cli.options import completed_preset
 from archcalc.cli.printing import out
@@ -60,13 +61,7 @@ def _opened(address: str, *, no_browser: bool) -> None:
 
 
 def _browse(address: str) -> None:
-    """In a window; a browser that takes the terminal, as lynx does, would keep the server's own."""
-    import webbrowser
-
-    try:
-        found = webbrowser.get()
-    except webbrowser.Error:  # there is none
-        return
-    in_terminal = isinstance(found, webbrowser.GenericBrowser) and not isinstance(found, webbrowser.BackgroundBrowser)
-    if not in_terminal:
+    """In a window; a browser that takes the terminal would keep the server's own."""
+    found = window()
+    if found:
         found.open(address)
