@@ -3,6 +3,7 @@ help, completion and a misspelt name all are."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
-ABOUT = "about"  # the command that `archcalc MODEL` is short for
+ABOUT, HELP = "about", "help"  # the command that `archcalc MODEL` is short for; what people type for --help
+OF_A_RUN = "`archcalc fit --help` and `archcalc memory --help` list the options of a run"
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
 
 
@@ -61,6 +63,21 @@ def archcalc(
 # makes of them differ from version to version.
 
 
+def in_full(arguments: list[str], known: Sequence[str]) -> list[str]:
+    """`MODEL` is short for `about MODEL`, and `help fit` is `fit --help`."""
+    if not arguments:
+        return arguments
+    first, *others = arguments
+    if first == HELP:
+        return [*others[:1], "--help"]
+    if first in known or not names_a_model(first, known):
+        return arguments
+    if others and others[0] in known:
+        hint = f"write `{shlex.join(['archcalc', others[0], first, *others[1:]])}`"
+        raise InputError("the command stands before the model", hint, field=others[0])
+    return [ABOUT, *arguments]
+
+
 def names_a_model(word: str, known: Sequence[str]) -> bool:
     """Whether the first word stands for a model instead of a command or an option; what is neither is refused with what
     it may have meant."""
@@ -90,8 +107,10 @@ def mistake(error: Any, command: str) -> InputError:
     fact = said[:1].lower() + said[1:]
     if hasattr(error, "possibilities"):
         fact, field = "no such option", str(error.option_name)  # as typed
-        close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if error.possibilities else []
+        near = closest(field, error.possibilities or ()) or sorted(error.possibilities or ())
+        close = [f"did you mean {' or '.join(near)}?"] if near else []
     elif hasattr(error, "param_type"):
         fact = "missing"
-    hint, more = (*close, f"`{where}` lists its options", "")[:2]
+    listed = OF_A_RUN if command == ABOUT else f"`{where}` lists its options"
+    hint, more = (*close, listed, "")[:2]
     return InputError(fact, hint, more=more, field=field)

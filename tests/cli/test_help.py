@@ -165,6 +165,12 @@ def test_help_all_of_a_command_that_has_no_more_is_its_help(run: Run) -> None:
             "error: option '--batch' requires an argument\n  `archcalc memory --help` lists its options",
         ),
         ("gpus --help-al", "did you mean --help"),
+        ("memory gpt2 --weigths int4", "did you mean --weights"),
+        ("gpt2 --gpu 4090", "`archcalc fit --help` and `archcalc memory --help` list the options of a run"),
+        (
+            "gpt2 fit --gpu 4090",
+            "error: fit: the command stands before the model\n  write `archcalc fit gpt2 --gpu 4090`",
+        ),
         ("prams gpt2", "error: no command, model or file is called prams\n  did you mean params?"),
         ("fitt", "did you mean fit?"),
         ("--frobnicate", "`archcalc --help` lists its options"),
@@ -177,3 +183,9 @@ def test_a_mistake_is_one_message_with_the_right_help(run: Run, line: str, said:
     answer = run(*line.split())
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err and answer.err.count("error:") == 1
+
+
+def test_the_word_help_is_help(run: Run) -> None:
+    """As with git and cargo."""
+    assert run("help").out == run("--help").out
+    assert run("help", "fit").out == run("fit", "--help").out
