@@ -28,7 +28,7 @@ dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1
 INFO 07-01 [gpu_model_runner.py:1] Model loading took 14.9889 GiB and 3.2 seconds
 """
 FIRST = ("gpu", "seq", "batch", "context", "weights", "kv-dtype", "mode", "engine", "tp", "lora", "optimizer")
-FIRST += ("recompute", "precision", "zero", "offload")
+AND_THESE = ("recompute", "precision", "zero", "offload")
 CONFIG = '{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100, "n_positions": 32}'
 HANDED_IN = "archcalc worksheet textbook -o sheet && mkdir handed-in && cp sheet/ANSWERS.yaml handed-in/ada.yaml"
 
@@ -109,7 +109,7 @@ def test_a_command_without_help_of_its_own_is_listed_too(run: Run, monkeypatch: 
 def test_help_shows_the_first_options_in_a_screen_and_a_half(run: Run, command: str) -> None:
     brief, full = run(command, "--help").out, run(command, "--help-all").out
     assert len(brief.splitlines()) <= 60 and max(map(len, brief.splitlines())) <= 80
-    for flag in FIRST:
+    for flag in (*FIRST, *AND_THESE):
         assert f"--{flag} " in brief
     rest = [flag_of(name) for name, one in options_of(command) if not one.first]
     assert not set(rest) & set(brief.split()) and set(rest) < set(full.split())
