@@ -229,7 +229,7 @@ def test_a_command(run: Run, added: Added) -> None:
     """With an option of its own, those of the questions that it asks, aliases, and a line in help."""
     added("archcalc/cli/commands/joules.py")
     assert re.search(r"^  joules +The energy of a pass, by its FLOPs\.$", run("--help").out, re.MULTILINE)
-    shown = run("joules", "--help").out
+    shown = run("joules", "--help-all").out
     assert "--flops-per-joule SIZE" in shown and "--causal full|half" in shown and "--overhead" not in shown
     forward = run("flops", "gpt2", "--mode", "prefill", "--seq", "64", "--format", "json").json["total"]
     asked = run("joules", "gpt2", "--seq-length", "64", "--flops-per-joule", "1G")

@@ -23,7 +23,7 @@ def options() -> set[str]:
     group = typer.main.get_command(app())
     commands = [group, *getattr(group, "commands", {}).values()]
     found = {name for command in commands for option in command.params for name in option.opts}
-    return {name for name in found if name.startswith("--")} | {"--help"}
+    return {name for name in found if name.startswith("--")} | {"--help", "--help-all"}
 
 
 @pytest.mark.parametrize("option", sorted(options()))

@@ -23,14 +23,13 @@ from archcalc.report.table import (
     Line,
     Matrix,
     Table,
-    Tone,
     cells_of,
     heading,
     in_tables,
     keys,
     records_of,
 )
-from archcalc.report.units import Quantity, unit
+from archcalc.report.units import Quantity, Tone, unit
 
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
 LEGEND = Assumption(

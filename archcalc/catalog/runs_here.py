@@ -83,7 +83,7 @@ class RunsReport(Report):
             Column("required_bytes", "needed", "binary"),
             Column("left_bytes", "left", "room"),
             Column("max_seq", "context", "bound"),
-            Column("", "fits", "text", "verdict.word", shown=in_part),
+            Column("", "fits", "verdict", "verdict", shown=in_part),
             Column("not_counted", "not counted", "text", shown=in_part, spare=True),
         )
 

@@ -19,19 +19,18 @@ FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 def main() -> None:
     """Run, and turn a user's mistake, also one that typer finds in the arguments, into one message and exit code 2."""
     from archcalc.cli import commands
-    from archcalc.cli.app import ABOUT, UsageError, app, mistake, names_a_model
+    from archcalc.cli.app import UsageError, answered, in_full, mistake
     from archcalc.cli.printing import Enough, complain, prepared
     from archcalc.cli.progress import shown
 
     gc.set_threshold(*GARBAGE_THRESHOLDS)
-    arguments, known = sys.argv[1:] or ["--help"], commands.names()
-    called, code = arguments[0], FAULTY_INPUT
+    arguments, known, code = sys.argv[1:], commands.names(), FAULTY_INPUT
     with prepared():
         try:
-            if called not in known and names_a_model(called, known):
-                arguments, called = [ABOUT, *arguments], ABOUT
+            arguments = in_full(arguments, known)
+            called = arguments[0] if arguments else ""
             with shown():
-                code = app(called)(arguments, standalone_mode=False) or 0
+                code = answered(called, arguments)
         except UsageError as error:
             complain(f"error: {mistake(error, called if called in known else '')}")
         except InputError as error:

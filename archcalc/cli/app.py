@@ -3,37 +3,44 @@ help, completion and a misspelt name all are."""
 
 from __future__ import annotations
 
-import importlib
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 
-from archcalc.cli import commands
-from archcalc.cli.declared import ByGroup
+from archcalc.cli import commands, help_pages
+from archcalc.cli.declared import EVERY, Documented, Program
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
-ABOUT = "about"  # the command that `archcalc MODEL` is short for
+ABOUT, HELP = "about", "help"  # the command that `archcalc MODEL` is short for; what people type for --help
+OF_A_RUN = "`archcalc fit --help` and `archcalc memory --help` list the options of a run"
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
+
+
+def answered(called: str, arguments: list[str]) -> int:
+    """The exit code of a command; of nothing at all, what to type first."""
+    if arguments:
+        return app(called)(arguments, standalone_mode=False) or 0
+    out(help_pages.welcome())
+    return 0
 
 
 def app(called: str = "") -> typer.Typer:
     """archcalc with the command that is called, or with all of them."""
     made = typer.Typer(
         name="archcalc",
-        no_args_is_help=True,
+        cls=Program,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,  # a traceback is a bug of ours: as Python writes it, for a report
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        context_settings={"help_option_names": ["-h", "--help", EVERY]},
     )
     made.callback()(archcalc)
     known = commands.names()
     for name in [called] if called in known else known:
-        module = importlib.import_module(f"archcalc.cli.commands.{name}")
-        function, short = getattr(module, name), (module.__doc__ or "").partition("\n")[0]
-        made.command(name, cls=ByGroup, short_help=short)(function)
+        made.command(name, cls=Documented, short_help=commands.sentence(name))(getattr(commands.module(name), name))
     return made
 
 
@@ -48,12 +55,27 @@ def archcalc(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Exact shapes, parameters and costs of neural-network architectures."""
+    """Neural networks counted exactly."""
 
 
 # Errors that typer finds in a command line, in the form of every archcalc error.
 # Which option, what was expected and what it may have meant are attributes of typer's exceptions; the sentences that it
 # makes of them differ from version to version.
+
+
+def in_full(arguments: list[str], known: Sequence[str]) -> list[str]:
+    """`MODEL` is short for `about MODEL`, and `help fit` is `fit --help`."""
+    if not arguments:
+        return arguments
+    first, *others = arguments
+    if first == HELP:
+        return [*others[:1], "--help"]
+    if first in known or not names_a_model(first, known):
+        return arguments
+    if others and others[0] in known:
+        hint = f"write `{shlex.join(['archcalc', others[0], first, *others[1:]])}`"
+        raise InputError("the command stands before the model", hint, field=others[0])
+    return [ABOUT, *arguments]
 
 
 def names_a_model(word: str, known: Sequence[str]) -> bool:
@@ -79,14 +101,16 @@ def mistake(error: Any, command: str) -> InputError:
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
     param = getattr(error, "param", None)
     options = [name for name in getattr(param, "opts", ()) if name.startswith("-")]
-    named = getattr(param, "metavar", None) or getattr(param, "name", None) or ""
+    named = getattr(param, "metavar", None) or (getattr(param, "name", None) or "").upper()
     field, close = str(options[0] if options else named), []  # as help names it
     said = str(error.message).rstrip(".")
     fact = said[:1].lower() + said[1:]
     if hasattr(error, "possibilities"):
         fact, field = "no such option", str(error.option_name)  # as typed
-        close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if error.possibilities else []
+        near = closest(field, error.possibilities or ()) or sorted(error.possibilities or ())
+        close = [f"did you mean {' or '.join(near)}?"] if near else []
     elif hasattr(error, "param_type"):
         fact = "missing"
-    hint, more = (*close, f"`{where}` lists its options", "")[:2]
+    listed = OF_A_RUN if command == ABOUT else f"`{where}` lists its options"
+    hint, more = (*close, listed, "")[:2]
     return InputError(fact, hint, more=more, field=field)

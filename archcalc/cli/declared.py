@@ -7,13 +7,17 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from archcalc.cli import help_pages
+from archcalc.cli.help import PANELS
+from archcalc.cli.printing import as_shown, is_coloured
 from archcalc.run.options import Options, options_of
-from archcalc.spec.option import GROUPS, Option, declared, flag_of, other_names
+from archcalc.spec.option import Option, declared, flag_of, other_names
 from archcalc.spec.option_checks import flag
 from archcalc.spec.sizes import Sizes
 
+EVERY = "--help-all"
 Function = Callable[..., None]
 
 
@@ -43,7 +47,8 @@ def takes_options(function: Function) -> Function:
 def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     """The option as a typer parameter. Values stay strings: the option's own check parses them, for Python and the
     command line alike."""
-    shown: dict[str, Any] = {"help": one.help, "rich_help_panel": GROUPS[one.group]}
+    panel = PANELS[one.group]
+    shown: dict[str, Any] = {"help": one.help, "rich_help_panel": panel if one.first else panel.rest}
     kind: Any = bool
     if one.check is not flag:
         kind = list[str] if one.repeatable else str
@@ -52,19 +57,19 @@ def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual or None, annotation=annotation)
 
 
-class ByGroup(TyperCommand):
-    """A command whose help lists options by group: its own first."""
+class Documented(TyperCommand):
+    """A command with a page of help by the questions that options are about, and with other tools' names of them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """By the names that other tools use for an option, too. typer builds a validator of each option that it reads,
-        which takes a millisecond: not of those left out. Versions without validators (`get_runtime_param`) convert
-        defaults themselves."""
+        """typer builds a validator of each option that it reads, which takes a millisecond: not of those left out.
+        Versions without validators (`get_runtime_param`) convert defaults themselves."""
         taken = {one.name for one in self.params}
         names = other_names((name, one) for name, one in (*declared(Options), *declared(Sizes)) if name in taken)
         written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
         ctx.token_normalize_func = lambda name: written.get(name, name)
-        typed = self.make_parser(ctx).parse_args(list(args))[0]
-        if not ctx.resilient_parsing and "help" not in typed:  # help and completion want all of them
+        ctx.color, ctx.meta[EVERY] = is_coloured(), EVERY in args
+        typed, asks_help = self.make_parser(ctx).parse_args(list(args))[0], self.get_help_option(ctx)
+        if not ctx.resilient_parsing and not (asks_help and asks_help.name in typed):  # which want all of them
             validated = [one for one in self.params if hasattr(one, "get_runtime_param")]
             options = [one for one in validated if one.param_type_name == "option" and not one.required]
             left = [one for one in options if one.name not in typed]
@@ -72,15 +77,16 @@ class ByGroup(TyperCommand):
             self.params = [one for one in self.params if one not in left]
         return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            heading = getattr(param, "rich_help_panel", None)
-            usual = "Arguments" if param.param_type_name == "argument" else "Options"
-            if record is not None:
-                sections.setdefault(heading or usual, []).append(record)
-        for heading in ("Arguments", "Options", *GROUPS.values()):
-            if heading in sections:
-                with formatter.section(heading):
-                    formatter.write_dl(sections[heading])
+    def get_help(self, ctx: Any) -> str:
+        return as_shown(help_pages.command(str(self.name), self, every=ctx.meta[EVERY]))
+
+
+class Program(TyperGroup):
+    """archcalc itself, with the list of its commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.color = is_coloured()
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        return as_shown(help_pages.program())

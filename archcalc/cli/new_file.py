@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
 
 from archcalc.core.errors import InputError
@@ -37,6 +39,19 @@ def check_output(output: str | None, known: Collection[str], *, has_format: bool
             raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
     elif force:
         raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
+
+
+def stem_of(model: str) -> str:
+    """By the last part of a model's name or path: `hf:openai-community/gpt2` is `gpt2`."""
+    last = re.split(r"[/\\:]", model.rstrip("/\\"))[-1]
+    stem = re.sub(r"\.(ya?ml|json|safetensors|gguf)$", "", last)
+    return stem if stem.strip(".-") else "model"
+
+
+def free_path(stem: str, suffix: str) -> Path:
+    """`gpt2.svg`, or `gpt2-2.svg` where that is there already."""
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(path for path in (Path(f"{name}{suffix}") for name in names) if not os.path.lexists(path))
 
 
 def write(path: Path, content: str | bytes, *, replace: bool) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from archcalc.cli.printing import out
+from archcalc.cli.help import MODEL, OUTPUT, WORKLOAD
+from archcalc.cli.printing import out, width
 from archcalc.core.errors import InputError
 from archcalc.render import formats, render
 from archcalc.report.base import Report
@@ -19,7 +19,6 @@ from archcalc.spec.sizes import Sizes
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-NARROWEST = 20  # columns; below that nothing can be laid out
 _CHANGES = re.compile(r":(?=[A-Za-z_][\w.\[\]-]*=)")  # gpt2:heads=8, but neither C:\model.yaml nor {width: 512}
 _NEXT = re.compile(r",(?=[A-Za-z_][\w.\[\]-]*=)")
 
@@ -50,42 +49,48 @@ ModelName = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
-        "hf:owner/name, or - for standard input (default: the textbook Transformer).",
+        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A "
+        "folder of Hugging Face is one too. Without one: the textbook Transformer.",
     ),
 ]
 Models = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         help="Presets, YAML files, or -. A colon changes fields of one model: gpt2:heads=8,ffn=2048.",
     ),
 ]
 Set = Annotated[
     list[str],
-    typer.Option(
+    MODEL.option(
         "--set",
         metavar="PATH=VALUE",
-        help="Change a field, such as encoder.blocks=6 or layers[-1].linear=100. Repeatable.",
+        help="Change a field, such as encoder.blocks=6. By its place: layers[-1].linear=100. Repeatable.",
     ),
 ]
-Format = Annotated[str, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")]
+Format = Annotated[str, OUTPUT.option("--format", metavar="|".join(formats()), help="How to print the answer.")]
 Notes = Annotated[
-    bool, typer.Option("--notes", help="Print every assumption and note; without it those that matter most.")
+    bool,
+    OUTPUT.option("--notes", help="Print every assumption and note. Without it those that matter most."),
 ]
 SIZES = dict(declared(Sizes))
-Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["batch"].help)]
-Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["seq"].help)]
-SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["src_seq"].help)]
-TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["tgt_seq"].help)]
-Depth = Annotated[int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree to show.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+Batch = Annotated[int | None, WORKLOAD.option(parser=size, metavar="SIZE", help=SIZES["batch"].help)]
+Seq = Annotated[int | None, WORKLOAD.option(parser=size, metavar="SIZE", help=SIZES["seq"].help)]
+SrcSeq = Annotated[int | None, WORKLOAD.rest.option(parser=size, metavar="SIZE", help=SIZES["src_seq"].help)]
+TgtSeq = Annotated[int | None, WORKLOAD.rest.option(parser=size, metavar="SIZE", help=SIZES["tgt_seq"].help)]
+Depth = Annotated[
+    int | None,
+    OUTPUT.option(parser=size, metavar="N", help="How many levels of the tree to show."),
+]
+Force = Annotated[bool, OUTPUT.option("--force", help="Overwrite an existing file.")]
 Trace = Annotated[
     bool,
-    typer.Option(
+    MODEL.rest.option(
         "--trace",
         help="Let transformers build a config that archcalc cannot read in full, and count its tensors.",
     ),
@@ -94,11 +99,11 @@ Trace = Annotated[
 
 Expect = Annotated[
     str | None,
-    typer.Option(
+    OUTPUT.option(
         "--expect",
         metavar="N",
-        help="A number to compare with (124M, 3.2GB): says whether it is this figure, or which convention gives it. "
-        "Exit code 1 if it is not the figure.",
+        help="A number to compare with, such as 124M or 3.2GB. Says whether it is this figure, or which convention "
+        "gives it. Exit code 1 if it is not the figure.",
     ),
 ]
 DIFFERENT = 1  # of an exit code
@@ -121,8 +126,7 @@ def show(report: Report, format: str, *, notes: bool = False, failed: bool = Fal
     its figure is not the number that was expected."""
     if format not in formats():
         raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
-    width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
-    out(render(report, format, width=width, notes=notes))
+    out(render(report, format, width=width(), notes=notes))
     if failed or (report.expected and not report.expected.is_met):
         raise typer.Exit(DIFFERENT)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
 from archcalc.render.style import MARKS, ON_TERMINAL, UNSTYLED
 
+NARROWEST = 20  # columns; below that nothing can be laid out
 NO_COLOUR = ("0", "false", "no", "off")  # of FORCE_COLOR
 _LAYOUT = "\n\t"  # control characters that an answer may have
 _ASCII: dict[int, int | str] = {  # one for one, to keep columns in line
@@ -80,8 +82,17 @@ def out(text: str, kept: str = "") -> None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
     for line in progress.running:
         line.erase()
-    styled = visible(text, _LAYOUT + MARKS + kept)  # names from files were escaped before
-    print(styled.translate(ON_TERMINAL if is_coloured() else UNSTYLED), flush=True)
+    print(as_shown(text, kept), flush=True)
+
+
+def as_shown(text: str, kept: str = "") -> str:
+    """In colour where that is wanted; names from files were escaped before."""
+    return visible(text, _LAYOUT + MARKS + kept).translate(ON_TERMINAL if is_coloured() else UNSTYLED)
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
 
 
 def is_coloured() -> bool:

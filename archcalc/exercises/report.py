@@ -14,7 +14,8 @@ from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.language import SOURCE, language
 from archcalc.exercises.marking import Mark, Standing, marked
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Flag, Line, Table, Tone, cells_of, heading, in_tables, keys, records_of
+from archcalc.report.table import Column, Flag, Line, Table, cells_of, heading, in_tables, keys, records_of
+from archcalc.report.units import Tone
 
 
 class Shown(NamedTuple):

@@ -14,6 +14,7 @@ from archcalc.render.page import MARKS, Amount, Grid, aligned, page
 from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
+from archcalc.report.units import Tone
 
 if TYPE_CHECKING:
     from archcalc.report.bar import Bar
@@ -36,12 +37,13 @@ def render(report: Report, *, width: int, notes: bool = False) -> str:
         answer[0] = shown.brief
     parts = (part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in shown.title.split(" · "))
     title = "\xa0· ".join(parts)  # broken behind a separator or a comma, never within a value
-    head = []
+    head, coloured = [], TONES.get(shown.tone, "")
     for text in (title, *answer, *shown.expected, shown.scope):
         # between words only, as an option is written in one piece; not between a number and its unit, or its error
         whole = _WITH_UNIT.sub("\xa0", text)
         lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-        head += [styled(line.replace("\xa0", " "), BOLD) for line in lines]
+        weight = BOLD + coloured if text in answer[:1] else BOLD
+        head += [styled(line.replace("\xa0", " "), weight) for line in lines]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     layouts = [_Layout(table, width) for table in shown.tables[bool(shown.bar) :]]
     left_out = {column.label: column.about for layout in layouts for column in layout.left_out}
@@ -97,6 +99,7 @@ class _Layout:
     def __init__(self, grid: Grid, width: int) -> None:
         """Of spare columns that do not fit the last ones go first; then words give way, names last."""
         self.grid, self.width = grid, width
+        self.has_levels = any(line.depth for line in grid.lines)
         self.units = [column.unit for column in grid.columns]
         self.heads = [column.label for column in grid.columns]
         named = zip(grid.lines, grid.texts, strict=True)
@@ -134,7 +137,9 @@ class _Layout:
         alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
         shown, bar = text, ""
-        if line.heading or line.depth == 0:
+        if line.tones:
+            shown = self._joined(row, line.tones)
+        elif line.heading or (line.depth == 0 and self.has_levels):
             shown = styled(text, BOLD)
         elif line.tone and (mark := MARKS[line.flag][0].strip()):
             # the mark before the name and the last cell in the line's colour
@@ -156,12 +161,14 @@ class _Layout:
         below = _hung(line.below, self.width, f"{indent}= ", f"{indent}  ")
         return [shown, *(styled(text, DIM) for text in below), *notes]
 
-    def _joined(self, row: Sequence[str]) -> str:
-        """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
+    def _joined(self, row: Sequence[str], tones: Sequence[Tone] = ()) -> str:
+        """Filled up or cut to the width it takes on the screen, where an accent of its own takes none; with tones, each
+        cell in its colour."""
         parts = []
         for i in self.kept:
             text = cells.cut(row[i], self.widths[i]) if self.units[i] in ("name", "text") else row[i]
             fill = " " * (self.widths[i] - cells.width(text))
+            text = styled(text, TONES[tones[i]]) if tones[i : i + 1] and tones[i] else text
             parts.append(text + fill if self.grid.columns[i].left else fill + text)
         return (" " * GAP).join(parts).rstrip()
 

@@ -14,7 +14,7 @@ from archcalc.core.visible import visible
 from archcalc.report.bar import Bar
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
-from archcalc.report.units import GLYPHS, UNITS, words
+from archcalc.report.units import GLYPHS, UNITS, Tone, words
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture
@@ -78,6 +78,7 @@ class Page(NamedTuple):
     answer: Sequence[str]  # its lines; none where the first figure is the answer
     headline: Sequence[str]  # the same, of that figure too
     brief: str  # what may stand for the first of them where that is too long
+    tone: Tone  # how the first of them is coloured
     expected: Sequence[str]  # what is said of a number that somebody expected
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
@@ -105,6 +106,7 @@ def page(report: Report) -> Page:
         answer=answer,
         headline=answer or [each.headline for each in first],
         brief=visible(report.briefly()),
+        tone=report.tone(),
         expected=[visible(line) for line in (expected.lines() if expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(worked),

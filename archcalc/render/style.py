@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from archcalc.report.table import Tone
+    from archcalc.report.units import Tone
 
 BOLD, DIM, CYAN, _END, _GREEN, _YELLOW, _RED, _BLUE, _MAGENTA = MARKS = (
     "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from archcalc.core.assumptions import Assumption
 from archcalc.report.bar import Bar
 from archcalc.report.table import Column, Table, Working, records_of, table_of
+from archcalc.report.units import Tone
 from archcalc.spec.scope import WHOLE, Scope
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class Report:
 
     def briefly(self) -> str:
         """The same in fewer characters, for a line that is too narrow for it; empty where there is no such way."""
+        return ""
+
+    def tone(self) -> Tone:
+        """How the answer is coloured where it is a verdict."""
         return ""
 
     def beneath(self) -> Sequence[str]:

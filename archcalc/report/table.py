@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count
 from archcalc.core.expression import Leaf
-from archcalc.report.units import UNITS
+from archcalc.report.units import UNITS, Tone
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture
 
 Flag = Literal["", "estimate", "used", "right", "wrong", "corrected", "rounded", "unreadable"]
-Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
 R = TypeVar("R")
 
 
@@ -84,6 +83,7 @@ class Line(NamedTuple):
     flag: Flag = ""  # what is to be known of it at a glance
     working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
     tone: Tone = ""  # colours the mark before its name and its last cell
+    tones: tuple[Tone, ...] = ()  # of each cell, where they differ
     notes: tuple[str | Matrix, ...] = ()  # sentences beneath it, a line each, and matrices
 
 
@@ -112,7 +112,14 @@ def cells_of(columns: Iterable[Column[R]], row: R) -> tuple[Any, ...]:
 def table_of(columns: Iterable[Column[R]], rows: Iterable[R]) -> Table:
     """A line for each row."""
     shown = in_tables(columns)
-    return Table(shown, tuple(Line(cells_of(shown, row)) for row in rows))
+    cells = [cells_of(shown, row) for row in rows]
+    return Table(shown, tuple(Line(each, tones=_tones(shown, each)) for each in cells))
+
+
+def _tones(columns: Iterable[Column[Any]], cells: tuple[Any, ...]) -> tuple[Tone, ...]:
+    """Of each cell; nothing where no column has a colour."""
+    toned = [UNITS[column.unit].tone for column in columns]
+    return tuple(tone(cell) if tone else "" for tone, cell in zip(toned, cells, strict=True)) if any(toned) else ()
 
 
 def heading(title: str, columns: Sequence[Column[Any]], depth: int = 0, notes: tuple[str, ...] = ()) -> Line:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from archcalc.spec.units import binary_bytes, flops, rounded
 
 SIMPLE = 12  # the largest denominator that is read at a glance
 
 Format = Callable[[Any], str]
+Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
 GLYPHS = "█▓▒░▪▫"  # the parts of a bar, in their order
 FREE, LIMIT = "·", "│"
 WIDTH = 12
@@ -38,6 +39,7 @@ class Unit(NamedTuple):
     roughly: Format | None = None
     rough_from: int = 1000  # smaller figures are read as they are
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
+    tone: Callable[[Any], Tone] | None = None  # how a value is coloured where there is colour
 
 
 def unit(name: str, format: Format = str, **traits: Any) -> None:

@@ -32,23 +32,26 @@ class AllOptions(BaseOptions):
     """None if not given."""
 
     optimizer: str | None = training_bytes(
-        "Optimizer: {values}.",
+        "Optimizer, such as adamw or adam8bit. One of {values}.",
         word,
         metavar="NAME",
         values=partial(filed, "optimizers"),
         also=("optim",),
         example="sgd",
+        first=True,
     )
     accumulate: int | None = training_bytes(
-        "Gradient accumulation: micro-batches per optimizer step.",
+        "Gradient accumulation: micro-batches in a step.",
         size,
         also=("gradient_accumulation_steps", "grad_accumulation_steps"),
+        first=True,
     )
     recompute: str | None = training(
-        "Activation checkpointing: none, attention only, torchtitan's op-level policy, or whole blocks.",
+        "Activation checkpointing. selective: attention only; ops: torchtitan's op-level policy; full: whole blocks.",
         word,
         choices=tuple(words.RECOMPUTE),
         also=("activation_checkpointing", "recompute_granularity"),
+        first=True,
     )
     loss_chunks: int | None = training_bytes(
         "Compute logits and loss in this many chunks.", size, also=("num_output_chunks",)
@@ -66,6 +69,7 @@ class AllOptions(BaseOptions):
         size,
         metavar="RANK",
         also=("lora_rank", "lora_r", "max_lora_rank"),
+        first=True,
     )
     lora_targets: tuple[str, ...] | None = trained(
         'Linear layers to adapt (default q,v; "all" for every linear layer, the default of inference).',
@@ -80,18 +84,19 @@ class AllOptions(BaseOptions):
         choices=words.COMPILE,
     )
     code: str | None = training(
-        "Training code whose habits are assumed: {values}; of a date, torchtitan@2024-12.",
+        "Training code whose defaults are assumed: {values}; of a date, torchtitan@2024-12.",
         word,
         metavar="NAME[@DATE]",
         values=partial(filed, "code"),
         about=(BYTES, PARAMETERS),
         example="plain",
     )
-    habit: tuple[str, ...] | None = training_bytes(
-        "Another choice that the training code leaves, such as loss=in_place_fp32. Repeatable.",
+    code_option: tuple[str, ...] | None = training_bytes(
+        "An option of the training code itself, such as loss=in_place_fp32. Repeatable.",
         names,
         metavar="NAME=CHOICE",
         repeatable=True,
+        also=("habit",),
         example="loss=fp32",
     )
     allocator: str | None = training_bytes(
@@ -99,11 +104,12 @@ class AllOptions(BaseOptions):
     )
 
     kv_dtype: str | None = serving(
-        "KV cache format: bf16, fp8, q8_0, …; q8_0,q4_0 for keys and values.",
+        "KV cache format, such as fp8 or q8_0. q8_0,q4_0: of keys and of values.",
         word,
         metavar="FORMAT",
         values=cache_formats,
         also=("kv_cache_dtype", "cache_type"),
+        first=True,
     )
     cache_type_k: str | None = serving(
         "Format of keys in the KV cache, where values have another: q8_0, f16, …",
@@ -135,11 +141,12 @@ class AllOptions(BaseOptions):
         also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size", "chunked_prefill_size"),
     )
     engine: str | None = serving_bytes(
-        "Inference engine: {values}; of a version, vllm@0.11.",
+        "Inference engine, such as vllm or llama.cpp. One of {values}; of a version, vllm@0.11.",
         word,
         metavar="NAME[@VERSION]",
         values=partial(filed, "engines"),
         example="vllm",
+        first=True,
     )
     gpu_memory_utilization: float | None = serving(
         "Share of a GPU's memory that a serving engine takes: 0.9, or 90%.",
@@ -167,6 +174,7 @@ class AllOptions(BaseOptions):
         "Tensor parallelism: GPUs each layer is split over.",
         size,
         also=("tensor_parallel_size", "tensor_model_parallel_size", "tensor_parallel_degree"),
+        first=True,
     )
     sp: bool | None = parallel(
         "Sequence parallelism: also shard norms and residuals along the sequence (needs --tp).",
@@ -178,9 +186,10 @@ class AllOptions(BaseOptions):
         "Data parallelism: replicas, each with its own batch.",
         size,
         also=("data_parallel_size", "data_parallel_degree"),
+        first=True,
     )
     zero: int | None = parallel(
-        "ZeRO stage: what data-parallel GPUs shard (3: as FSDP does).",
+        "ZeRO stage: what data-parallel GPUs shard. 3: as FSDP does.",
         number,
         metavar="0|1|2|3",
         values=lambda: ("0", "1", "2", "3"),
@@ -188,6 +197,7 @@ class AllOptions(BaseOptions):
         about=(BYTES,),
         also=("zero_stage",),
         unset="0",
+        first=True,
     )
     reshard_after_forward: str | None = parallel(
         "FSDP: free gathered weights after each block's forward pass, or keep them for the backward pass.",
@@ -256,17 +266,20 @@ class AllOptions(BaseOptions):
     )
 
     offload: tuple[str, ...] | None = offloading(
-        "Keep these in host RAM. Training: optimizer, params, activations, embedding. Inference: experts, embedding.",
+        "Keep these in host RAM, such as experts. Training: optimizer, params, activations, embedding. Inference: "
+        "experts, embedding.",
         parts,
         metavar="PARTS",
         modes=(),
         example="embedding",
+        first=True,
     )
     ngl: int | None = offloading(
-        "Keep only the last N layers on the GPU, of which the output layer is one, and the others in host RAM.",
+        "Keep only the last N layers on the GPU. The output layer is one of them; the others are in host RAM.",
         number,
         also=("n_gpu_layers", "gpu_layers"),
         one_dash=("-ngl",),
+        first=True,
     )
     cpu_moe: bool | None = offloading(
         "Keep the experts of all layers in host RAM, as --offload experts does.", flag, one_dash=("-cmoe",)

@@ -20,29 +20,41 @@ class BaseOptions:
     """None if not given."""
 
     mode: str = option(
-        "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
+        "What runs. train: a training step; forward: a forward pass; infer, prefill: reading a prompt and keeping its "
+        "KV cache; decode: one more token.",
         word,
         choices=words.MODES,
+        first=True,
     )
     sizes: Sizes = field(default_factory=Sizes)
+    gpu: str | None = option(
+        "The device it runs on, such as rtx-4090 or 2xh100. What people run there is then assumed; here: this machine.",
+        text,
+        metavar="NAME",
+        about=(DEVICE,),
+        example="rtx-4090",
+        first=True,
+    )
     precision: str | None = option(
-        "Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. Inference: activation dtype; also the "
-        "weight dtype unless --weights is given.",
+        "Precision, such as bf16 or mixed. Training: fp32, bf16, mixed, autocast, master, fp8, fp8-gathered. "
+        "Inference: activation dtype; also the weight dtype unless --weights is given.",
         word,
         spellings=SPELLINGS,
         example="bf16",
         metavar="NAME",
         values=precisions,
         also=("dtype", "torch_dtype"),
+        first=True,
     )
     weights: str | None = option(
-        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
+        "Weight format, such as fp8, int4 or q4_k_m. Default: as stored.",
         word,
         metavar="FORMAT",
         values=weight_formats,
         also=("quantization", "weight_dtype"),
         example="int4",
         unset="as stored",
+        first=True,
     )
     attention: str | None = option(
         "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
@@ -64,13 +76,6 @@ class BaseOptions:
         modes=TRAIN,
         about=(WORK,),
         also=("train_tokens",),
-    )
-    gpu: str | None = option(
-        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed; here: this machine.",
-        text,
-        metavar="NAME",
-        about=(DEVICE,),
-        example="rtx-4090",
     )
     overhead: int | None = option(
         "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.", memory_size, about=(BYTES,)

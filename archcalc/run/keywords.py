@@ -63,7 +63,7 @@ class BytesKeywords(TypedDict, total=False):
     loss_chunks: Size
     compile: str | None
     code: str | None
-    habit: Names
+    code_option: Names
     allocator: str | None
     kv_rule: str | None
     prefill: Size

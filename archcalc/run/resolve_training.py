@@ -28,8 +28,8 @@ def training_run(model: Network, asked: Options) -> Run:
     """The options of a training step, with defaults filled in: those of the code that was asked for, or of the one that
     people train such a model with."""
     used = code(asked.code, model.model_type, model.config)
-    if asked.habit:
-        used = used.with_habits(asked.habit)
+    if asked.code_option:
+        used = used.with_habits(asked.code_option)
     rules.check(asked, used, model.spec.family)
     usual, habits = recipe_defaults(used, asked), used.habits
     kept = meant(used, asked, usual, model.spec.precision)
@@ -77,11 +77,11 @@ def _splits_sequence(asked: Options, used: Code) -> bool:
 
 def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
     assert made.recipe
-    given, known = {one.partition("=")[0] for one in asked.habit or ()}, rules.said(asked, made.code)
+    given, known = {one.partition("=")[0] for one in asked.code_option or ()}, rules.said(asked, made.code)
     for rule in made.code.file.assumed:  # the habits that people choose differently, unless they were given
         if rule.first not in given and rule.holds(known):
             text = f"{made.code.name}: {rule.first}={known[rule.first]}, {rule.about}"
-            yield Assumption(Topic.CODE, text, known[rule.first], "--habit")
+            yield Assumption(Topic.CODE, text, known[rule.first], "--code-option")
     if _splits_sequence(asked, made.code) and not asked.sp:
         text = f"sequence parallelism between tensor parallel layers, as {made.code.name} has it"
         yield Assumption(Topic.PARALLELISM, text, True, "--sp")

@@ -16,13 +16,15 @@ from archcalc.spec.option_checks import Check, chosen, flag, memory_size, number
 
 DECLARED = "option"
 VALUES = "{values}"  # where a sentence lists the names that there are
-GROUPS = {  # and the heading of each in help
+GROUPS = {  # the question that an option is about, and its heading in help
+    "model": "Model",
     "workload": "Workload",
     "training": "Training",
+    "methods": "Preference and reinforcement learning",
     "serving": "Inference and serving",
     "parallel": "Parallelism",
-    "methods": "Preference and reinforcement learning",
     "offload": "Offloading to host RAM",
+    "output": "Output",
 }
 USUAL: dict[Check, dict[str, Any]] = {  # of options with a check: what help calls a value, and one of them
     size: {"metavar": "N"},
@@ -41,6 +43,7 @@ class Option:
     text: str
     check: Check
     group: str = "workload"
+    first: bool = False  # one of the few that --help shows; --help-all shows all of them
     metavar: str = ""
     choices: tuple[str, ...] = ()  # every value that there is; empty: `check` alone decides
     values: Callable[[], Iterable[str]] | None = None  # the names that there are, where files say so

@@ -20,12 +20,14 @@ class Sizes:
         size,
         metavar="SIZE",
         also=("batch_size", "micro_batch_size"),
+        first=True,
     )
     seq: int | None = option(
         "Sequence length (source and target).",
         size,
         metavar="SIZE",
         also=("sequence_length", "seq_length", "seq_len"),
+        first=True,
     )
     src_seq: int | None = option(
         "Sequence length of the encoder.", size, metavar="SIZE", also=("encoder_seq_length", "max_source_length")
@@ -39,6 +41,7 @@ class Sizes:
         metavar="SIZE",
         modes=WITH_CACHE,
         also=("context_length", "max_model_len", "ctx_size"),
+        first=True,
     )
 
     def given(self) -> dict[str, Any]:

@@ -201,6 +201,6 @@ def traded(m: Module, *tensors: Tensor, kind: str, mask: Tensor | None = None, *
         number = head.split.part(int(head.size), gpus.tp) if head.split else int(head.size)
         if number % gpus.cp:
             fact = f"an all-to-all deals out heads, and {number} of {head.name} cannot be dealt to {gpus.cp} GPUs"
-            raise InputError(fact, "use --habit context=p2p, or a smaller --cp", field="--cp")
+            raise InputError(fact, "use --code-option context=p2p, or a smaller --cp", field="--cp")
     there = [m.record("all_to_all", tensor) for tensor in tensors[:TRADED]]
     return m.record("all_to_all", m.record(kind, *there, *tensors[TRADED:], **said))

@@ -48,7 +48,7 @@ NAMED: dict[str, Choices] = {  # what an option that takes names is given
     "--optimizer": ("sgd", "adamw", "adam8bit", "adafactor", "muon", "lion"),
     "--kv-rule": ("window", "window-1", "window+batch", "full", "vllm"),
     "--kv-dtype": (*STORED, "q5_1", "iq4_nl"),
-    "--habit": ("loss=in_place_fp32", "context=a2a", "loss=fp32"),
+    "--code-option": ("loss=in_place_fp32", "context=a2a", "loss=fp32"),
     "--code": ("megatron", "megatron", "transformers", "torchtitan", "torchtitan@2024-12", "plain"),
     "--engine": ("vllm", "llama.cpp", "sglang", "mlx", "ollama", "transformers", "vllm@0.11", "plain"),
     "--offload": ("optimizer", "params", "activations,params", "experts", "embedding"),

@@ -121,7 +121,13 @@ def test_an_estimate_is_a_flag_beside_the_name() -> None:
 def test_a_part_of_a_bar_goes_by_its_name(run: Run) -> None:
     """Renderers put the character of the bar before it."""
     figures = fit(load("gpt2"), gpus=["t4"]).figures()
-    assert [figure.label for figure in figures] == ["weights", "activations", "cache", "overhead", "outside its share"]
+    assert [figure.label for figure in figures] == [
+        "weights",
+        "activations",
+        "cache",
+        "overhead",
+        "not used by the engine",
+    ]
     printed = run("fit", "gpt2", "--gpu", "t4").out
     assert all(f"{units.GLYPHS[figure.segment or 0]} {figure.label} " in printed for figure in figures)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.rows import Row
     from archcalc.analyze.fit.search import Remedy
 
-WHOLE, PART = "what makes it fit", "what makes the counted part fit"
+WHOLE, PART = "to make it fit", "to make the counted part fit"
 
 
 def title(rows: Sequence[Row]) -> str:
@@ -47,7 +47,7 @@ def columns(rows: Sequence[Row], remedies: Sequence[Remedy]) -> tuple[Column[Rem
         Column("gpus"),
         Column("enough_for", get=lambda one: enough_for(rows, one)),
         Column("", "fits from", "text", lambda one: enough_for(rows, one)[0], shown=several),
-        Column("", "price", "text", "change.price"),
+        Column("", "trade-off", "text", "change.price"),
     )
 
 

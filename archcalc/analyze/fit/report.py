@@ -18,6 +18,7 @@ from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.bar import Bar
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Table, keys, records_of, table_of
+from archcalc.report.units import Tone
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_record
 
@@ -37,7 +38,7 @@ PARTS: tuple[Column[Part], ...] = (  # what each device holds of split layers
     Column("gpu", "device", "name"),
     Column("layers", get=lambda part: list(part.layers)),
     Column("", "layers", "text", lambda part: f"{part.layers[0] + 1} to {part.layers[1]}"),
-    Column("", "fits", "text", "verdict.word"),
+    Column("", "fits", "verdict", "verdict"),
     Column("capacity_bytes", "memory", "binary", "room.capacity"),
     Column("required_bytes", "needed", "binary"),
     Column("left_bytes", "left", "room"),
@@ -89,6 +90,11 @@ class FitReport(Report):
         """The verdict, what is left or missing, and what would help; of several devices which it fits."""
         return on_one(self.rows[0]) if len(self.rows) == 1 else on_several(self.rows)
 
+    def tone(self) -> Tone:
+        """Of the answer, where it is one verdict."""
+        found = {row.verdict.tone for row in self.rows}
+        return found.pop() if len(found) == 1 else ""
+
     def beneath(self) -> Sequence[str]:
         """What was measured; how far it can grow; combinations of changes that would help; the smallest cards."""
         (first, *others) = self.rows
@@ -135,9 +141,9 @@ class FitReport(Report):
             own[row.gpu] = ", ".join(differing)
         return (
             Column("gpu", "gpu", "name"),
-            Column("", "fits", "text", "verdict.word"),
+            Column("", "fits", "verdict", "verdict"),
             Column("capacity_bytes", "memory", "binary", "room.capacity"),
-            Column("", "needed of it", "stack", lambda row: (tuple(row.segments.values()), row.room.capacity)),
+            Column("", "usage", "stack", lambda row: (tuple(row.segments.values()), row.room.capacity)),
             Column("", "left", "room", "left_bytes"),
             Column("", "host RAM", "binary", "memory.host_bytes", shown=offloads),
             *keys("required_bytes", "fits"),

@@ -82,7 +82,7 @@ class Row:
     @property
     def segments(self) -> dict[str, int]:
         """The parts of memory as bars show them; of split layers, what is on every device counts so often."""
-        beyond = "outside its share" if self.pool else "not in use"
+        beyond = "not used by the engine" if self.pool else "reserved but unallocated"
         beyond = "on further devices" if self.parts else beyond
         # an overhead below 0, where a measured run took less than is counted, has no bar
         found = {name: max(sum(self.memory.parts[part] for part in parts), 0) for name, parts in SEGMENTS.items()}

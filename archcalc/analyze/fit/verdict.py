@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from archcalc.report.table import Tone
+from archcalc.report.units import Tone, unit
 from archcalc.spec.units import binary_bytes
 
 FAR = 20  # percent of the memory: what was compared with no measurement is believed from this distance on
@@ -33,6 +33,9 @@ class Verdict(Enum):
         found = object.__new__(cls)
         found._value_, found.mark, found.word, found.tone = value, mark, word, tone
         return found
+
+
+unit("verdict", lambda verdict: verdict.word, left=True, tone=lambda verdict: verdict.tone)
 
 
 @dataclass(frozen=True)

@@ -155,8 +155,8 @@ class FlopsReport(RunReport):
             (True, Figure("MACs", self.macs, "flops", note="multiply-adds, forward")),
             (self.trains, Figure("backward", self.backward, "flops")),
             (self.trains, Figure("training step", self.total, "flops")),
-            (self.recompute, Figure("recomputed besides", self.recompute, "flops")),
-            (True, Figure("elementwise besides", self.elementwise + back, "flops", note=passes)),
+            (self.recompute, Figure("recomputed", self.recompute, "flops")),
+            (True, Figure("elementwise ops", self.elementwise + back, "flops", note=passes)),
             (True, self._each("forward", self.forward)),
             (self.trains, self._each("step", self.total)),
         ]

@@ -1,4 +1,4 @@
-"""What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what binds next.
+"""What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what the next limit is.
 
 marginals(…).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
 """
@@ -34,7 +34,7 @@ class Marginals:
     are_several: bool = False  # whether tokens are those of several sequences
 
     def line(self) -> str:
-        """`one more sequence: +322.0 MiB · 1,000 more tokens: +128.0 MiB · binds next: memory, at batch 17`."""
+        """`one more sequence: +322.0 MiB · 1,000 more tokens: +128.0 MiB · next limit: memory, at batch 17`."""
         longer = f"{TOKENS:,} more tokens{' each' if self.are_several else ''}"
         grown = {f"one more {self.one}": self.sequence, longer: self.tokens}
         grown["one more layer on the GPU"] = self.layer
@@ -49,7 +49,7 @@ class Marginals:
                 "memory": f"memory, at {at} {largest + 1:,}",
             }
             ends.append(words[limit])
-        binds = [f"binds next: {'; '.join(ends)}"] if ends else []
+        binds = [f"next limit: {'; '.join(ends)}"] if ends else []
         return " · ".join((*said, *binds))
 
     def record(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import groupby
@@ -23,6 +23,7 @@ from archcalc.report.table import Column, Line, Table, cells_of, heading, in_tab
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.device.host import CPU
+from archcalc.simulate.events import Stream
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.units import binary_bytes
@@ -182,10 +183,9 @@ class MemoryReport(RunReport):
         sizes = {PARTS[part]: size for part, size in self.parts.items() if part != "overhead"}
         if self.device:
             sizes["rounding"] = self.device.value.allocated - self.device.value.tensors
-            for stream, size in self.device.value.unused.items():
-                sizes[f"not in use, {stream.name.lower().replace('_', '-')} stream"] = size
+            sizes |= self._unallocated(self.device.value.unused)
         else:
-            sizes["outside the engine's share"] = self.outside
+            sizes["not used by the engine"] = self.outside
         found, overhead = part_table(first, sizes, self.own_bytes), self.parts["overhead"] - self._shift
         lines = [*found.lines]
         if overhead:
@@ -193,6 +193,13 @@ class MemoryReport(RunReport):
         if self._shift:
             lines.append(Line(("as measured", self._shift, self._shift, None)))
         return found._replace(lines=tuple(lines))
+
+    @staticmethod
+    def _unallocated(unused: Mapping[Stream, int]) -> dict[str, int]:
+        """What is reserved and holds no tensor: by stream, as streams lend each other nothing."""
+        if len(unused) == 1:
+            return {"reserved but unallocated": sum(unused.values())}
+        return {f"unallocated, {one.name.lower().replace('_', '-')} stream": size for one, size in unused.items()}
 
     def columns(self) -> tuple[Column[Row], ...]:
         saves, made, caches = (self.layer_kind == kind for kind in ("train", "outputs", "cache"))

@@ -97,7 +97,7 @@ def _missing(device: Row | None, log: Log) -> int:
 
 def _with_remedies(found: OomReport, model: Network, options: Options) -> OomReport:
     """What makes it fit, if the run takes as much more than is counted as the log says."""
-    doing("looking for what makes it fit")
+    doing("looking for changes that make it fit")
     shifted = replace(options, shift=found.missing)
     if found.measured:
         shifted = found.measured.applied(options)

@@ -52,7 +52,7 @@ FIGURES = {
     "tried": Kind("tried to allocate"),
     "allocated": Kind("allocated by then"),
     "reserved": Kind("reserved by then"),
-    "unused": Kind("reserved, not in use"),
+    "unused": Kind("reserved but unallocated"),
     "process": Kind("in use by the process"),
     "free": Kind("free on the card"),
     "capacity": Kind("memory of the card"),

@@ -120,7 +120,7 @@ class OomReport(Report):
         if log.others:
             yield f"{binary_bytes(log.others)} of the card are held by other processes"
         if log.get("unused") >= log.get("tried") > 0:
-            pieces = f"{binary_bytes(log.get('unused'))} are reserved and not in use, in pieces that are too small"
+            pieces = f"{binary_bytes(log.get('unused'))} are reserved but unallocated, in pieces that are too small"
             yield f"{pieces}: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True may be enough"
         if self.measured:
             yield from self.measured.lines()
@@ -138,7 +138,7 @@ class OomReport(Report):
         if self.share:
             yield f"--gpu-memory-utilization {self.share:.2f} is enough for one request, if a step fits into the rest"
         if self.device is None:
-            yield "name the card (--gpu), and what makes it fit is listed"
+            yield "name the card (--gpu), and changes that make it fit are listed"
         elif self.device.is_enough:
             room = self.device.capacity_bytes
             yield f"as counted it fits: {binary_bytes(self.device.required_bytes)} of {binary_bytes(room)}"

@@ -1,34 +1,33 @@
 """The commands, each a function in a file of its name, found by listing this folder.
 
-The first line of the file is what the list of commands says of it.
+The first line of the file is what the list of commands says of it; its HELP says in which group, with examples.
 """
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
+from types import ModuleType
 
-ORDER = (  # of the list in help; whatever is not named here comes after them
-    *(
-        "about",
-        "summary",
-        "params",
-        "shapes",
-        "diagram",
-        "flops",
-        "memory",
-        "fit",
-        "report",
-        "plot",
-        "gpus",
-        "compare",
-        "ui",
-        "kernel",
-    ),
-    *("verify", "identities", "worksheet", "check", "presets", "show", "init", "explain", "schema"),
-)
+from archcalc.cli.help import Help
 
 
 def names() -> tuple[str, ...]:
     """Every command there is a file for."""
-    found = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return (*(name for name in ORDER if name in found), *(name for name in found if name not in ORDER))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def module(name: str) -> ModuleType:
+    """The file of a command."""
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def sentence(name: str) -> str:
+    """What the list of commands says of it."""
+    return (module(name).__doc__ or "").partition("\n")[0]
+
+
+def help_of(name: str) -> Help:
+    """What a command declares for its help."""
+    declared: Help = getattr(module(name), "HELP", Help())
+    return declared

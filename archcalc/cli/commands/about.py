@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from archcalc.cli.help import COUNT, Help
 from archcalc.cli.options import Format, ModelName, Notes, Set, Trace, loaded, show
+
+EXAMPLES = {
+    "gpt2": "what is it, how large, and which card runs it?",
+    "llama-3.1-8b --set decoder.blocks=16": "and with half of its layers?",
+    "./config.json": "a model of Hugging Face, by its config",
+}
+HELP = Help(COUNT, EXAMPLES, place=0)
 
 
 def about(

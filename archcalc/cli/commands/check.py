@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from archcalc.cli.help import LEARN, Help
 from archcalc.cli.options import Format, Notes, show
 
 if TYPE_CHECKING:
     from archcalc.spec.yaml_reader import Document
+
+
+EXAMPLES = {
+    "check sheet/ANSWERS.yaml": "which answers are right, and why not?",
+    "check handed-in --key sheet/ANSWERS.yaml": "a whole class, by your own sheet",
+    "check - < sheet/ANSWERS.yaml": "from standard input",
+}
+HELP = Help(LEARN, EXAMPLES, place=3)
 
 
 def check(

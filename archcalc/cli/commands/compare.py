@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import LOOK, Help
 from archcalc.cli.options import Depth, Format, Models, Notes, Set, labelled, show, split
 from archcalc.core.errors import InputError
 from archcalc.run.commands import COMPARE
 
 if TYPE_CHECKING:
     from archcalc.model import Model
+
+EXAMPLES = {
+    "compare gpt2 gpt2-medium": "which parts differ, and by how much?",
+    "compare gpt2 --set decoder.blocks=24": "what does a change of the model do?",
+    "compare llama-3.1-8b qwen3-8b --metric memory": "which one needs less memory?",
+}
+HELP = Help(LOOK, EXAMPLES, place=4)
 
 Metric = Annotated[
     str,

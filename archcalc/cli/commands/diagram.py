@@ -6,15 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from archcalc.analyze.diagram.report import DiagramReport
-from archcalc.cli.new_file import check_output, suffix_of, write
+from archcalc.cli.browser import is_terminal
+from archcalc.cli.help import LOOK, OUTPUT, Help
+from archcalc.cli.new_file import check_output, free_path, stem_of, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render import as_json, images
 from archcalc.render.diagram import mermaid, svg
+
+EXAMPLES = {
+    "diagram gpt2 -o gpt2.svg": "a drawing of the architecture",
+    "diagram resnet-50 --depth 2 -o resnet.png": "only the large parts of it",
+    "diagram textbook --format markdown >> notes.md": "Mermaid, which GitHub draws",
+}
+HELP = Help(LOOK, EXAMPLES, place=1)
 
 USUAL = "mermaid"
 
@@ -40,24 +47,39 @@ def diagram(
     model: ModelName = "textbook",
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+        OUTPUT.option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help=f"The file to write, by its suffix: {_SUFFIXES}",
+        ),
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option(parser=size, metavar="N", help="How many levels to open (default: 3, and mixtures of experts)."),
+        OUTPUT.option(
+            parser=size,
+            metavar="N",
+            help="How many levels to open (default: 3, and mixtures of experts).",
+        ),
     ] = None,
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims at the arrows instead of sizes.")] = False,
+    symbolic: Annotated[
+        bool, OUTPUT.option("--symbolic", help="Names of dims at the arrows instead of sizes.")
+    ] = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
     format: Annotated[
-        str | None, typer.Option("--format", metavar="|".join(PRINTED), help="What to print where no file is named.")
+        str | None,
+        OUTPUT.option("--format", metavar="|".join(PRINTED), help="What to print where no file is named."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once."""
+    """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once.
+
+    On a terminal a new SVG file is written; piped, Mermaid is printed.
+    """
     check_output(output, WRITTEN, has_format=bool(format), force=force)
     if format and format not in PRINTED:
         written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
@@ -65,8 +87,9 @@ def diagram(
         raise InputError(f"no format called {format}", hint, field="--format")
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
-    if output is None:
+    if output is None and (format or not is_terminal()):
         out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return
-    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](drawn), replace=force)
-    out(f"wrote {output}")
+    path = Path(output) if output else free_path(stem_of(model), ".svg")
+    write(path, WRITTEN[suffix_of(str(path), WRITTEN)](drawn), replace=force)
+    out(f"wrote {path}" if output else f"wrote {path}; --format {USUAL} prints it as text")

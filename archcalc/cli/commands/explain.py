@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import LEARN, Help
 from archcalc.cli.options import Format, show
+
+EXAMPLES = {
+    "explain kv cache": "what is it, and how large?",
+    "explain attention.window": "what does this field of a spec mean?",
+    "explain 6ND": "where does the rule come from?",
+}
+HELP = Help(LEARN, EXAMPLES, place=1)
 
 Words = Annotated[
     list[str],

@@ -7,10 +7,18 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import MODEL, RUN, WORKLOAD, Help
 from archcalc.cli.options import Format, Notes, Set, Trace, completed_gpu, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import FIT
 from archcalc.run.options import Options
+
+EXAMPLES = {
+    "fit llama-3.1-8b --gpu 4090": "does it fit my card, with how much context?",
+    "fit llama-3.1-8b --mode train --lora 16 --gpu 4090": "can I fine-tune it there?",
+    "fit --models --gpu 4090": "which models run on my card?",
+}
+HELP = Help(RUN, EXAMPLES, place=1)
 
 EXIT = {"fits": 0, "tight": 1, "does not fit": 1, "cannot say": 3}  # of --check; 2 is a wrong question
 
@@ -18,19 +26,20 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
-        "hf:owner/name, or - for standard input. With --models, a part of the names to list.",
+        help="A preset, a file (YAML, config.json, safetensors, GGUF), hf:owner/name, or - for standard input. A "
+        "folder of Hugging Face is one too. With --models, a part of the names to list.",
     ),
 ]
 Gpus = Annotated[
     list[str] | None,
-    typer.Option(
+    WORKLOAD.option(
         "--gpu",
-        metavar="NAME|SIZE|NxNAME|A+B",
+        metavar="NAME|SIZE|NxA|A+B",
         autocompletion=completed_gpu,
-        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. 2xrtx-3090: two that "
+        help="A device of `archcalc gpus`, or a memory size. A card sold with 24GB has 24GiB. 2xrtx-3090: two that "
         "hold the model together; rtx-5070-ti+rtx-5090: unequal ones; here: this machine's cards. Repeatable (default: "
         "ten common devices).",
     ),
@@ -40,19 +49,20 @@ Axes = Annotated[
     typer.Option(
         "--table",
         metavar="ROWS,COLUMNS",
-        help="What fits on one device over two of weights, kv-dtype, context, batch: --table weights,context.",
+        help="What fits, over two of weights, kv-dtype, context, batch. On one device: --gpu 4090 --table "
+        "weights,context.",
     ),
 ]
 Presets = Annotated[
     bool,
-    typer.Option("--models", help="Which presets run on a device, in which format, with how much context (--seq)."),
+    typer.Option("--models", help="Which presets run on a device. In which format, and with how much context (--seq)."),
 ]
 Check = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="Exit code 0 if it fits on every device with the error band to spare, 1 if it is tight or does not fit on "
-        "one, 3 if archcalc cannot say.",
+        help="Answer by the exit code, for scripts and CI. 0: it fits on every device with the error band to spare; 1: "
+        "it is tight or does not fit on one; 3: archcalc cannot say.",
     ),
 ]
 

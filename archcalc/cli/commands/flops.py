@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import COUNT, OUTPUT, Help
 from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, check_names, loaded, show
 from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
+
+EXAMPLES = {
+    "flops gpt2 --batch 8": "what does a training step compute?",
+    "flops llama-3.1-8b --mode decode --context 8k": "what does one more token cost?",
+    "flops llama-3.1-8b --tokens 15T": "what did its training take, beside 6ND?",
+}
+HELP = Help(COUNT, EXAMPLES, place=4)
 
 
 @takes_options
@@ -19,8 +25,11 @@ def flops(
     *,
     options: Annotated[Options, FLOPS],
     set: Set = [],
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
+    explain: Annotated[bool, OUTPUT.option("--explain", help="Show how each number is worked out.")] = False,
+    names: Annotated[
+        bool,
+        OUTPUT.rest.option("--names", help="With --explain: names of dims instead of numbers."),
+    ] = False,
     depth: Depth = None,
     format: Format = "table",
     notes: Notes = False,

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import RUN, Help
 from archcalc.cli.options import Format, Notes, completed_gpu, show
+
+EXAMPLES = {
+    "gpus 4090": "memory, bandwidth and peak FLOP/s of one card",
+    "gpus --maker amd --kind datacenter": "which ones does a maker have?",
+    "gpus --min-memory 80GB": "which have at least 80 GB?",
+}
+HELP = Help(RUN, EXAMPLES, place=3)
 
 Name = Annotated[
     str | None,

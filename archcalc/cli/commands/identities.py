@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import LEARN, Help
 from archcalc.cli.options import Format, Notes, show
+
+EXAMPLES = {
+    "identities --list": "which claims are there?",
+    "identities alibi": "is what lectures say of ALiBi true?",
+    "identities softmax --explain": "with the derivation in steps",
+}
+HELP = Help(LEARN, EXAMPLES, place=4)
 
 
 def _completed(incomplete: str) -> list[str]:

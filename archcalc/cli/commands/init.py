@@ -8,10 +8,18 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import FILES, Help
 from archcalc.cli.options import Force
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, close_guess
 from archcalc.spec.paths import data_root
+
+EXAMPLES = {
+    "init model.yaml": "a Transformer to start from",
+    "init lstm.yaml --family recurrent": "a recurrent network",
+    "init -": "print it instead",
+}
+HELP = Help(FILES, EXAMPLES, place=3)
 
 USUAL = "transformer"
 

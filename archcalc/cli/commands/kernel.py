@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import COUNT, Help
 from archcalc.cli.options import Format, ModelName, Notes, Seq, Set, loaded, show, size
+
+EXAMPLES = {
+    "kernel textbook": "from which length on is kernel attention cheaper?",
+    "kernel llama-3.1-8b --seq 8k": "and what does each cost at 8,000 tokens?",
+    "kernel textbook --v-dim 64": "with narrower values?",
+}
+HELP = Help(COUNT, EXAMPLES, place=6)
 
 
 def kernel(

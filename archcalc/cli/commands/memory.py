@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import COUNT, OUTPUT, Help
 from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, Trace, loaded, show
 from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
+
+EXAMPLES = {
+    "memory llama-3.1-8b --context 32k": "what does it need to run, with its KV cache?",
+    "memory llama-3.1-8b --mode train --lora 16": "what does fine-tuning with LoRA need?",
+    "memory gpt2 --mode train --timeline": "when in the step is the peak?",
+}
+HELP = Help(COUNT, EXAMPLES, place=5)
 
 
 @takes_options
@@ -18,7 +24,9 @@ def memory(
     model: ModelName = "textbook",
     *,
     options: Annotated[Options, MEMORY],
-    timeline: Annotated[bool, typer.Option("--timeline", help="Draw memory over the step, instead of layers.")] = False,
+    timeline: Annotated[
+        bool, OUTPUT.option("--timeline", help="Draw memory over the step, instead of layers.")
+    ] = False,
     set: Set = [],
     depth: Depth = None,
     format: Format = "table",

@@ -11,10 +11,18 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import MODEL, RUN, Help
 from archcalc.cli.options import Format, Notes, Set, Trace, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import OOM
 from archcalc.spec.paths import plain
+
+EXAMPLES = {
+    "oom llama-3.1-8b --mode train --batch 4 < error.txt": "why was memory exhausted?",
+    "oom --log vllm.log": "the same of a log that names model and card",
+    "oom llama-3.1-8b --gpu 4090 --log error.txt": "what would make it fit this card?",
+}
+HELP = Help(RUN, EXAMPLES, place=2)
 
 END = 2**20  # bytes of the beginning and of the end of a log that are read: its settings, and what happened last
 MOST = 2**30  # bytes of a log
@@ -25,10 +33,11 @@ Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF) or "
-        "hf:owner/name (default: the preset that the log names).",
+        help="A preset, a file (YAML, config.json, safetensors, GGUF) or hf:owner/name. A folder of Hugging Face is "
+        "one too. Without one: the preset that the log names.",
     ),
 ]
 File = Annotated[
@@ -53,10 +62,6 @@ def oom(
     counted; which flags make it fit. Reads PyTorch (CUDA, ROCm, XPU, MPS), vLLM, SGLang and llama.cpp. What the log
     says of the run (engine, version, context, formats, card) is taken unless an option says otherwise; batch and length
     of a training step are options.
-
-    archcalc oom llama-3-8b --mode train --lora 16 --batch 4 < error.txt
-
-    archcalc oom --gpu rtx-4090 --log vllm.log
     """
     from archcalc.analyze.oom.answer import explained
     from archcalc.analyze.oom.reading import read

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import COUNT, OUTPUT, Help
 from archcalc.cli.options import (
     Batch,
     Depth,
@@ -27,6 +26,13 @@ from archcalc.cli.options import (
 from archcalc.run.commands import PARAMS
 from archcalc.run.options import Options
 
+EXAMPLES = {
+    "params llama-3.1-8b": "how many parameters, and where are they?",
+    "params textbook --explain": "how is each number worked out?",
+    "params llama-3.1-8b --lora 16": "how many of them does LoRA train?",
+}
+HELP = Help(COUNT, EXAMPLES, place=1)
+
 
 @takes_options
 def params(
@@ -36,9 +42,15 @@ def params(
     set: Set = [],
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show how each number is worked out, and the equations of recurrent layers."),
+        OUTPUT.option(
+            "--explain",
+            help="Show how each number is worked out, and the equations of recurrent layers.",
+        ),
     ] = False,
-    names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
+    names: Annotated[
+        bool,
+        OUTPUT.rest.option("--names", help="With --explain: names of dims instead of numbers."),
+    ] = False,
     depth: Depth = None,
     format: Format = "table",
     notes: Notes = False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output, suffix_of, write
 from archcalc.cli.options import Force, Format, Models, Notes, Set, completed_gpu, labelled, show
 from archcalc.cli.printing import out
@@ -18,6 +19,14 @@ from archcalc.run.commands import PLOT
 
 if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
+
+
+EXAMPLES = {
+    "plot llama-3.1-8b --x context=1k..128k --gpu 24GB": "how far does the context grow?",
+    "plot gpt2 --x batch=1..64 --mode train -o batch.svg": "memory by batch size, as a file",
+    "plot gpt2 gpt2-medium --x seq=512,1k --y flops": "two models as two curves",
+}
+HELP = Help(LOOK, EXAMPLES, place=2)
 
 
 def _as(format: str) -> Callable[[PlotReport], str]:
@@ -71,10 +80,13 @@ Gpus = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+    OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
 ]
-Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes with a log scale.")]
-Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
+Log = Annotated[str | None, OUTPUT.rest.option("--log", metavar="x|y|x,y", help="Axes with a log scale.")]
+Linear = Annotated[
+    str | None,
+    OUTPUT.rest.option("--linear", metavar="x|y|x,y", help="Axes with a linear scale."),
+]
 
 
 @takes_options

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import FILES, Help
 from archcalc.cli.options import Format, Notes, show, size
+
+EXAMPLES = {
+    "presets": "which models are there?",
+    "presets --family moe": "which are mixtures of experts?",
+    "presets --min-params 6B --max-params 9B": "which are of this size?",
+}
+HELP = Help(FILES, EXAMPLES, place=1)
 
 
 def presets(

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from archcalc.cli.browser import is_terminal, window
 from archcalc.cli.commands.fit import Gpus
 from archcalc.cli.declared import takes_options
+from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.options import Force, ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.run.commands import REPORT
 
+EXAMPLES = {
+    "report gpt2": "all of it on one page: gpt2.html",
+    "report llama-3.1-8b --gpu 4090 --gpu h100": "with these two cards",
+    "report gpt2 --mode train --batch 8 -o training.html": "of training alone",
+}
+HELP = Help(LOOK, EXAMPLES, place=3)
+
 SUFFIXES = (".html", ".htm")
 
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="The file to write (default: the model's name, .html)."),
+    OUTPUT.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The file to write (default: the model's name, .html).",
+    ),
+]
+NoOpen = Annotated[
+    bool,
+    OUTPUT.option("--no-open", help="Only write the file. On a terminal the browser opens it otherwise."),
 ]
 
 
@@ -35,27 +50,26 @@ def report(
     options: Annotated[Mapping[str, Any], REPORT],
     set: Set = [],
     force: Force = False,
+    no_open: NoOpen = False,
     trace: Trace = False,
 ) -> None:
     """Everything about a model on one page, to look at and to send: an HTML file that needs no network.
+
+    On a terminal it opens in the browser, where there is one.
 
     The architecture, parameters that open on a click, shapes, FLOPs, memory over a step with its peak, devices, and all
     assumptions. Inference and training, unless --mode asks for one. Takes the options of `archcalc memory`.
     """
     from archcalc.analyze.overview import overview
-    from archcalc.cli.new_file import check_free, write
+    from archcalc.cli.new_file import check_free, stem_of, write
 
-    file = Path(output or _named(model))
+    file = Path(output or f"{stem_of(model)}.html")
     if file.suffix.lower() not in SUFFIXES:
         raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
     check_free(file, replace=force)
     made = overview(loaded(model, set, trace=trace), gpu, options, command=shlex.join(["archcalc", *sys.argv[1:]]))
     write(file, made.html(), replace=force)
-    out(f"wrote {file}")
-
-
-def _named(model: str) -> str:
-    """By the last part of a name or a path: `hf:openai-community/gpt2` is `gpt2.html`."""
-    last = re.split(r"[/\\:]", model.rstrip("/\\"))[-1]
-    stem = re.sub(r"\.(ya?ml|json|safetensors|gguf)$", "", last)
-    return f"{stem if stem.strip('.-') else 'model'}.html"
+    browser = window() if is_terminal() and not no_open else None
+    out(f"wrote {file}; it opens in your browser" if browser else f"wrote {file}")
+    if browser:
+        browser.open(file.resolve().as_uri())

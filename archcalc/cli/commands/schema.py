@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from archcalc.cli.help import FILES, Help
 from archcalc.cli.printing import out
+
+EXAMPLES = {
+    "schema > archcalc.schema.json": "a file for your editor",
+    "schema | grep -c description": "how much of it is explained?",
+    "schema": "print it",
+}
+HELP = Help(FILES, EXAMPLES, place=4)
 
 
 def schema() -> None:

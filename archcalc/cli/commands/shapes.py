@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from archcalc.cli.help import COUNT, OUTPUT, Help
 from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+
+EXAMPLES = {
+    "shapes textbook --batch 2 --seq 10": "the shape of every tensor, at these sizes",
+    "shapes gpt2 --symbolic": "which dims does each tensor have, by name?",
+    "shapes vgg-16 --parameters": "and which shapes do the weights have?",
+}
+HELP = Help(COUNT, EXAMPLES, place=3)
 
 
 def shapes(
@@ -16,10 +22,14 @@ def shapes(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
-    parameters: Annotated[bool, typer.Option("--parameters", help="Show the shapes of parameters too.")] = False,
+    symbolic: Annotated[bool, OUTPUT.option("--symbolic", help="Names of dims instead of sizes.")] = False,
+    parameters: Annotated[bool, OUTPUT.option("--parameters", help="Show the shapes of parameters too.")] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the equations of recurrent layers, and who writes them otherwise.")
+        bool,
+        OUTPUT.option(
+            "--explain",
+            help="Show the equations of recurrent layers, and who writes them otherwise.",
+        ),
     ] = False,
     depth: Depth = None,
     format: Format = "table",

@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import FILES, Help
 from archcalc.cli.options import ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
+
+EXAMPLES = {
+    "show gpt2 > mine.yaml": "a copy to change",
+    "show textbook --resolved": "what do the defaults fill in?",
+    "show gpt2 --set heads=16": "the spec after a change",
+}
+HELP = Help(FILES, EXAMPLES, place=2)
 
 
 def show(

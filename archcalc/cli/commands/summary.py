@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from archcalc.cli.help import COUNT, Help
 from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+
+EXAMPLES = {
+    "summary resnet-50": "layers, output shapes, parameters and FLOPs",
+    "summary gpt2 --batch 8 --seq 512": "at these sizes",
+    "summary textbook --depth 1": "only the large parts",
+}
+HELP = Help(COUNT, EXAMPLES, place=2)
 
 
 def summary(

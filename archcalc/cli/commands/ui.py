@@ -7,14 +7,24 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.browser import window
+from archcalc.cli.help import LOOK, MODEL, Help
 from archcalc.cli.options import completed_preset
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+
+EXAMPLES = {
+    "ui": "choose a model, move sliders, compare",
+    "ui llama-3.1-8b": "begin with this one",
+    "ui --no-browser --port 8000": "print the address, and open nothing",
+}
+HELP = Help(LOOK, EXAMPLES, place=5)
 
 Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
+        rich_help_panel=MODEL,
         autocompletion=completed_preset,
         show_default=False,
         help="A preset to begin with (default: the textbook Transformer). Files are opened on the page.",
@@ -51,13 +61,7 @@ def _opened(address: str, *, no_browser: bool) -> None:
 
 
 def _browse(address: str) -> None:
-    """In a window; a browser that takes the terminal, as lynx does, would keep the server's own."""
-    import webbrowser
-
-    try:
-        found = webbrowser.get()
-    except webbrowser.Error:  # there is none
-        return
-    in_terminal = isinstance(found, webbrowser.GenericBrowser) and not isinstance(found, webbrowser.BackgroundBrowser)
-    if not in_terminal:
+    """In a window; a browser that takes the terminal would keep the server's own."""
+    found = window()
+    if found:
         found.open(address)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from archcalc.cli.help import LEARN, Help
 from archcalc.cli.options import Batch, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 from archcalc.core.visible import visible
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from archcalc.spec.workload import Workload
     from archcalc.verify.check import Progress
     from archcalc.verify.report import VerifyReport
+
+EXAMPLES = {
+    "verify gpt2 --quick": "does PyTorch count the same?",
+    "verify llama-3.1-8b --scale-down": "a model that is too large to build",
+    "verify gpt2 --seq 64 --format json": "every number, beside that of PyTorch",
+}
+HELP = Help(LEARN, EXAMPLES, place=5)
 
 PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 

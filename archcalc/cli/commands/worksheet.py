@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from archcalc.cli.help import LEARN, Help
 from archcalc.cli.options import ModelName, Set, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from archcalc.exercises.sheet import Sheet
+
+EXAMPLES = {
+    "worksheet textbook": "an exercise to print",
+    "worksheet gpt2 --seed 7 -o exercise": "page, key and answers, with sizes of its own",
+    "worksheet textbook --key": "the solution, with its working",
+}
+HELP = Help(LEARN, EXAMPLES, place=2)
 
 SUFFIXES = {".md": "markdown", ".tex": "latex", ".html": "html"}
 ANSWERS = "ANSWERS.yaml"

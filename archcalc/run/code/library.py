@@ -70,10 +70,12 @@ class Code:
         layers, habits = dict(self.layers), dict[str, Any]()
         for written in choices:
             if not known:
-                raise InputError(f"{self.name} code leaves no choice", "leave --habit out", field="--habit")
+                raise InputError(
+                    f"{self.name} code has no such option", "leave --code-option out", field="--code-option"
+                )
             if written not in known:
                 fact = f"{self.name} code has no choice {written}"
-                raise InputError(fact, did_you_mean(written, known), field="--habit")
+                raise InputError(fact, did_you_mean(written, known), field="--code-option")
             name, _, choice = written.partition("=")
             layers |= {name: choice} if name in WAYS else {}
             habits |= {name: choice} if name in NAMES else {}

@@ -103,7 +103,7 @@ def test_on_a_device_memory_may_bind_first(run: Run) -> None:
     (row,) = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["24GiB"]).rows
     out = " ".join(run("fit", "llama-3-8b", "--gpu", "24GiB").out.split())
     assert (
-        row.max_batch and f"binds next: memory, at batch {row.max_batch + 1}; the model's longest context, 8,192" in out
+        row.max_batch and f"next limit: memory, at batch {row.max_batch + 1}; the model's longest context, 8,192" in out
     )
     record = run("fit", "llama-3-8b", "--gpu", "24GiB", "--format", "json").json["marginals"]
     assert record["binds_next"][0] == {"size": "batch", "limit": "memory", "largest": row.max_batch}

@@ -171,20 +171,22 @@ def test_under_sequence_parallelism_also_the_part_of_it() -> None:
 
 def test_megatrons_own_loss_casts_logits_to_fp32() -> None:
     """Both are there at once."""
-    report = asked(LONG, seq=MANY, habit="loss=in_place_fp32")
+    report = asked(LONG, seq=MANY, code_option="loss=in_place_fp32")
     assert report.peak.phase == "loss"
     assert loss_peak(report) == TOKENS * (2 * 2 * H + 4 + (2 + 4) * WORDS + 8)
 
 
 def test_an_all_to_all_keeps_one_more_output() -> None:
     """Before and behind it are two tensors; a ring of GPUs needs none."""
-    ring, traded = (asked(DENSE, cp=2, zero=1, seq=2 * SEQ, habit=f"context={way}") for way in ("p2p", "a2a"))
+    ring, traded = (asked(DENSE, cp=2, zero=1, seq=2 * SEQ, code_option=f"context={way}") for way in ("p2p", "a2a"))
     assert kept(ring) == LAYERS * layer() + TABLES
     assert kept(traded) - kept(ring) == LAYERS * 2 * T * HEADS * EACH
 
 
 def test_recomputing_attention_drops_that_output_and_numbers_of_rows() -> None:
-    whole, core = (asked(DENSE, cp=2, seq=2 * SEQ, habit="context=a2a", recompute=how) for how in ("none", "selective"))
+    whole, core = (
+        asked(DENSE, cp=2, seq=2 * SEQ, code_option="context=a2a", recompute=how) for how in ("none", "selective")
+    )
     assert kept(whole) - kept(core) == LAYERS * (2 * T * HEADS * EACH + 4 * T * HEADS + SEED)
 
 
@@ -220,7 +222,7 @@ MEASURED: list[tuple[str, tuple[str, list[str]], dict[str, Any], float]] = [
 def test_measured_peaks(run: str, model: tuple[str, list[str]], options: dict[str, Any], measured: float) -> None:
     """Within two in a thousand; the figures have four digits."""
     name, changes = model
-    given = {"batch": 1, "seq": 4096, "zero": 1, "precision": "mixed", "habit": "context=a2a"} | options
+    given = {"batch": 1, "seq": 4096, "zero": 1, "precision": "mixed", "code_option": "context=a2a"} | options
     report = asked(load(name, set=changes), **given)
     assert report.allocated_bytes / 2**30 == pytest.approx(measured, rel=0.002)
 
@@ -239,12 +241,12 @@ def test_what_is_assumed_is_said() -> None:
 
 
 def test_and_what_was_chosen_is_not() -> None:
-    assert "loss=" not in texts(asked(DENSE, habit="loss=in_place"))
+    assert "loss=" not in texts(asked(DENSE, code_option="loss=in_place"))
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"recompute": "full"}, {"cp": 2}, {"tp": 2}, {"habit": "loss=in_place_fp32"}, {"precision": "fp8"}],
+    [{"recompute": "full"}, {"cp": 2}, {"tp": 2}, {"code_option": "loss=in_place_fp32"}, {"precision": "fp8"}],
 )
 def test_what_no_run_confirms_is_an_estimate(options: dict[str, Any]) -> None:
     assert any("Megatron-LM" in one for one in asked(DENSE, **options).estimates)
@@ -255,7 +257,7 @@ def test_what_was_measured_is_none() -> None:
         {},
         {"tp": 2, "sp": True, "dp": 2, "zero": 1},
         {"pp": 2},
-        {"cp": 2, "habit": "context=a2a"},
+        {"cp": 2, "code_option": "context=a2a"},
     ]
     assert [asked(DENSE, **options).estimates for options in measured] == [()] * 4
 
@@ -277,10 +279,10 @@ def test_layers_that_no_measured_run_has_are_named() -> None:
         ({"precision": "autocast"}, "no fp32 main gradients"),
         ({"optimizer": "lion"}, "adam and sgd"),
         ({"code": "megatron@2024-06"}, "and later"),
-        ({"habit": "loss"}, "no choice loss"),
-        ({"habit": "loss=fp32"}, "no choice loss=fp32"),
-        ({"code": "torchtitan", "habit": "loss=fp32"}, "torchtitan code leaves no choice"),
-        ({"cp": 8, "seq": 512, "habit": "context=a2a"}, "cannot be dealt to 8 GPUs"),
+        ({"code_option": "loss"}, "no choice loss"),
+        ({"code_option": "loss=fp32"}, "no choice loss=fp32"),
+        ({"code": "torchtitan", "code_option": "loss=fp32"}, "torchtitan code has no such option"),
+        ({"cp": 8, "seq": 512, "code_option": "context=a2a"}, "cannot be dealt to 8 GPUs"),
         ({"ep": 2, "dp": 2}, "no experts to deal out"),
         ({"code": "plain", "pp": 2}, "does not know how layers are divided"),
         ({"code": "torchtitan", "dp": 2, "ep": 2}, "does not know how experts are dealt out"),
@@ -320,5 +322,5 @@ def test_fit_refuses_a_pipeline() -> None:
 def test_gradients_that_are_reduced_in_bf16() -> None:
     """Megatron-Bridge's performance recipes have grad_reduce_in_fp32=False: 2 bytes a parameter in place of 4."""
     asked: dict[str, Any] = {"mode": "train", "code": "megatron", "batch": 1, "seq": 512, "dp": 8, "zero": 1}
-    wide, narrow = (load("llama-3.2-1b").memory(**asked, habit=f"reduced={width}") for width in ("fp32", "bf16"))
+    wide, narrow = (load("llama-3.2-1b").memory(**asked, code_option=f"reduced={width}") for width in ("fp32", "bf16"))
     assert wide.states["gradients"] == 2 * narrow.states["gradients"] == 4 * wide.trainable

@@ -155,5 +155,5 @@ def test_collectives_are_a_part_of_products() -> None:
 
 
 def test_heads_are_traded_for_positions_before_attention_and_behind() -> None:
-    assert kinds(lowered(SPEC, cp=2, habit="context=a2a"))["all_to_all"] == 3 + 1
+    assert kinds(lowered(SPEC, cp=2, code_option="context=a2a"))["all_to_all"] == 3 + 1
     assert kinds(lowered(SPEC, cp=2))["all_to_all"] == 0

@@ -24,7 +24,7 @@ RUN: dict[str, Any] = {
     "attention": "flash",
     "code": "trl@0.13",
 }
-LORA, KEPT = {"precision": "bf16"}, {"weights": "nf4_dq", "habit": "prepared=kept"}
+LORA, KEPT = {"precision": "bf16"}, {"weights": "nf4_dq", "code_option": "prepared=kept"}
 NORMS = {"weights": "nf4_dq"}  # bf16 is cast back by TRL of that time, except for norms
 
 
@@ -60,7 +60,9 @@ def test_before_4_49_three_fp32_tensors_of_logits_stand_beside_the_models_own() 
 def test_quantised_weights_and_what_is_beside_them() -> None:
     """Embedding and head, 2 · 32,000 · 4,096 numbers, take 2 bytes each unless peft casts them; adapters of today's TRL
     are bf16."""
-    kept, cast = (mistral(1, **NORMS, code="transformers@4.48", habit=f"prepared={how}") for how in ("kept", "fp32"))
+    kept, cast = (
+        mistral(1, **NORMS, code="transformers@4.48", code_option=f"prepared={how}") for how in ("kept", "fp32")
+    )
     assert cast.states["weights"] - kept.states["weights"] == pytest.approx(2 * 2 * 32000 * 4096, rel=0.01)
     today = mistral(1, **NORMS, code="trl")
     assert today.states["optimizer"] * 2 == kept.states["optimizer"]
