@@ -1,4 +1,4 @@
-"""What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what the next limit is.
+"""What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and the next limit.
 
 marginals(…).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
 """
