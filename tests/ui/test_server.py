@@ -60,7 +60,7 @@ class Client:
             return Answer(answer.status, answer.headers, answer.read().decode())
 
     def get(self, path: str, **headers: str) -> Answer:
-        return self.request("GET", path, **headers)
+        return self.request("GET", path, b"", **headers)
 
 
 @pytest.fixture(scope="module")
