@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
@@ -21,6 +21,9 @@ from archcalc.run.options import Options, options_of
 from archcalc.spec.option import flag_of, other_names
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
+
+if TYPE_CHECKING:
+    from archcalc.run.keywords import CompareKeywords
 
 AS_MEMORY = "bytes are what `archcalc memory` answers; it says what each rests on, and its error"
 NOT_BY_PART = Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")
@@ -169,24 +172,26 @@ def _floats(row: Row) -> tuple[float | None, ...]:
 
 
 def labelled(models: Any, option: str) -> Sequence[tuple[str, Network]]:
-    """Models with the labels that they go by."""
+    """Models with the labels that they go by: those given, else their names."""
     try:
-        return [(*texts(label, option), a_model(model, option)) for label, model in models]
+        pairs = [(one.name, one) if isinstance(one, Network) else one for one in models]
+        return [(*texts(label, option), a_model(model, option)) for label, model in pairs]
     except (TypeError, ValueError):
-        raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
+        fact = "expected models, or labels with models, such as [('A', model), …]"
+        raise InputError(fact, field=option) from None
 
 
 @partial(checked, models=labelled)
 def compare(
-    models: Sequence[tuple[str, Network]],
+    models: Sequence[Network | tuple[str, Network]],
     *,
     metric: str = "params",
     depth: int = USUAL_DEPTH,
     notes: Sequence[str] = (),
-    **options: Any,
+    **options: Unpack[CompareKeywords],
 ) -> CompareReport:
-    """Compare labelled models; differences and ratios are relative to the first. Options are those of the metric's own
-    command."""
+    """Models side by side, by their names or with labels; differences and ratios are relative to the first. Options are
+    those of the metric's own command."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
     if not 1 < len(models) <= len(ascii_uppercase):
