@@ -1,0 +1,13 @@
+"""A model's size and memory as a Markdown block, for its model card."""
+
+from __future__ import annotations
+
+from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+
+
+def card(model: ModelName = "textbook", *, set: Set = [], format: Format = "markdown", trace: Trace = False) -> None:
+    """A Markdown block for a model card: parameters, weights by format, the smallest usual card, context and KV cache,
+    with the line that computed them."""
+    from archcalc.analyze.card import card as block
+
+    show(block(loaded(model, set, trace=trace), model), format)
