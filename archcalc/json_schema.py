@@ -31,9 +31,8 @@ def schema() -> dict[str, Any]:
             named["required"] = ["family"]
         branches.append({"if": named, "then": {"$ref": f"#/$defs/{family}"}})
     known = {"family": {"enum": list(families())}}
-    head = {"$schema": DIALECT, "$id": identity("spec", VERSION), "title": "archcalc spec"}
-    head |= {"type": "object", "properties": known}
-    return {**head, "allOf": branches, "$defs": definitions}
+    head = {"$schema": DIALECT, "$id": identity("spec", VERSION), "title": "archcalc spec", "type": "object"}
+    return {**head, "properties": known, "allOf": branches, "$defs": definitions}
 
 
 def _item(word: str, node: type[Node]) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _with_uses(made: GlanceReport, model: Network) -> GlanceReport:
         notes += [_sizes(model), CARDS]
     if any("lora" in use.options for use in uses):
         notes.append(TRAINING)
-    longest = next((one.length for one in reversed(model.resolved.lengths.values())), None)
+    longest = next((one.length for one in reversed([*model.resolved.lengths.values()])), None)
     return replace(made, assumptions=tuple(notes), longest=longest, cache=_cache(model), rows=tuple(uses))
 
 

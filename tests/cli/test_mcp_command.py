@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -220,6 +221,23 @@ def test_without_its_extra_the_command_says_what_to_install(run: Run, monkeypatc
 def test_a_folder_that_is_not_there_is_refused(run: Run) -> None:
     answer = run("mcp", "--folder", "nowhere")
     assert answer.code == 2 and "there is no such folder" in answer.err
+
+
+def test_the_configuration_in_the_docs_starts_it() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    (configuration,) = re.findall(r"^```text\n(\{.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (server,) = json.loads(configuration)["mcpServers"].values()
+    assert server == {"command": "archcalc", "args": ["mcp"]}
+    for one in re.findall(r'`"args": (\[.*?\])`', text):
+        assert json.loads(one)[0] == "mcp"
+
+
+def test_the_questions_in_the_docs_are_answered() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    asked = re.findall(r"^\| `(\w+)` \| .* \| `(\{.*\})` \|$", text, re.MULTILINE)
+    assert [name for name, _ in asked] == ["params", "shapes", "memory", "fit", "compare", "explain"]
+    for answer in answers(*((name, json.loads(given)) for name, given in asked)):
+        assert not answer.is_error
 
 
 @pytest.mark.parametrize("command", ANSWERED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
@@ -171,17 +170,17 @@ def _floats(row: Row) -> tuple[float | None, ...]:
     return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
 
 
-def labelled(models: Any, option: str) -> Sequence[tuple[str, Network]]:
+def labelled(models: Any) -> Sequence[tuple[str, Network]]:
     """Models with the labels that they go by: those given, else their names."""
     try:
         pairs = [(one.name, one) if isinstance(one, Network) else one for one in models]
-        return [(*texts(label, option), a_model(model, option)) for label, model in pairs]
+        return [(*texts(label, "models"), a_model(model, "models")) for label, model in pairs]
     except (TypeError, ValueError):
         fact = "expected models, or labels with models, such as [('A', model), …]"
-        raise InputError(fact, field=option) from None
+        raise InputError(fact, field="models") from None
 
 
-@partial(checked, models=labelled)
+@checked
 def compare(
     models: Sequence[Network | tuple[str, Network]],
     *,
@@ -194,23 +193,24 @@ def compare(
     those of the metric's own command."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
-    if not 1 < len(models) <= len(ascii_uppercase):
-        raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
+    named = labelled(models)
+    if not 1 < len(named) <= len(ascii_uppercase):
+        raise InputError(f"{len(named)} models to compare", f"name 2 to {len(ascii_uppercase)}")
     asked = asked_of(metric, options)
-    measured = [_measured(metric, asked, *each) for each in models]
+    measured = [_measured(metric, asked, *each) for each in named]
     rows = aligned([part_of(found.root, found.values) for found in measured])
     at = all_on(Topic.SCOPE, [found.note for found in measured if found.note])
     of_whole = [NOT_BY_PART] if any(found.beside for found in measured) else []
     missed = [MISSING] if any(None in row.values for row in rows) else []
-    said = all_on(Topic.SOURCE, [*notes, *_imported(models)])
-    labels = tuple(label for label, _ in models)
-    scopes = tuple(model.scope for _, model in models)
+    said = all_on(Topic.SOURCE, [*notes, *_imported(named)])
+    labels = tuple(label for label, _ in named)
+    scopes = tuple(model.scope for _, model in named)
     return CompareReport(
         model=" · ".join(labels),
         assumptions=(_exact(metric, scopes), *said, *at, *of_whole, *missed),
         metric=metric,
         labels=labels,
-        names=tuple(model.name for _, model in models),
+        names=tuple(model.name for _, model in named),
         rows=tuple(rows),
         scopes=scopes,
         depth=depth,

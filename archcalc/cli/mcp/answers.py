@@ -45,9 +45,8 @@ def in_words(report: Report, *, notes: bool) -> str:
 
 
 def structured(report: Report, *, notes: bool) -> dict[str, Any]:
-    shown, first = page(report), ranked(report.assumptions).first
-    assumptions = [*report.assumptions] if notes else first
-    record = json.loads(render(report, "json"))
+    shown, every, record = page(report), report.assumptions, json.loads(render(report, "json"))
+    assumptions = ranked(every, len(every) if notes else report.notes_at_first).first
     rows = _so_many(record["rows"])
     return {
         "title": shown.title,
@@ -59,7 +58,7 @@ def structured(report: Report, *, notes: bool) -> dict[str, Any]:
         "assumptions": [each.record() for each in assumptions],
         "rows": rows,
         "left_out": {
-            "assumptions": len(report.assumptions) - len(assumptions),
+            "assumptions": len(every) - len(assumptions),
             "rows": len(record["rows"]) - len(rows),
         },
     }
