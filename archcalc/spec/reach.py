@@ -22,14 +22,15 @@ class Reach:
     network: bool = False
 
     def placed(self, path: Path) -> Path | None:
-        """Where a file of the folder is; None for any other, of which nothing is found out, be it that it exists."""
+        """Where a file of the folder is; None for any other, of which nothing is found out, be it that it exists. What
+        lies beside a file is read with it, so that no link there may lead out of the folder either."""
         if self.folder is None:
             return None
         try:
-            found = (self.folder / path).resolve()
+            root, found = self.folder.resolve(), (self.folder / path).resolve()
+            return found if found.is_relative_to(root) and _stays(found, root) else None
         except (OSError, ValueError, RuntimeError):  # no path, or one that ends nowhere
             return None
-        return found if found.is_relative_to(self.folder.resolve()) else None
 
     def refused(self, name: str) -> InputError:
         fact = f"files are read below {self.folder} alone" if self.folder else "no file is read here"
@@ -39,6 +40,12 @@ class Reach:
         if not self.network:
             hint = "start archcalc with --network, or give the text of its config.json"
             raise InputError("the network is not asked here", hint, field=name)
+
+
+def _stays(path: Path, root: Path) -> bool:
+    """Whether all that is read with it lies in the folder."""
+    near = path if path.is_dir() else path.parent
+    return all(file.resolve().is_relative_to(root) for file in near.iterdir())
 
 
 _reach: ContextVar[Reach | None] = ContextVar("reach", default=None)  # None: whatever the user can read

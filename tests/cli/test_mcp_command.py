@@ -176,6 +176,23 @@ def test_no_file_outside_the_folder_is_read(tmp_path: Path, name: str) -> None:
     assert answered("memory", {"model": str(inside / "own.yaml")}, Reach()).is_error
 
 
+def test_no_link_beside_a_file_leads_out_of_the_folder(tmp_path: Path) -> None:
+    """A folder is read with all that it has, and so is a file."""
+    from archcalc.cli.mcp.server import answered
+    from archcalc.spec.reach import Reach
+
+    (tmp_path / "secret.json").write_text('{"model_type": "swordfish"}')
+    model = tmp_path / "inside" / "model"
+    model.mkdir(parents=True)
+    (model / "own.yaml").write_text(SPEC)
+    assert not answered("params", {"model": "model/own.yaml"}, Reach(tmp_path / "inside")).is_error
+    (model / "config.json").symlink_to(tmp_path / "secret.json")
+    for name in ("model", "model/config.json", "model/own.yaml"):
+        answer = answered("params", {"model": name}, Reach(tmp_path / "inside"))
+        assert answer.is_error and "swordfish" not in text(answer)
+    assert "swordfish" in text(answered("params", {"model": "inside/model"}, Reach(tmp_path)))
+
+
 def test_the_network_is_asked_only_where_that_is_allowed() -> None:
     for address in ("hf:openai-community/gpt2", "https://huggingface.co/openai-community/gpt2"):
         (answer,) = answers(("params", {"model": address}))
