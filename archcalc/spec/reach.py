@@ -33,7 +33,8 @@ class Reach:
             return None
 
     def refused(self, name: str) -> InputError:
-        fact = f"files are read below {self.folder} alone" if self.folder else "no file is read here"
+        there = f"files are read in {self.folder} alone, and where no link beside them leads out of it"
+        fact = there if self.folder else "no file is read here"
         return InputError(fact, "name a preset, or give the text of a spec or of a config.json", field=name)
 
     def check_network(self, name: str) -> None:
@@ -43,9 +44,9 @@ class Reach:
 
 
 def _stays(path: Path, root: Path) -> bool:
-    """Whether all that is read with it lies in the folder."""
+    """Whether every file that may be read with it lies in the folder."""
     near = path if path.is_dir() else path.parent
-    return all(file.resolve().is_relative_to(root) for file in near.iterdir())
+    return all(file.resolve().is_relative_to(root) for file in near.iterdir() if file.is_file())
 
 
 _reach: ContextVar[Reach | None] = ContextVar("reach", default=None)  # None: whatever the user can read

@@ -156,16 +156,19 @@ def test_a_server_goes_on_after_a_mistake() -> None:
     assert not right.is_error and "parameters" in text(right)
 
 
-@pytest.mark.parametrize("name", ["{folder}/secret.yaml", "../secret.yaml", "inside/link.yaml", "link.yaml", "-", "~"])
+@pytest.mark.parametrize(
+    "name", ["{folder}/secret.yaml", "../secret.yaml", "links/link.yaml", "elsewhere/secret.yaml", "-", "~"]
+)
 def test_no_file_outside_the_folder_is_read(tmp_path: Path, name: str) -> None:
     """Nor is it said whether there is one; a link that leads out of the folder is none of its files."""
     from archcalc.cli.mcp.server import answered
     from archcalc.spec.reach import Reach
 
     inside = tmp_path / "inside"
-    inside.mkdir()
+    (inside / "links").mkdir(parents=True)
     (tmp_path / "secret.yaml").write_text("password: swordfish\n")
-    (inside / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    (inside / "links" / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    (inside / "elsewhere").symlink_to(tmp_path)  # a folder, which is not read with the files beside it
     (inside / "own.yaml").write_text(SPEC)
     written = name.format(folder=tmp_path)
     for reach in (Reach(), Reach(inside)):
