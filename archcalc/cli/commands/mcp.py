@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol, by which assistants ask archcalc."""
+"""Assistants ask archcalc: a server of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.help import LOOK, Help
 from archcalc.core.errors import InputError, MissingExtra
+
+EXAMPLES = {
+    "mcp": "a client starts this, nobody types into it",
+    "mcp --folder ~/models": "and files of that folder",
+    "mcp --network": "and models of the Hub",
+}
+HELP = Help(LOOK, EXAMPLES, place=7)
 
 Folder = Annotated[
     Path | None,
