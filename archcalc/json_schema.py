@@ -8,6 +8,12 @@ from archcalc.archs import families, family_module
 from archcalc.spec.node import Lazy, Node
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+VERSION = 1  # grows when a spec that was valid is no more
+
+
+def identity(of: str, version: int) -> str:
+    """A `$id` is a name, and no address."""
+    return f"urn:archcalc:schema:{of}:{version}"
 
 
 def schema() -> dict[str, Any]:
@@ -25,8 +31,8 @@ def schema() -> dict[str, Any]:
             named["required"] = ["family"]
         branches.append({"if": named, "then": {"$ref": f"#/$defs/{family}"}})
     known = {"family": {"enum": list(families())}}
-    head = {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "properties": known}
-    return {**head, "allOf": branches, "$defs": definitions}
+    head = {"$schema": DIALECT, "$id": identity("spec", VERSION), "title": "archcalc spec", "type": "object"}
+    return {**head, "properties": known, "allOf": branches, "$defs": definitions}
 
 
 def _item(word: str, node: type[Node]) -> dict[str, Any]:

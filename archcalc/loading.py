@@ -19,6 +19,7 @@ from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
+from archcalc.spec.reach import reach
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -39,10 +40,10 @@ def source(model: Any, option: str) -> str | dict[Any, Any]:
 def load(
     model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = (), trace: bool = False
 ) -> Model:
-    """Load a preset by name, a file or folder by path, `hf:owner/name`, `-` from standard input, or a dict.
+    """Load a preset by name, a file or folder by path, `hf:owner/name`, `-` from standard input, a text or a dict.
 
-    A dict holds what a file would: a spec, or a Hugging Face config. `set` changes fields; `trace` lets transformers
-    build a config that archcalc cannot read.
+    Text and dict hold what a file would: a spec, or a Hugging Face config. `set` changes fields; `trace` lets
+    transformers build a config that archcalc cannot read.
 
     >>> load("gpt2").params().total
     124439808
@@ -51,13 +52,17 @@ def load(
         document, name = files.of_data(dict(model), trace=trace), "spec"
     elif not (named := str(model)).strip():
         raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
-    elif named == "-":
+    elif is_text(named):
+        document, name = files.of_bytes(named.encode("utf-8", "replace"), "the text", trace=trace), "spec"
+    elif named == "-" and not reach():
         name = "standard input"
         document = files.of_bytes(_standard_input(), name, trace=trace)
     elif _ADDRESS.match(named):
         from archcalc.importers import hub
 
         wanted = hub.repository(named)
+        if bounds := reach():
+            bounds.check_network(named)
         document, name = hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
     else:
         file, notes = _file(named)
@@ -79,11 +84,16 @@ def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False,
     return Model.from_document(document, name, changes)
 
 
+def is_text(name: str) -> bool:
+    """Whether it is a spec or a config itself, and no name of one."""
+    return "\n" in name or name.lstrip().startswith("{")
+
+
 def is_model(name: str) -> bool:
     """Whether `load` would find something by that name; what it finds may still be no model."""
     if not name.strip():
         return False
-    if name == "-" or _ADDRESS.match(name):
+    if name == "-" or is_text(name) or _ADDRESS.match(name):
         return True
     return certainly(_expanded(name).exists) or preset_called(name, paths.presets()) is not None
 
@@ -140,10 +150,13 @@ def _file(name: str) -> tuple[Path, tuple[str, ...]]:
     presets = paths.presets()
     if name in presets and not certainly(Path(name).is_file):
         return paths.plain(presets[name]), ()
-    path = _expanded(name)
-    if is_there(path):
-        return path, ()
+    path, bounds = _expanded(name), reach()
+    allowed = bounds.placed(path) if bounds else path
+    if allowed and is_there(allowed):
+        return allowed, ()
     if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
+        if bounds and not allowed:
+            raise bounds.refused(name)
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
     if found := preset_called(name, presets):
         return paths.plain(presets[found[0]]), found[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -13,6 +14,7 @@ from archcalc.spec.option_checks import checked
 
 if TYPE_CHECKING:
     from archcalc.analyze.diagram.report import DiagramReport
+    from archcalc.analyze.fit.report import FitReport
     from archcalc.analyze.flops.report import FlopsReport
     from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.analyze.summary import SummaryReport
+    from archcalc.report.of_verify import VerifyReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
     from archcalc.spec.node import ModelSpec
 
@@ -124,6 +127,29 @@ class Model(Network):
 
         asked = Options.of("memory", options, besides=("depth", "timeline"))
         return memory(self, asked, depth=depth, timeline=timeline)
+
+    def fit(self, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> FitReport:
+        """Whether it fits on these devices, by default on ten common ones; options are those of `archcalc fit`."""
+        from archcalc.analyze.fit.answer import fit
+
+        return fit(self, gpus, **options)
+
+    @checked
+    def verify(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        quick: bool = False,
+        scale_down: bool = False,
+    ) -> VerifyReport:
+        """Every number compared with PyTorch, which is needed for it: `ok` says whether all of them are equal."""
+        sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+        answer = importlib.import_module("archcalc.verify.answer")  # by its name: it stands above models
+        report: VerifyReport = answer.verified(self, sizes, quick=quick, scale_down=scale_down)
+        return report
 
     @checked
     def oom(self, text: str, **options: Unpack[OomKeywords]) -> OomReport:

@@ -62,7 +62,7 @@ MISTAKES = (
     "show",
     "init",
 )
-WITHOUT_EXTRAS = ("verify gpt2", "identities", "params config.json --trace", "ui --no-browser")
+WITHOUT_EXTRAS = ("verify gpt2", "identities", "params config.json --trace", "mcp")
 BAD_SPECS: tuple[dict[str, Any], ...] = ({"heads": 0}, {"no_such_field": 1}, {"family": "none"}, {"layers": -1})
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-SERVES = "ui"  # the command that runs until it is interrupted, in a test of its own
+SERVES = ("ui", "mcp")  # which run until they are ended, in tests of their own
 LANGUAGES = {"console", "yaml", "python", "sh", "text"}  # all but `text` are run as they stand
 LESSONS, LOOKED_UP = (
     re.findall(r"\(docs/([\w-]+\.md)\)", part)
@@ -89,7 +89,7 @@ def within_sentences() -> dict[str, str]:
     for page in PAGES:
         for command in re.findall(r"`archcalc ([^`]+ [^`]+)`", BLOCK.sub("", page.read_text("utf-8"))):
             is_pattern = re.search(r"(?:^|[ [])[A-Z]+\b", command) or page.name == WALKED_THROUGH
-            if not is_pattern and command.split()[0] not in ("verify", SERVES):
+            if not is_pattern and command.split()[0] not in ("verify", *SERVES):
                 found[" ".join(command.split())] = page.name
     return found
 
@@ -115,7 +115,7 @@ def test_a_shell_command_runs_when_it_is_copied(
     subprocess.run(["bash", "-n"], input=text, text=True, check=True)
     monkeypatch.chdir(tmp_path)
     assert run("init", "my-model.yaml").code == 0
-    for line in re.findall(rf"^archcalc (?!{SERVES}\b)(.*)$", text, re.MULTILINE):
+    for line in re.findall(rf"^archcalc (?!(?:{'|'.join(SERVES)})\b)(.*)$", text, re.MULTILINE):
         arguments = shlex.split(line.partition(" > ")[0], comments=True)
         answer = run(*arguments)
         assert answer.code == 0, f"{page}: archcalc {line}: {answer.err}"

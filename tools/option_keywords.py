@@ -7,12 +7,14 @@ Type checkers read no class that is made while a program runs, so the file is wr
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from archcalc.run.all_options import AllOptions
 from archcalc.run.commands import (
     BYTES,
     CAPACITY,
+    COMPARE,
     DEVICE,
     FIT,
     FLOPS,
@@ -64,6 +66,7 @@ COMMANDS = {
     FIT: "`archcalc.fit`, and of `model.report` too",
     OOM: "`model.oom`",
     PLOT: "`archcalc.plot`",
+    COMPARE: "`archcalc.compare`",
 }
 
 
@@ -72,15 +75,26 @@ def text() -> str:
     every = {name: one for command in COMMANDS for name, one in options_of(command)}
     mode, *own = declared(AllOptions)
     ordered = [name for name, _ in (mode, *declared(Sizes), *own)]
+    fields_of = {question: [name for name in ordered if question in every[name].about] for question in QUESTIONS}
     classes = [HEAD]
     for question, about in QUESTIONS.items():
-        names = [name for name in ordered if question in every[name].about]
+        names = fields_of[question]
         fields = "".join(f"    {name}: {_written(str(types[name]))}\n" for name in names)
         classes.append(f'class {_of(question)}(TypedDict, total=False):\n    """About {about}."""\n\n{fields}')
     for command, of in COMMANDS.items():
-        bases = ", ".join(map(_of, command.asks))
+        others = {
+            one: [name for other in command.asks if other != one for name in fields_of[other]] for one in command.asks
+        }
+        # a field has one base: a question whose fields all are others' is left out
+        bases = ", ".join(_of(one) for one in command.asks if not {*fields_of[one]} <= {*others[one]})
         classes.append(f'class {_of(command.name)}({bases}, total=False):\n    """Keywords of {of}."""\n')
     return "\n\n".join(classes)
+
+
+def _is_covered(question: str, asked: Iterable[str], fields_of: Mapping[str, Sequence[str]]) -> bool:
+    """Whether other questions have all of its fields, none of which may come twice."""
+    others = {name for other in asked if other != question for name in fields_of[other]}
+    return others.issuperset(fields_of[question])
 
 
 def _of(name: str) -> str:

@@ -46,11 +46,21 @@ class Cache(NamedTuple):
     length: int
     bytes: int
     each: int | None  # byte of a token, where all tokens take as much
+    grows: bool = True  # with the length, as keys and values do and states do not
+
+    @property
+    def name(self) -> str:
+        return "KV cache" if self.grows else "state"
 
     def told(self) -> str:
         """`KV cache 128.0 KiB a token, 16.00 GiB for 131,072`."""
+        return f"{self.name} {self.sizes()}"
+
+    def sizes(self) -> str:
+        if not self.grows:
+            return f"{binary_bytes(self.bytes)} a sequence"
         each = f"{binary_bytes(self.each)} a token, " if self.each else ""
-        return f"KV cache {each}{binary_bytes(self.bytes)} for {self.length:,}"
+        return f"{each}{binary_bytes(self.bytes)} for {self.length:,}"
 
 
 @dataclass(frozen=True)
@@ -74,9 +84,13 @@ class GlanceReport(Report):
         count = f"{rounded(int(params.total))} parameters"
         if params.active != params.total:
             count += f", {rounded(params.active)} active per token"
-        trained = ", ".join(f"{use.name} from {use.size}" for use in self.rows if use.name != INFERENCE)
         inferred = [use for use in self.rows if use.name == INFERENCE]
-        return joined((count, smallest_card(inferred, is_partial=bool(self.scope.left_out)), trained))
+        return joined((count, smallest_card(inferred, is_partial=bool(self.scope.left_out)), self.trained))
+
+    @property
+    def trained(self) -> str:
+        """`LoRA from 24 GB, full training from 2 × 141 GB`."""
+        return ", ".join(f"{use.name} from {use.size}" for use in self.rows if use.name != INFERENCE)
 
     def beneath(self) -> Sequence[str]:
         """The count to the last digit, what it takes, and how long a context may be."""
@@ -139,7 +153,7 @@ def _with_uses(made: GlanceReport, model: Network) -> GlanceReport:
         notes += [_sizes(model), CARDS]
     if any("lora" in use.options for use in uses):
         notes.append(TRAINING)
-    longest = next((one.length for one in reversed(model.resolved.lengths.values())), None)
+    longest = next((one.length for one in reversed([*model.resolved.lengths.values()])), None)
     return replace(made, assumptions=tuple(notes), longest=longest, cache=_cache(model), rows=tuple(uses))
 
 
@@ -169,4 +183,4 @@ def _cache(model: Network) -> Cache | None:
     deployment = deploy(model, Options.of("memory", {}))
     whole, one = (cache_bytes(deployment, Sizes(batch=1, seq=size)) for size in (length, 1))
     each = one if one * length == whole else None
-    return Cache(length, whole, each) if whole else None
+    return Cache(length, whole, each, grows=whole > one) if whole else None

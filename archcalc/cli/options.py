@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -121,9 +124,26 @@ def check_names(names: bool, explain: bool, format: str) -> None:
         raise InputError("--names has no effect without --explain", "add --explain", field="--names")
 
 
+_taken: ContextVar[list[tuple[Report, bool]] | None] = ContextVar("taken", default=None)
+
+
+@contextmanager
+def collected() -> Iterator[list[tuple[Report, bool]]]:
+    """What commands answer meanwhile, each with whether all of its notes are wanted, instead of printing it."""
+    found = list[tuple[Report, bool]]()
+    token = _taken.set(found)
+    try:
+        yield found
+    finally:
+        _taken.reset(token)
+
+
 def show(report: Report, format: str, *, notes: bool = False, failed: bool = False) -> None:
     """Print a report in the chosen format, at the terminal's width. Exits with 1 where a comparison failed, or where
     its figure is not the number that was expected."""
+    if (taken := _taken.get()) is not None:
+        taken.append((report, notes))
+        return
     if format not in formats():
         raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
     out(render(report, format, width=width(), notes=notes))
@@ -133,6 +153,8 @@ def show(report: Report, format: str, *, notes: bool = False, failed: bool = Fal
 
 def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
     """Models that stand side by side: each as it was typed, with its own changes and then those of all."""
+    from archcalc.loading import is_text
+
     found = []
     for text in names:
         name, own = split(text)
@@ -145,15 +167,15 @@ def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
             elif change in changes:
                 error.more = f"this is {text}; to change one model alone, write MODEL:{change}"
             raise
-        found.append((model.name if text == "-" else text, model))
+        found.append((model.name if text == "-" or is_text(text) else text, model))
     return found
 
 
 def split(text: str) -> tuple[str, list[str]]:
     """`gpt2:heads=8,ffn=2048` is gpt2 with two changes."""
-    from archcalc.loading import certainly
+    from archcalc.loading import certainly, is_text
 
-    if certainly(Path(text).exists):
+    if is_text(text) or certainly(Path(text).exists):
         return text, []
     name, *changes = _CHANGES.split(text, maxsplit=1)
     return name, [change for all_of_them in changes for change in _NEXT.split(all_of_them)]

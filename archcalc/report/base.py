@@ -18,6 +18,8 @@ from archcalc.report.units import Tone
 from archcalc.spec.scope import WHOLE, Scope
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from archcalc.report.expected import Expected
 
 SCHEMA_VERSION = 2
@@ -123,6 +125,13 @@ class Report:
         """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
         found = dict.fromkeys(head for row in self.flat() for head in row)  # not every row has a value for each
         return list(found) or [column.label for column in self.table().columns]
+
+    def to_pandas(self) -> DataFrame:
+        """The rows as a data frame of pandas, one value a column; integers stay exact."""
+        from archcalc.report.data_frame import data_frame
+
+        frame: DataFrame = data_frame(self.flat(), self.heads())
+        return frame
 
     def __str__(self) -> str:
         """As a terminal of 80 columns shows it, without colour."""

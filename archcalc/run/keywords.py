@@ -128,3 +128,7 @@ class OomKeywords(RunKeywords, BytesKeywords, CapacityKeywords, DeviceKeywords, 
 
 class PlotKeywords(RunKeywords, BytesKeywords, WorkKeywords, total=False):
     """Keywords of `archcalc.plot`."""
+
+
+class CompareKeywords(RunKeywords, WorkKeywords, DeviceKeywords, BytesKeywords, total=False):
+    """Keywords of `archcalc.compare`."""

@@ -22,10 +22,10 @@ from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
 from archcalc.core.ir import walk
 from archcalc.model import Model
+from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.node import Node
 from archcalc.spec.workload import Workload
 from archcalc.verify import names
-from archcalc.verify.report import Row, VerifyReport
 from archcalc.verify.small import shortened, twin, within
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from archcalc.core.assumptions import Topic, without
 from archcalc.core.errors import InputError
 from archcalc.report.base import Report
+from archcalc.report.of_verify import VerifyReport
 from archcalc.report.table import Column, Line, Table
 from archcalc.verify.check import Progress, verify, workload_of
-from archcalc.verify.report import VerifyReport
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ import csv
 import inspect
 import io
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from archcalc.cli.commands.fit import fit
 from archcalc.cli.commands.memory import memory
@@ -97,3 +99,15 @@ def test_mistakes_are_told(run: Run, arguments: list[str], told: str) -> None:
     """Exit code 2 and the way out."""
     answer = run("fit", "gpt2", *arguments)
     assert answer.code == 2 and told in answer.err
+
+
+def test_the_workflow_in_the_docs_checks_what_it_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a workflow, and its last step answers."""
+    root = Path(__file__).parents[2] / "docs"
+    (written,) = re.findall(
+        r"^```text\n(name: .*?)^```$", (root / "fit.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    (job,) = yaml.safe_load(written)["jobs"].values()
+    program, *arguments = job["steps"][-1]["run"].split()
+    monkeypatch.chdir(root / "examples" / "tiny")
+    assert program == "archcalc" and run(*arguments).code == 0

@@ -15,8 +15,8 @@ from torch import nn
 
 import archcalc
 import archcalc.reference
+from archcalc.report.of_verify import Row
 from archcalc.verify import check
-from archcalc.verify.report import Row
 
 Spec = dict[str, Any]
 SMALL: Spec = {"vocab": 9, "d_model": 8, "heads": 2, "norm": "rms"}

@@ -12,7 +12,7 @@ import archcalc
 from archcalc import InputError
 from archcalc.run.code import code
 from archcalc.run.commands import COMMANDS, WORK, Command
-from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
+from archcalc.run.keywords import CompareKeywords, FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
 from archcalc.run.option_words import MODES
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import GROUPS, RUN, Option, flag_of, option
@@ -30,6 +30,7 @@ KEYWORDS: dict[str, type] = {
     "fit": FitKeywords,
     "report": FitKeywords,
     "plot": PlotKeywords,
+    "compare": CompareKeywords,
 }
 ONE_MODE = ("flops", "memory", "fit")
 EVERY = [(command, name, one) for command in ONE_MODE for name, one in options_of(command)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conftest import Run
 
 GPT2 = {"preset": "gpt2"}
-ABSENT = ("typer", "click", "rich", "starlette", "uvicorn", "numpy", "torch", "transformers")
+ABSENT = ("typer", "click", "rich", "numpy", "torch", "transformers")
 BROKEN = "d_model: 512\nheads: 7\nfoo: 3\ndecoder: 2\nffn: 64\nvocab: 100\n"
 
 

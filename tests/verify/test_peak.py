@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from conftest import Run
 
-    from archcalc.verify.report import Row, VerifyReport
+    from archcalc.report.of_verify import Row, VerifyReport
 
 DECODER: dict[str, Any] = {
     "hidden_size": 512,

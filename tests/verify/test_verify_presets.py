@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("torch")
 
 from archcalc.loading import load
+from archcalc.report.of_verify import VerifyReport
 from archcalc.spec.paths import presets
 from archcalc.verify.check import verify, workload_of
 from archcalc.verify.presets import verify_preset
-from archcalc.verify.report import VerifyReport
 
 if TYPE_CHECKING:
     from conftest import Run, Write

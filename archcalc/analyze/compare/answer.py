@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from string import ascii_uppercase
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
@@ -21,6 +20,9 @@ from archcalc.run.options import Options, options_of
 from archcalc.spec.option import flag_of, other_names
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
+
+if TYPE_CHECKING:
+    from archcalc.run.keywords import CompareKeywords
 
 AS_MEMORY = "bytes are what `archcalc memory` answers; it says what each rests on, and its error"
 NOT_BY_PART = Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")
@@ -168,44 +170,47 @@ def _floats(row: Row) -> tuple[float | None, ...]:
     return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
 
 
-def labelled(models: Any, option: str) -> Sequence[tuple[str, Network]]:
-    """Models with the labels that they go by."""
+def labelled(models: Any) -> Sequence[tuple[str, Network]]:
+    """Models with the labels that they go by: those given, else their names."""
     try:
-        return [(*texts(label, option), a_model(model, option)) for label, model in models]
+        pairs = [(one.name, one) if isinstance(one, Network) else one for one in models]
+        return [(*texts(label, "models"), a_model(model, "models")) for label, model in pairs]
     except (TypeError, ValueError):
-        raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
+        fact = "expected models, or labels with models, such as [('A', model), …]"
+        raise InputError(fact, field="models") from None
 
 
-@partial(checked, models=labelled)
+@checked
 def compare(
-    models: Sequence[tuple[str, Network]],
+    models: Sequence[Network | tuple[str, Network]],
     *,
     metric: str = "params",
     depth: int = USUAL_DEPTH,
     notes: Sequence[str] = (),
-    **options: Any,
+    **options: Unpack[CompareKeywords],
 ) -> CompareReport:
-    """Compare labelled models; differences and ratios are relative to the first. Options are those of the metric's own
-    command."""
+    """Models side by side, by their names or with labels; differences and ratios are relative to the first. Options are
+    those of the metric's own command."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
-    if not 1 < len(models) <= len(ascii_uppercase):
-        raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
+    named = labelled(models)
+    if not 1 < len(named) <= len(ascii_uppercase):
+        raise InputError(f"{len(named)} models to compare", f"name 2 to {len(ascii_uppercase)}")
     asked = asked_of(metric, options)
-    measured = [_measured(metric, asked, *each) for each in models]
+    measured = [_measured(metric, asked, *each) for each in named]
     rows = aligned([part_of(found.root, found.values) for found in measured])
     at = all_on(Topic.SCOPE, [found.note for found in measured if found.note])
     of_whole = [NOT_BY_PART] if any(found.beside for found in measured) else []
     missed = [MISSING] if any(None in row.values for row in rows) else []
-    said = all_on(Topic.SOURCE, [*notes, *_imported(models)])
-    labels = tuple(label for label, _ in models)
-    scopes = tuple(model.scope for _, model in models)
+    said = all_on(Topic.SOURCE, [*notes, *_imported(named)])
+    labels = tuple(label for label, _ in named)
+    scopes = tuple(model.scope for _, model in named)
     return CompareReport(
         model=" · ".join(labels),
         assumptions=(_exact(metric, scopes), *said, *at, *of_whole, *missed),
         metric=metric,
         labels=labels,
-        names=tuple(model.name for _, model in models),
+        names=tuple(model.name for _, model in named),
         rows=tuple(rows),
         scopes=scopes,
         depth=depth,

@@ -83,7 +83,11 @@ def smallest_card(uses: Sequence[Use], *, is_partial: bool = False) -> str:
     """`smallest usual card: 24 GB in bf16, 12 GB with q8_0`; of a partial count for what is counted."""
     if not uses:
         return ""
-    listed = ", ".join(f"{use.size} {'with' if 'weights' in use.options else 'in'} {use.format}" for use in uses)
     what = "" if uses[0].name == INFERENCE else f" for {uses[0].name}"
     what += " for the counted part" if is_partial else ""
-    return f"smallest usual card{what}: {listed}"
+    return f"smallest usual card{what}: {card_sizes(uses)}"
+
+
+def card_sizes(uses: Iterable[Use]) -> str:
+    """`24 GB in bf16, 12 GB with q8_0`."""
+    return ", ".join(f"{use.size} {'with' if 'weights' in use.options else 'in'} {use.format}" for use in uses)

@@ -42,9 +42,8 @@ def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> No
     """
     from archcalc.loading import preset_called
     from archcalc.spec import paths
-    from archcalc.ui.running import bound, check_installed, run
+    from archcalc.ui.running import bound, run
 
-    check_installed()
     preset, _ = (model and preset_called(model, paths.presets())) or ("", ())
     if model and not preset:
         raise InputError(f"no preset is called {model}", "leave it out, and open the file on the page", field="MODEL")

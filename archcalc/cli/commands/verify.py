@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,10 +14,7 @@ from archcalc.cli.options import Batch, Format, ModelName, Notes, Seq, Set, SrcS
 from archcalc.core.visible import visible
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
-    from archcalc.spec.workload import Workload
     from archcalc.verify.check import Progress
-    from archcalc.verify.report import VerifyReport
 
 EXAMPLES = {
     "verify gpt2 --quick": "does PyTorch count the same?",
@@ -26,8 +22,6 @@ EXAMPLES = {
     "verify gpt2 --seq 64 --format json": "every number, beside that of PyTorch",
 }
 HELP = Help(LEARN, EXAMPLES, place=5)
-
-PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 
 
 def verify(
@@ -64,48 +58,26 @@ def verify(
 
     A Hugging Face config is compared with its class in transformers as well.
     """
-    from archcalc.verify.check import left_out, need_torch, workload_of
-
     if all:
-        need_torch()
+        from archcalc.verify.check import need_torch
         from archcalc.verify.presets import verify_all
 
+        need_torch()
         with _progress() as progress:
             every = verify_all(progress)
         return show(every, format, failed=not every.ok, notes=notes)
+    from archcalc.verify.answer import peak_verified, verified
+
     chosen = loaded(model, set)
+    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     said: dict[str, Any] = {"precision": precision, "attention": attention, "recompute": recompute}
     said |= {"optimizer": optimizer, "lora": lora}
-    if peak or any(said.values()):
-        need_torch()
-        from archcalc.verify.hf.peak import asked_ways, verify_peak
-
-        with _progress() as progress:
-            found = verify_peak(chosen, asked_ways(said), batch or 1, seq or PEAK_SEQ, progress)
-        return show(found, format, failed=not found.ok, notes=notes)
-    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
-        report = _verified(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
-        report = replace(report, scope=chosen.scope, assumptions=(*report.assumptions, *left_out(chosen)))
+        if peak or any(said.values()):
+            report = peak_verified(chosen, sizes, said, progress)
+        else:
+            report = verified(chosen, sizes, quick=quick, scale_down=scale_down, progress=progress)
     return show(report, format, failed=not report.ok, notes=notes)
-
-
-def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, progress: Progress) -> VerifyReport:
-    """Compare a config with transformers as well, unless --set or --scale-down changed the model."""
-    from archcalc.verify.check import need_torch
-    from archcalc.verify.check import verify as verify_plain
-
-    need_torch()
-    if model.document.config and not (model.edited or scale_down):
-        from archcalc.verify.hf.rows import verify_config
-
-        return verify_config(model, work, quick=quick, progress=progress)
-    report = verify_plain(model, work, quick=quick, scale_down=scale_down, progress=progress)
-    if not model.document.config:
-        return report
-    asked = "--set changed" if model.edited else "--scale-down shrank"
-    return replace(report, left_out={"transformers": f"transformers builds the model of config.json, which {asked}"})
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from archcalc.core.notes import notes_of
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
 from archcalc.reference.lifetimes import Birth, Phase, Storage
+from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.options import Options
 from archcalc.simulate.events import Block, Change, Event
@@ -31,7 +32,6 @@ from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.traced import Trace, trace_training
 from archcalc.verify.hf.training import Setting, Training
-from archcalc.verify.report import Row, VerifyReport
 
 LAYERS = 4  # of each stack
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")

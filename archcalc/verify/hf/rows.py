@@ -14,6 +14,7 @@ from torch import nn
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.model import Model
+from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.workload import Workload
 from archcalc.verify.check import Progress, verify
 from archcalc.verify.hf.built import Built, main_input, needed, weights_of
@@ -21,7 +22,6 @@ from archcalc.verify.hf.forward import Forward, forward
 from archcalc.verify.hf.ours import Block, Layer, Shape, as_one, blocks_of
 from archcalc.verify.hf.scores import scores_rows
 from archcalc.verify.hf.tensors import DELTA, joined_by_number, joined_name, pieces, plain, taken_apart
-from archcalc.verify.report import Row, VerifyReport
 
 ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
 MOST_ON_CPU = 2**30  # parameters: some seconds

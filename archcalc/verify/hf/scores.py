@@ -17,10 +17,10 @@ from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import runs
 from archcalc.core.ir import Region, Tensor, walk
 from archcalc.reference.lifetimes import Lifetimes
+from archcalc.report.of_verify import Row
 from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
 from archcalc.verify.hf.forward import without_values
-from archcalc.verify.report import Row
 
 LENGTHS = (11, 13, 17, 19, 23)
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
