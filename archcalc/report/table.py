@@ -119,7 +119,9 @@ def table_of(columns: Iterable[Column[R]], rows: Iterable[R]) -> Table:
 def _tones(columns: Iterable[Column[Any]], cells: tuple[Any, ...]) -> tuple[Tone, ...]:
     """Of each cell; nothing where no column has a colour."""
     toned = [UNITS[column.unit].tone for column in columns]
-    return tuple(tone(cell) if tone else "" for tone, cell in zip(toned, cells, strict=True)) if any(toned) else ()
+    if not any(toned):
+        return ()
+    return tuple(tone(cell) if tone else "" for tone, cell in zip(toned, cells, strict=True))
 
 
 def heading(title: str, columns: Sequence[Column[Any]], depth: int = 0, notes: tuple[str, ...] = ()) -> Line:
