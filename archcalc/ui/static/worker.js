@@ -12,24 +12,26 @@ function progress(text, share) {
   postMessage({ progress: true, text, share });
 }
 
-/** @param {{base: string, pyodide: string, wheels: string[]}} site */
+/** @param {{base: string, pyodide: string, archive: string}} site */
 async function begun(site) {
   const at = (/** @type {string} */ path) => new URL(path, site.base).href;
   progress("Loading Python …", 0.1);
-  const archives = site.wheels.map(async (path) => (await fetch(at(path))).arrayBuffer());
+  const archive = fetch(at(site.archive)).then((sent) => sent.arrayBuffer());
   const { loadPyodide } = await import(at(`${site.pyodide}pyodide.mjs`));
   const python = await loadPyodide({ indexURL: at(site.pyodide) });
   progress("Loading archcalc …", 0.6);
-  for (const archive of archives) python.unpackArchive(await archive, "wheel");
+  python.unpackArchive(await archive, "xztar");
   progress("Starting archcalc …", 0.8);
   python.runPython("import gc; gc.set_threshold(200_000, 20, 100)");
-  return python.runPython("from archcalc.ui.ask import ask_json; ask_json");
+  const ask = python.runPython("from archcalc.ui import exact, peaks; from archcalc.ui.ask import ask_json; ask_json");
+  progress("archcalc is ready", 1);
+  return ask;
 }
 
 onmessage = async ({ data }) => {
   if (data.site) {
     archcalc = begun(data.site);
-    archcalc.then(() => postMessage({ id: 0, answer: { ok: true } }));
+    archcalc.catch((reason) => setTimeout(() => { throw reason; })); // which the page hears of, unlike a rejection
     return;
   }
   const ask = await archcalc;
