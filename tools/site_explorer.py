@@ -16,7 +16,7 @@ import site_python
 from archcalc.ui.ask import ask
 from archcalc.ui.pages import files
 
-PYTHON, ARCHIVE = "pyodide/", "archcalc.tar.xz"
+PYTHON, ARCHIVE = "pyodide/", "archcalc.xz"
 WIDTHS = ("340", "640", "960")  # pixels: of a picture on a phone, beside the settings of a small screen and of a large one
 QUESTIONS = Path(__file__).parent / "first_questions.mjs"
 CATALOG = {"ask": "catalog"}
