@@ -17,8 +17,12 @@ from archcalc.ui.ask import ask
 from archcalc.ui.pages import files
 
 PYTHON, ARCHIVE = "pyodide/", "archcalc.xz"
-WIDTHS = ("340", "640", "960")  # pixels: of a picture on a phone, beside the settings of a small screen and of a large one
-QUESTIONS = Path(__file__).parent / "first_questions.mjs"
+WIDTHS = (
+    "340",
+    "640",
+    "960",
+)  # pixels: of a picture on a phone, beside the settings of a small screen and of a large one
+QUESTIONS = Path(__file__).parent / "first_questions.js"
 CATALOG = {"ask": "catalog"}
 
 
@@ -36,12 +40,18 @@ def explorer(into: Path, work: Path, address: str) -> None:
 
 def first_answers(page: Path, work: Path) -> list[dict[str, Any]]:
     """The catalog, and what the page asks with it."""
-    shutil.copytree(page, work / "page")
-    (work / "page" / "package.json").write_text('{"type": "module"}', "utf-8")
-    catalog = ask(CATALOG)
-    node = (site_python.found("node"), str(QUESTIONS), str(work / "page"), *WIDTHS)
-    asked = json.loads(site_python.run(*node, given=json.dumps(catalog)))
-    return [{"question": CATALOG, "answer": catalog}, *({"question": one, "answer": ask(one)} for one in asked)]
+    scripts = shutil.copytree(page, work / "page")
+    (scripts / "package.json").write_text('{"type": "module"}', "utf-8")
+    node = (site_python.found("node"), shutil.copy(QUESTIONS, scripts), *WIDTHS)
+    asked = json.loads(site_python.run(*node, given=json.dumps(good(CATALOG))))
+    return [{"question": one, "answer": good(one)} for one in (CATALOG, *asked)]
+
+
+def good(question: dict[str, Any]) -> dict[str, Any]:
+    answer = ask(question)
+    if not answer["ok"]:
+        raise OSError(f"{question}: {answer['error']['text']}")
+    return answer
 
 
 def head(address: str, known: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Python in the page: Pyodide's core, and one archive of archcalc with all that it imports there.
 
-The archive is compressed as a whole with xz, which the Python there unpacks (UNPACK in archcalc/ui/static/worker.js); wheels
-compress every file alone. What a page never reads is left out.
+The archive is compressed as a whole with xz, which the Python there unpacks (UNPACK in archcalc/ui/static/worker.js);
+wheels compress every file alone. What a page never reads is left out.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip
 STEP = 120  # seconds that a download may take
 # Of archcalc the other commands and the servers, with their data; of pydantic what only other programs import.
 UNREAD = (
-    *(f"archcalc/{name}/" for name in ("cli", "reference", "verify", "identities", "exercises", "catalog", "ui/static")),
+    *(f"archcalc/{name}/" for name in ("cli", "reference", "verify", "identities", "exercises", "ui/static")),
     *(f"archcalc/presets/{name}/" for name in ("starters", "identities", "languages", "exercises")),
     *(f"archcalc/ui/{name}.py" for name in ("server", "lanes", "rules", "running", "worker", "pages")),
-    *("archcalc/render/worksheet/", "pydantic/v1/", "pydantic/experimental/", "pydantic/mypy.py", "pydantic/color.py"),
+    *("archcalc/catalog/identities.py", "archcalc/render/worksheet/"),
+    *("pydantic/v1/", "pydantic/experimental/", "pydantic/mypy.py", "pydantic/color.py"),
     *("pydantic_core/_pydantic_core/", "annotated_types/test_cases.py", "_yaml/"),
 )
-UNREAD_KINDS = (".pyi", "py.typed", "/METADATA", "/RECORD", "/WHEEL", "/entry_points.txt", ".cdx.json", ".cyclonedx.json")
+UNREAD_KINDS = (".pyi", ".typed", "/METADATA", "/RECORD", "/WHEEL", "/entry_points.txt", "/top_level.txt", ".json")
 DOWNLOAD = (sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary=:all:")
 
 
@@ -99,4 +100,6 @@ def is_read(name: str) -> bool:
 def packed(files: dict[str, bytes]) -> bytes:
     """A line of JSON with names and sizes, then every file: quicker to unpack in a page than a tar is."""
     texts = {name: files[name] for name in sorted(files)}
-    return b"\n".join((json.dumps({name: len(text) for name, text in texts.items()}).encode(), b"".join(texts.values())))
+    return b"\n".join(
+        (json.dumps({name: len(text) for name, text in texts.items()}).encode(), b"".join(texts.values()))
+    )
