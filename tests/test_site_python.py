@@ -8,7 +8,7 @@ import sys
 
 import site_python
 
-# In a Python of its own, in which importing a file that the archive does not have is an error.
+# In a Python of its own, in which a file that the archive does not have is neither imported nor opened.
 PROGRAM = """
 import importlib.abc, json, sys
 sys.path[:0] = json.loads(sys.argv[1])
@@ -19,6 +19,11 @@ class Without(importlib.abc.MetaPathFinder):
         if name.startswith("archcalc") and not (site_python.is_read(f"{file}.py") and site_python.is_read(f"{file}/")):
             raise ModuleNotFoundError(f"{name} is not in the archive")
 sys.meta_path.insert(0, Without())
+def opened(event, words):
+    _, _, data = str(words[0]).partition("/presets/") if event == "open" else ("", "", "")
+    if data and not site_python.is_read(f"archcalc/presets/{data}"):
+        raise FileNotFoundError(f"{data} is not in the archive")
+sys.addaudithook(opened)
 from archcalc.ui.ask import ask
 print(json.dumps([ask(question) for question in json.load(sys.stdin)]))
 """

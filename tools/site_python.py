@@ -28,7 +28,16 @@ UNREAD = (
     *("pydantic/v1/", "pydantic/experimental/", "pydantic/mypy.py", "pydantic/color.py"),
     *("pydantic_core/_pydantic_core/", "annotated_types/test_cases.py", "_yaml/"),
 )
-UNREAD_KINDS = (".pyi", ".typed", "/METADATA", "/RECORD", "/WHEEL", "/entry_points.txt", "/top_level.txt", ".json")
+UNREAD_KINDS = (
+    ".pyi",
+    ".typed",
+    "/METADATA",
+    "/RECORD",
+    "/WHEEL",
+    "/entry_points.txt",
+    "/top_level.txt",
+    ".cyclonedx.json",
+)
 DOWNLOAD = (sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary=:all:")
 
 
