@@ -62,6 +62,7 @@ async function start() {
   byId("version").textContent = catalog.version;
   const store = new Store(await opened(usual));
   if (site.server) progress("", 1);
+  byId("docs").hidden = Boolean(site.server); // which stand beside the page on a site alone
   byId("page").hidden = byId("actions").hidden = false;
   run(ask, catalog, usual, store, site);
 }
