@@ -87,7 +87,7 @@ def seconds(site: Path, fragment: str) -> float:
     with hosted(site) as address, browser() as driver:
         before = processor_time(driver.service.process.pid)
         driver.get(f"{address}/{fragment}")
-        driver.execute_async_script(DRAWN)  # type: ignore[no-untyped-call]
+        driver.execute_async_script(DRAWN)
         return processor_time(driver.service.process.pid) - before
 
 

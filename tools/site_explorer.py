@@ -42,7 +42,7 @@ def first_answers(page: Path, work: Path) -> list[dict[str, Any]]:
     """The catalog, and what the page asks with it."""
     scripts = shutil.copytree(page, work / "page")
     (scripts / "package.json").write_text('{"type": "module"}', "utf-8")
-    node = (site_python.found("node"), shutil.copy(QUESTIONS, scripts), *WIDTHS)
+    node = (site_python.found("node"), str(shutil.copy(QUESTIONS, scripts)), *WIDTHS)
     asked = json.loads(site_python.run(*node, given=json.dumps(good(CATALOG))))
     return [{"question": one, "answer": good(one)} for one in (CATALOG, *asked)]
 

@@ -23,7 +23,10 @@ STEP = 120  # seconds that a download may take
 UNREAD = (
     *(f"archcalc/{name}/" for name in ("cli", "reference", "verify", "identities", "exercises", "ui/static")),
     *(f"archcalc/presets/{name}/" for name in ("starters", "identities", "languages", "exercises")),
-    *(f"archcalc/ui/{name}.py" for name in ("server", "lanes", "rules", "running", "worker", "pages")),
+    *(
+        f"archcalc/ui/{name}.py"
+        for name in ("server", "connections", "http", "lanes", "rules", "running", "worker", "pages")
+    ),
     *("archcalc/catalog/identities.py", "archcalc/render/worksheet/"),
     *("pydantic/v1/", "pydantic/experimental/", "pydantic/mypy.py", "pydantic/color.py"),
     *("pydantic_core/_pydantic_core/", "annotated_types/test_cases.py", "_yaml/"),
