@@ -18,7 +18,7 @@ export function offerActions(ask, store, history, questions) {
     if (answer.line) copy(answer.line, `Copied: ${answer.line}${edited ? "\nwith the spec in that file: Save writes it" : ""}`);
     else announce(answer.error?.fact ?? "no command gives this view");
   });
-  byId("copy-link").addEventListener("click", async () => copy(await history.address(), "Link copied"));
+  byId("copy-link").addEventListener("click", async () => copy(await history.address(), history.page ? "Link copied" : "Bookmark copied: it opens this view in this browser"));
   byId("download-report").addEventListener("click", async () => {
     announce("Making the report …");
     const answer = await ask(questions.report(store.state));

@@ -1,23 +1,28 @@
 // Who answers the page: archcalc on this machine, or archcalc inside the page (Pyodide, in web workers).
 // @ts-check
+import { Prepared } from "./answers/prepared.js";
 
 /** @typedef {(question: object, signal?: AbortSignal) => Promise<any>} Ask */
 /** @typedef {(text: string, share: number | null) => void} Progress */
-/** @typedef {{server?: boolean, pyodide?: string, wheels?: string[], answers?: string}} Site */
+/** @typedef {{server?: boolean, address?: string, pyodide?: string, archive?: string, answers?: ConstructorParameters<typeof Prepared>[0]}} Site */
 
 const TOKEN = "archcalc-token";
 const SEARCHES = ["plot", "report"];
+const PAINTED = 100; // milliseconds in which a page with prepared answers is drawn
 
 /**
  * A function that answers questions. An answer to a question that was aborted has `stale`; one of a connection that
  * broke has `lost`.
  * @param {Progress} progress
- * @returns {Promise<Ask>}
+ * @returns {Promise<{site: Site, ask: Ask}>}
  */
 export async function connect(progress) {
+  const written = document.getElementById("site")?.textContent; // of a page that is served without a program
   /** @type {Site} */
-  const site = await (await fetch("site.json")).json();
-  return site.server ? local() : inside(site, progress);
+  const site = written ? JSON.parse(written) : await (await fetch("site.json")).json();
+  if (!site.server) return { site, ask: inside(site, progress) };
+  progress("Starting archcalc …", null);
+  return { site, ask: local() };
 }
 
 /**
@@ -58,19 +63,21 @@ function ownToken() {
 }
 
 /**
- * Quick questions and searches have a worker each, so that a search holds nothing up; it begins when it is needed.
+ * Quick questions and searches have a worker each, so that a search holds nothing up. The first begins once the page
+ * stands, the other when it is needed.
  * @param {Site} site
  * @param {Progress} progress
- * @returns {Promise<Ask>}
+ * @returns {Ask}
  */
-async function inside(site, progress) {
-  const prepared = site.answers ? await (await fetch(site.answers)).json() : {};
+function inside({ answers, ...site }, progress) {
+  const prepared = new Prepared(answers ?? []);
   const quick = new Inside(site, progress);
   const searches = new Inside(site, () => {});
-  await quick.started();
+  setTimeout(() => quick.begin(), PAINTED);
   return async (question, signal) => {
     const { ask, helps } = /** @type {{ask?: string, helps?: boolean}} */ (question);
-    if (ask && ask in prepared) return prepared[ask];
+    const known = prepared.find(question);
+    if (known) return known;
     const isSearch = SEARCHES.includes(ask ?? "") || (ask === "fit" && helps !== false);
     return (isSearch ? searches : quick).ask(question, signal);
   };
@@ -92,17 +99,18 @@ class Inside {
     this.open = new Map();
   }
 
-  started() {
-    return new Promise((ready) => {
-      this.worker ??= this.begun();
-      this.open.set(0, ready);
-    });
+  begin() {
+    this.worker ??= this.begun();
   }
 
   begun() {
     const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     worker.onmessage = ({ data }) => (data.progress ? this.progress(data.text, data.share) : this.close(data.id, data.answer));
-    worker.onerror = () => this.drop(lost("archcalc did not start in this page", "load the page again, or use another browser"));
+    worker.onerror = () => {
+      const answer = lost("archcalc did not start in this page", "load the page again, or use another browser");
+      this.progress(answer.error.text, 0);
+      this.drop(answer);
+    };
     worker.postMessage({ site: { ...this.site, base: document.baseURI } });
     return worker;
   }
@@ -114,10 +122,10 @@ class Inside {
   ask(question, signal) {
     return new Promise((done) => {
       const id = ++this.last;
-      this.worker ??= this.begun();
       this.open.set(id, done);
       signal?.addEventListener("abort", () => this.abort(id));
-      this.worker.postMessage({ id, question: JSON.stringify(question) });
+      const worker = (this.worker ??= this.begun());
+      worker.postMessage({ id, question: JSON.stringify(question) });
     });
   }
 

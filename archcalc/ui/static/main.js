@@ -12,6 +12,7 @@ import { ModelPanel } from "./model/panel.js";
 import { Form } from "./settings/form.js";
 import { History, opened } from "./state/history.js";
 import { Store } from "./state/store.js";
+import { usualState } from "./state/usual.js";
 import { adopt } from "./views/chart.js";
 import { Summary } from "./views/summary.js";
 import { Views } from "./views/views.js";
@@ -21,22 +22,17 @@ import { followWidth } from "./views/width.js";
 /** @typedef {import("./types.js").Catalog} Catalog */
 /** @typedef {import("./types.js").State} State */
 
-/** @param {string} text @param {number | null} share */
+/**
+ * While archcalc starts; all of it is there with a share of 1.
+ * @param {string} text
+ * @param {number | null} share
+ */
 function progress(text, share) {
   const bar = /** @type {HTMLProgressElement} */ (byId("loading-bar"));
   byId("loading-text").textContent = text;
   if (share === null) bar.removeAttribute("value");
   else bar.value = share;
-}
-
-/**
- * What the page shows if its address says nothing.
- * @param {Catalog} catalog
- * @returns {State}
- */
-function usualState(catalog) {
-  const curve = { x: "", y: "", by: "" };
-  return { view: "overview", source: { preset: catalog.default }, other: null, settings: {}, gpus: [], metric: "params", curve };
+  byId("loading").hidden = share === 1;
 }
 
 /**
@@ -54,7 +50,7 @@ function schemas(ask) {
 }
 
 async function start() {
-  const ask = await connect(progress);
+  const { site, ask } = await connect(progress);
   const answer = await ask({ ask: "catalog" });
   if (!answer.ok) {
     progress(answer.error?.text ?? "archcalc does not answer", 0);
@@ -64,9 +60,11 @@ async function start() {
   const usual = usualState(catalog);
   adopt(catalog.style ?? "");
   byId("version").textContent = catalog.version;
-  byId("loading").hidden = true;
+  const store = new Store(await opened(usual));
+  if (site.server) progress("", 1);
+  byId("docs").hidden = Boolean(site.server); // which stand beside the page on a site alone
   byId("page").hidden = byId("actions").hidden = false;
-  run(ask, catalog, usual, new Store(await opened(usual)));
+  run(ask, catalog, usual, store, site);
 }
 
 /**
@@ -74,8 +72,9 @@ async function start() {
  * @param {Catalog} catalog
  * @param {State} usual
  * @param {Store} store
+ * @param {import("./backend.js").Site} site
  */
-function run(ask, catalog, usual, store) {
+function run(ask, catalog, usual, store, site) {
   const questions = new Questions(catalog.settings);
   const answers = new Answers(ask, questions);
   const about = { presets: catalog.presets, ask, schema: schemas(ask) };
@@ -87,7 +86,7 @@ function run(ask, catalog, usual, store) {
     if (!form.focus(option)) announce(`${option} is an option of the command line`);
   });
   const summary = new Summary(answers, (view) => views.open(view));
-  const history = new History(store, usual);
+  const history = new History(store, usual, site.address);
   const follow = () => form.show(store.state, answers.good.exact ?? {}, answers.good.memory?.usual);
   byId("as-spec").addEventListener("click", () => panel.translate());
   const suit = () => {

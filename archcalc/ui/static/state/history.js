@@ -11,10 +11,12 @@ export class History {
   /**
    * @param {Store} store
    * @param {State} usual  what links need not say
+   * @param {string} [page]  the address at which others find it
    */
-  constructor(store, usual) {
+  constructor(store, usual, page) {
     this.store = store;
     this.usual = usual;
+    this.page = page;
     this.timer = 0; // of an edit that the address does not have yet
     this.turn = Promise.resolve(); // addresses are packed one after the other
     store.listen((state, before, why) => this.follow(state, before, why));
@@ -51,7 +53,7 @@ export class History {
 
   /** The whole address of the state as it is now. */
   async address() {
-    return location.href.replace(/#.*$/, "") + (await fragment(this.store.state, this.usual));
+    return (this.page || location.href.replace(/#.*$/, "")) + (await fragment(this.store.state, this.usual));
   }
 
   async restore() {
