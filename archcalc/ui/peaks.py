@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.analyze.fit.answer import fitted
+from archcalc.analyze.fit.uses import same_use
 from archcalc.analyze.memory.answer import memory
+from archcalc.core.visible import visible
 from archcalc.run.choice import Reason
+from archcalc.ui.bars import bars
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import options, setting_of
 from archcalc.ui.sources import model_of
@@ -26,14 +29,19 @@ def memory_answer(question: Question) -> Answer:
 
 
 def fit_answer(question: Question) -> Answer:
-    """Verdicts; with `helps` also what is searched for: how far a model can grow on each device, what would help."""
+    """Verdicts; with `helps` also what is searched for: how far a model can grow on each device, what would help. With
+    `cards` alone of that the smallest cards, which end the sentence that heads every answer."""
     asked, model = options("fit", question.settings), model_of(question.source)
     report = fitted(model, question.texts("gpus") or None, asked, verdicts_alone=not question.flag("helps", True))
+    if question.flag("cards", False):
+        report = replace(report, uses=tuple(same_use(model, asked)))
     head, (devices, *more) = shown(report)
     for line, row in zip(devices["rows"], report.rows, strict=True):
         line["tone"] = row.verdict.tone
     helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
     for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
         line["settings"] = remedy.change.settings()
-    answer = {**head, "tables": {"devices": devices, **numbered("more", more)}, "charts": chart(question, report)}
+    tables = {"devices": devices, **numbered("more", more)}
+    said = {"clauses": [*map(visible, report.clauses())], **bars(report)}
+    answer = {**head, **said, "tables": tables, "charts": chart(question, report)}
     return with_records(question, answer, {"fit": report})
