@@ -35,13 +35,15 @@ def fit_answer(question: Question) -> Answer:
     report = fitted(model, question.texts("gpus") or None, asked, verdicts_alone=not question.flag("helps", True))
     if question.flag("cards", False):
         report = replace(report, uses=tuple(same_use(model, asked)))
-    head, (devices, *more) = shown(report)
-    for line, row in zip(devices["rows"], report.rows, strict=True):
-        line["tone"] = row.verdict.tone
+    head, listed = shown(report)
+    devices = {"devices": listed.pop(0)} if len(report.rows) > 1 else {}  # of a single one all is said in sentences
+    for table in devices.values():
+        for line, row in zip(table["rows"], report.rows, strict=True):
+            line["tone"] = row.verdict.tone
     helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
-    for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
+    for line, remedy in zip(listed[-1]["rows"] if helps else [], helps, strict=True):
         line["settings"] = remedy.change.settings()
-    tables = {"devices": devices, **numbered("more", more)}
+    tables = {**devices, **numbered("more", listed)}
     said = {"clauses": [*map(visible, report.clauses())], **bars(report)}
     answer = {**head, **said, "tables": tables, "charts": chart(question, report)}
     return with_records(question, answer, {"fit": report})
