@@ -11,6 +11,7 @@ from archcalc.analyze.flops.answer import amounts, flops
 from archcalc.analyze.flops.report import in_short
 from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.model import Model
 from archcalc.render.diagram.svg import render as drawn
 from archcalc.report.base import Report
 from archcalc.run.options import Options
@@ -24,7 +25,7 @@ def exact_answer(question: Question) -> Answer:
     """The figures at once, since they follow every key; tables and drawings of the parts that are to be shown."""
     asked, source = options("flops", question.settings), loaded(question.source)
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
-    head = source.once("figures", lambda: {**shown(counted)[0], **asked_of(model)})
+    head = source.once("figures", lambda: _figures(model, counted))
     answer: Answer = {**copy.deepcopy(head), "tables": {}, "charts": {}}
     reports: dict[str, Report] = {"params": counted}
     if model.spec.is_computed:  # which a list of tensors is not
@@ -35,6 +36,10 @@ def exact_answer(question: Question) -> Answer:
         if part == "params" or model.spec.is_computed:
             PARTS[part](Exact(question, asked, source, counted), answer, reports)
     return with_records(question, answer, reports)
+
+
+def _figures(model: Model, counted: ParamsReport) -> Answer:
+    return {**shown(counted)[0], **asked_of(model), "parameters": f"{int(counted.total):,}"}
 
 
 class Exact(NamedTuple):

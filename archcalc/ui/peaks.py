@@ -25,6 +25,7 @@ def memory_answer(question: Question) -> Answer:
     # what the run has where nothing was asked for, by the names of options: what an empty field stands for
     usual = {setting_of(each.name): str(each.value) for each in report.choices if each.reason is not Reason.ASKED}
     answer = {**head, "tables": tables, "charts": chart(question, report), "usual": usual}
+    answer["clauses"] = [*map(visible, report.in_short())]
     return with_records(question, answer, {"memory": report})
 
 

@@ -23,6 +23,8 @@ export class Sheet {
     this.topic = layout.topic;
     /** @type {Answer | null} */
     this.shown = null;
+    /** @type {import("../model/panel.js").ModelPanel[]} */
+    this.panels = []; // of models that are edited in it
     this.title = element("p", { class: "subtitle" });
     this.beneath = element("p", { class: "beneath", hidden: true });
     this.figures = element("dl", { class: "figures" });
@@ -42,6 +44,14 @@ export class Sheet {
     const box = element("input", { type: "checkbox", id: `working-${this.topic}-${this.layout.head ?? ""}` });
     box.addEventListener("change", () => this.element.classList.toggle("with-working", box.checked));
     return element("div", { class: "toolbar", hidden: true }, element("label", {}, box, " Show the working"));
+  }
+
+  /**
+   * The state changed: for views with fields of their own.
+   * @param {import("../types.js").State} state
+   */
+  follow(state) {
+    void state;
   }
 
   /** @param {Answer} answer */
