@@ -39,7 +39,7 @@ def _bar(row: Row) -> dict[str, Any]:
         "mark": row.verdict.mark,
         "verdict": row.verdict.value,
         "room": f"{gib(abs(row.left_bytes))} {'free' if row.left_bytes >= 0 else 'too little'}",
-        "memory": gib(row.capacity_bytes),
+        "memory": f"{gib(row.capacity_bytes)}{' on each GPU' if row.devices > 1 and not row.parts else ''}",
         "needed": gib(row.required_bytes),
         "limit": row.capacity_bytes / whole,
         "parts": [

@@ -29,6 +29,7 @@ from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
 INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
+GPU = "gpu"  # which every question takes as a list, and the page has a field of its own for
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 
@@ -40,7 +41,7 @@ def catalog_answer(question: Question) -> Answer:
         "presets": grouped(filter(None, map(_preset, paths.presets()))),
         "gpus": [*map(_usual_gpu, usual()), *grouped(_gpu(name) for name in catalog() if name not in usual())],
         "usual_gpus": usual(),
-        "settings": [_setting(name, one) for name, one in settings.items()],
+        "settings": [_setting(name, one) for name, one in settings.items() if name != GPU],
         "default": DEFAULT,
         "style": f"{rules(INKS, CLASS)} {diagram_style()}",
     }

@@ -29,7 +29,8 @@ def exact_answer(question: Question) -> Answer:
     answer: Answer = {**copy.deepcopy(head), "tables": {}, "charts": {}}
     reports: dict[str, Report] = {"params": counted}
     if model.spec.is_computed:  # which a list of tensors is not
-        answer["flops"] = {"answer": in_short(amounts(model, asked)[0], trains=asked.trains, gpus=asked.plan.gpus)}
+        said = in_short(amounts(model, asked)[0], trains=asked.trains, gpus=asked.plan.gpus)
+        answer["flops"] = {"clauses": [*said]}
     for part in question.texts("show") if "show" in question.asked else PARTS:
         if part not in PARTS:
             raise InputError(f"no part is called {part}", did_you_mean(part, PARTS), field="show")
@@ -69,7 +70,8 @@ def _shapes(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
 
 def _flops(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
     reports["flops"] = report = flops(of.source.model, of.asked, explain=True, depth=USUAL_DEPTH)
-    answer["flops"], (kinds, layers, *_) = shown(report)
+    head, (kinds, layers, *_) = shown(report)
+    answer["flops"] |= head
     answer["tables"] |= {"kinds": kinds, "flops": layers}
     answer["charts"] |= chart(of.question, report)
 

@@ -11,13 +11,13 @@ from archcalc.core.visible import visible
 from archcalc.run.choice import Reason
 from archcalc.ui.bars import bars
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.settings import options, setting_of
+from archcalc.ui.settings import on_card, options, setting_of
 from archcalc.ui.sources import model_of
 from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def memory_answer(question: Question) -> Answer:
-    asked, model = options("memory", question.settings), model_of(question.source)
+    asked, model = options("memory", on_card(question)), model_of(question.source)
     report = memory(model, asked)
     head, (parts, *host, layers) = shown(report)
     steps = shown(replace(report, timeline=True))[1][-1]

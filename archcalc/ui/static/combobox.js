@@ -57,6 +57,10 @@ export class Combobox {
     this.list.replaceChildren(...(found.length ? this.groups(found) : [none]));
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
+    this.list.scrollIntoView({ block: "nearest" });
+    const chosen = this.list.querySelector(`[data-value="${CSS.escape(this.shown)}"]`);
+    chosen?.classList.add("chosen");
+    if (!search) chosen?.scrollIntoView({ block: "nearest" });
     this.activate(search && found.length ? 0 : -1);
   }
 

@@ -3,6 +3,8 @@
 // @ts-check
 import { byId, element, fill } from "./dom.js";
 
+const PAUSE = 350; // milliseconds: half a word is no mistake yet
+
 /** @typedef {import("./types.js").Mistake} Mistake */
 /** @typedef {import("./answers/answers.js").Answers} Answers */
 
@@ -24,9 +26,17 @@ export class Mistakes {
   constructor(answers, places) {
     this.answers = answers;
     this.places = places;
+    this.timer = 0;
   }
 
   follow() {
+    clearTimeout(this.timer);
+    const isNew = byId("trouble").hidden && Object.keys(this.answers.bad).length > 0;
+    if (isNew) this.timer = window.setTimeout(() => this.show(), PAUSE);
+    else this.show();
+  }
+
+  show() {
     const { bad, good } = this.answers;
     const every = Object.values(bad).flatMap(({ errors, error }) => errors ?? (error ? [error] : []));
     let left = [...new Map(every.map((mistake) => [mistake.text, mistake])).values()];
@@ -60,5 +70,5 @@ function pointer(placed) {
     made.addEventListener("click", () => place.go(mistake));
     return made;
   });
-  return element("p", {}, "See what is marked at ", ...links.flatMap((link, index) => (index ? [", ", link] : [link])));
+  return element("p", {}, "Correct what is marked at ", ...links.flatMap((link, index) => (index ? [", ", link] : [link])), " to go on.");
 }

@@ -54,8 +54,8 @@ export class Questions {
    * @returns {Record<string, object>}
    */
   of(state) {
-    const { source, view } = state;
-    const memory = { ask: "memory", source, settings: this.settings(state, "memory"), wide: this.wide };
+    const { source, view, gpus } = state;
+    const memory = { ask: "memory", source, settings: this.settings(state, "memory"), gpus, wide: this.wide };
     const fit = this.fit(state);
     /** @type {Record<string, object>} */
     const asked = { exact: { ...this.exact(state), show: [] }, memory, fit, ...viewOf(state).asks?.(state, this) };

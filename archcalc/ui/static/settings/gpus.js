@@ -65,7 +65,7 @@ export class Gpus {
   show(names) {
     if (names.join() === this.names.join() && this.chips.children.length) return;
     this.names = names;
-    const usual = element("li", { class: "usual" }, "common devices; add yours:");
+    const usual = element("li", { class: "usual" }, "Common devices. Add yours:");
     this.chips.replaceChildren(...(names.length ? names.map((name) => this.chip(name)) : [usual]));
   }
 

@@ -7,7 +7,7 @@ export const devices = {
   label: "Devices", command: "fit",
   asks: (state, questions) => ({ search: questions.search(state) }),
   made: ({ store }) => new Sheet({
-    topic: "fit", charts: [["devices", "Memory against what devices have"]],
+    topic: "fit", figures: false, charts: [["devices", "Memory against what devices have"]],
     tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
     apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
   }),

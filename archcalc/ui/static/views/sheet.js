@@ -10,6 +10,7 @@ import { showTable } from "./table.js";
  * @typedef {object} Layout
  * @property {string} topic  whose answer it shows
  * @property {string} [head]  the part of that answer that has title and figures, if not the answer itself
+ * @property {boolean} [figures]  whether they are shown: not where the head of the page has them
  * @property {[string, string][]} [charts]  names and labels
  * @property {[string, string][]} [tables]
  * @property {[string, string][]} [folded]  tables that repeat what a chart shows
@@ -63,7 +64,7 @@ export class Sheet {
     this.title.hidden = !head.title?.includes(" · "); // the page's heading has the name already
     this.beneath.textContent = (head.beneath ?? []).join("\n");
     this.beneath.hidden = !head.beneath?.length;
-    showFigures(this.figures, head.figures);
+    showFigures(this.figures, this.layout.figures === false ? [] : head.figures);
     for (const { name, label, place } of this.charts) showChart(place, answer.charts?.[name], label);
     for (const { name, label, place } of [...this.tables, ...this.folded]) {
       showTable(place, answer.tables?.[name], label, this.layout.apply);
