@@ -28,7 +28,7 @@ export class Verdict {
   update(topic) {
     if (!["fit", "cards", "search"].includes(topic)) return;
     const place = byId("verdict"), busy = this.answers.busy("fit"), answer = this.answers.best("fit");
-    place.setAttribute("aria-busy", String(busy));
+    place.setAttribute("aria-busy", String(busy || this.answers.busy("cards")));
     place.classList.toggle("stale", Boolean(answer) && "fit" in this.answers.bad);
     if (answer === this.shown && answer) return;
     this.shown = answer;

@@ -72,7 +72,7 @@ export class Views {
     if (!byId("view").contains(this.sheet.element)) fill(byId("view"), this.sheet.element);
     this.address();
     this.update(this.sheet.topic);
-    this.suggest();
+    queueMicrotask(() => this.suggest()); // once all who listen know of this change
   }
 
   /** A comparison begins with a model that is like this one. */
