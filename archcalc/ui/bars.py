@@ -25,7 +25,9 @@ def bars(report: FitReport) -> dict[str, Any]:
 def _foremost(rows: tuple[Row, ...]) -> Row:
     """The smallest device on which it fits; where there is none, the one that is nearest to it."""
     fitting = [row for row in rows if row.verdict is Verdict.FITS]
-    return min(fitting or rows, key=lambda row: row.capacity_bytes if fitting else -row.left_bytes)
+    if fitting:
+        return min(fitting, key=lambda row: row.capacity_bytes)
+    return max(rows, key=lambda row: row.left_bytes)
 
 
 def _bar(row: Row) -> dict[str, Any]:
@@ -33,13 +35,15 @@ def _bar(row: Row) -> dict[str, Any]:
     parts = [(name, segment_ink(name).name, size) for name, size in row.segments.items() if size]
     if row.left_bytes > 0:
         parts.append(("free", "", row.left_bytes))
+    left = "free" if row.left_bytes >= 0 else "too little"
+    where = " on each GPU" if row.devices > 1 and not row.parts else ""
     return {
         "gpu": visible(row.gpu),
         "tone": row.verdict.tone,
         "mark": row.verdict.mark,
         "verdict": row.verdict.value,
-        "room": f"{gib(abs(row.left_bytes))} {'free' if row.left_bytes >= 0 else 'too little'}",
-        "memory": f"{gib(row.capacity_bytes)}{' on each GPU' if row.devices > 1 and not row.parts else ''}",
+        "room": f"{gib(abs(row.left_bytes))} {left}",
+        "memory": f"{gib(row.capacity_bytes)}{where}",
         "needed": gib(row.required_bytes),
         "limit": row.capacity_bytes / whole,
         "parts": [
