@@ -49,9 +49,10 @@ class Gradients:
 
     def follow(self, op: Op) -> None:
         """Visit an op: its results require a gradient iff one of its inputs does, or if it is a leaf."""
-        if not op.traits.view:
-            beside = op.beside.values() if op.traits.part or op.traits.gives_beside else ()
-            wanted = op.traits.leaf or any(map(self.wants, op.inputs))
+        traits = op.traits
+        if not traits.view:
+            beside = op.beside.values() if traits.part or traits.gives_beside else ()
+            wanted = traits.leaf or any(map(self.wants, op.inputs))
             self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
 

@@ -77,6 +77,7 @@ class Work:
         return found
 
 
+NOTHING = Count(0)
 Local = Callable[[Op], Op]  # an op as one GPU computes it, its inputs in the same order
 
 
@@ -96,12 +97,8 @@ def work(
 
 
 def _pieces(run: Run, here: Op, goes_back: bool, seen_only: bool) -> Iterator[Piece]:
-    op, times, nothing = run.op, run.times, Count(0)
-    whole = dict(zip(here.inputs, op.inputs, strict=True))
-
-    def wants(tensor: Tensor) -> bool:
-        return run.wants(whole[tensor])
-
+    op, times, nothing = run.op, run.times, NOTHING
+    wants = _wanting(run, here)
     forward, gradients = op.traits.flops(here), backward(here, wants) if goes_back else nothing
     if seen_only and op.seen is not None:
         # Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs.
@@ -113,3 +110,10 @@ def _pieces(run: Run, here: Op, goes_back: bool, seen_only: bool) -> Iterator[Pi
     yield Piece(run.module, op, times, op.traits.matrix, done, going_back, done if run.again else nothing)
     if op.traits.products:
         yield Piece(run.module, op, times, True, nothing, times * op.traits.products(here, wants), nothing)
+
+
+def _wanting(run: Run, here: Op) -> Callable[[Tensor], bool]:
+    """Which of its inputs want a gradient, as one GPU has them."""
+    return lambda tensor: run.wants(
+        next(of for own, of in zip(here.inputs, run.op.inputs, strict=True) if own is tensor)
+    )
