@@ -53,18 +53,19 @@ def check_sense(root: Module, asked: Options) -> None:
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint, field="--mode")
     regions = {module.region for module, _ in walk(root)}
-    has_logits = any(op.traits.reads_logits for op in ops_in(root))
-    has_cache = any(op.output.role == "cache" for op in ops_in(root))
+    ops = [*ops_in(root)]
+    has_logits = any(op.traits.reads_logits for op in ops)
+    cached = {dim for op in ops if op.output.role == "cache" for dim in op.output.dims}
     recompute = RECOMPUTE[asked.recompute or "none"]
     whole = recompute in ("block", "ops")
     _need(Region.BLOCK in regions or not whole, "--recompute", "this model has no blocks to recompute")
     _need(Region.CORE in regions or recompute != "core", "--recompute", "this model has no attention to recompute")
     _need(Region.CORE in regions or not asked.attention, "--attention", "this model has no softmax attention")
     _need(has_logits or (asked.loss_chunks or 1) == 1, "--loss-chunks", "this model has no logits over a vocabulary")
-    windowed = any(dim.reach for op in ops_in(root) if op.output.role == "cache" for dim in op.output.dims)
+    windowed = any(dim.reach for dim in cached)
     _need(windowed or asked.kv_rule in (None, IN_BLOCKS), "--kv-rule", "this model has no sliding windows")
     for name in (*OF_CACHE, "kv_rule", "state_dtype", "prefill", "draft", "shared_prefix"):
-        _need(has_cache or name not in asked.given, flag_of(name), NO_CACHE)
+        _need(bool(cached) or name not in asked.given, flag_of(name), NO_CACHE)
 
 
 def check_sizes(work: Workload, asked: Options) -> None:

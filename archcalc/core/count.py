@@ -83,7 +83,7 @@ class Count(int):
             return right
         sums = (count.formula for count in (self, right))
         terms = tuple(term for each in sums for term in (each.terms if isinstance(each, Sum) else (each,)))
-        return Count(int(self) + int(right), Sum(terms))
+        return _worked_out(int(self) + int(right), Sum(terms))
 
     def __radd__(self, other: int) -> Count:
         return Count(other) + self
@@ -134,13 +134,21 @@ class Count(int):
 
 def product(sizes: Iterable[int]) -> Count:
     """The product of all sizes, 1 for none; the same Count as repeated `*`, without the intermediate Counts."""
-    counts = [count for count in map(Count, sizes) if count != 1 or not count.is_plain]
+    known = [size if type(size) is Count else Count(size) for size in sizes]  # which no call tells faster
+    counts = [count for count in known if count != 1 or not count.is_plain]
     if len(counts) < 2:
         return counts[0] if counts else ONE
     factors: list[Expression] = []
     for count in counts:
         factors += count.formula.factors if isinstance(count.formula, Product) else (count.formula,)
-    return Count(prod(map(int, counts)), Product(tuple(factors)))
+    return _worked_out(prod(map(int, counts)), Product(tuple(factors)))
+
+
+def _worked_out(value: int, formula: Product | Sum) -> Count:
+    """Without the checks of numbers that come from elsewhere: a model has thousands of products."""
+    count = int.__new__(Count, value)
+    count.formula, count.is_plain = formula, False
+    return count
 
 
 ONE = Count(1)
@@ -148,7 +156,8 @@ ONE = Count(1)
 
 def total(counts: Iterable[int]) -> Count:
     """Their sum, each one a group: `(1024 × 512 + 512) + (512 × 1024 + 1024)`. Zeros are left out."""
-    groups = [count for count in map(Count, counts) if count or not count.is_plain]
+    known = [count if type(count) is Count else Count(count) for count in counts]
+    groups = [count for count in known if count or not count.is_plain]
     if len(groups) == 1:
         return groups[0]
     value = sum(int(count) for count in groups)

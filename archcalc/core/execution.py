@@ -49,9 +49,10 @@ class Gradients:
 
     def follow(self, op: Op) -> None:
         """Visit an op: its results require a gradient iff one of its inputs does, or if it is a leaf."""
-        if not op.traits.view:
-            beside = op.beside.values() if op.traits.part or op.traits.gives_beside else ()
-            wanted = op.traits.leaf or any(map(self.wants, op.inputs))
+        traits = op.traits
+        if not traits.view:
+            beside = op.beside.values() if traits.part or traits.gives_beside else ()
+            wanted = traits.leaf or any(map(self.wants, op.inputs))
             self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
 
@@ -94,7 +95,7 @@ def runs(
         left = Count(0) if is_settled else Count(int(left) - 1)
         for into, out in module.carries:  # what this run made replaces the state that it was given
             gradients.known[into.storage] = gradients.wants(out)
-        found.extend(run._replace(times=times * run.times) for run in once)
+        found += once if times == 1 and times.is_plain else [run._replace(times=times * run.times) for run in once]
     gradients.known.update(given)
     return found
 
@@ -106,7 +107,7 @@ def _one_run(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
             found.extend(runs(item, recompute=recompute, known=gradients))
         else:
             gradients.follow(item)
-            wanting = frozenset(tensor.storage for tensor in (*item.inputs, item.output) if gradients.wants(tensor))
+            wanting = frozenset([tensor.storage for tensor in (*item.inputs, item.output) if gradients.wants(tensor)])
             found.append(Run(item, module, Count(1), wanting))
     return found
 

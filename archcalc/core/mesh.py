@@ -102,6 +102,8 @@ class Plan:
 
     def check(self, root: Module) -> None:
         """Refuse what engines refuse: heads that cannot be split evenly, and a model with nothing to split."""
+        if self.tp == self.ep == 1:
+            return
         dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
         experts = [int(dim.size) for dim in dims if dim.dealt]
         if self.ep > 1 and not experts:

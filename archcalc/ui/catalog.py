@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.archs import families
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
-from archcalc.loading import DEFAULT
+from archcalc.loading import DEFAULT, from_file
 from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.diagram.svg import style as diagram_style
@@ -19,55 +22,64 @@ from archcalc.spec import paths
 from archcalc.spec.option import Option, flag_of
 from archcalc.spec.option_checks import Check, flag, memory_size, number, size
 from archcalc.spec.units import binary_bytes, rounded
-from archcalc.spec.yaml_reader import read
+from archcalc.ui.choices import known
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, setting_of
 from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
 INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
+GPU = "gpu"  # which every question takes as a list, and the page has a field of its own for
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 
 
 def catalog_answer(question: Question) -> Answer:
-    presets = [_preset(name) for name in sorted(paths.presets())]
-    known = {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}  # in the order of help
+    settings = {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}  # in the order of help
     return {
         "version": __version__,
-        "presets": [one for one in presets if one],
-        "gpus": [
-            {
-                "name": visible(name),
-                "title": visible(device.name),
-                "memory": binary_bytes(device.capacity),
-                "group": visible(" ".join(word for word in (device.maker, device.kind) if word)),
-            }
-            for name, device in catalog().items()
-        ],
+        "presets": grouped(filter(None, map(_preset, paths.presets()))),
+        "gpus": [*map(_usual_gpu, usual()), *grouped(_gpu(name) for name in catalog() if name not in usual())],
         "usual_gpus": usual(),
-        "settings": [_setting(name, one) for name, one in known.items()],
+        "settings": [_setting(name, one) for name, one in settings.items() if name != GPU],
         "default": DEFAULT,
         "style": f"{rules(INKS, CLASS)} {diagram_style()}",
     }
 
 
+def grouped(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The largest groups first; in each by name, 7b before 13b."""
+    listed = [*entries]
+    sizes = Counter(one["group"] for one in listed)
+    return sorted(listed, key=lambda one: (-sizes[one["group"]], one["group"], _natural(one["name"])))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
+
+
+def _gpu(name: str) -> dict[str, Any]:
+    device = catalog()[name]
+    group = visible(" ".join(word for word in (device.maker, device.kind) if word))
+    memory = binary_bytes(device.capacity)
+    return {"name": visible(name), "title": visible(device.name), "memory": memory, "group": group}
+
+
+def _usual_gpu(name: str) -> dict[str, Any]:
+    return {**_gpu(name), "group": "common devices"}
+
+
 def _preset(name: str) -> dict[str, Any] | None:
-    """By its file alone: to count all of them would take seconds. The published count is that of archcalc, by test."""
+    """Without counting it, which would take seconds for all. The published count is that of archcalc, by test."""
     try:
-        data = read(paths.plain(paths.presets()[name]).read_bytes(), name).data
+        model = from_file(paths.plain(paths.presets()[name]))
     except (InputError, OSError):
         return None
-    published = data.get("published")
-    count: Any = published.get("parameters") if isinstance(published, dict) else None
+    count = model.spec.published.parameters if model.spec.published else None
     exact, short = (f"{count:,}", rounded(count)) if isinstance(count, int) else (None, None)
-    return {
-        "name": visible(name),
-        "title": visible(str(data.get("name", name))),
-        "kind": visible(str(data.get("family", "transformer"))),
-        "parameters": exact,
-        "short": short,
-    }
+    title = visible(model.spec.name or name)
+    shown = {"name": visible(name), "title": title, "parameters": exact, "short": short}
+    return {**shown, "group": model.kind, "type": model.model_type}
 
 
 def _setting(name: str, one: Option) -> dict[str, Any]:
@@ -83,7 +95,7 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
         "help": one.help,
         "kind": kind,
         "choices": list(one.choices),
-        "known": list(one.values()) if one.values else [],
+        "known": known(name, one),
         "metavar": one.metavar,
         "placeholder": one.unset,
         "group": group,

@@ -11,7 +11,7 @@ from archcalc.run.options import options_of
 from archcalc.spec.option import Option, flag_of
 from archcalc.spec.option_checks import flag
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.settings import SIZES, options, sizes, values
+from archcalc.ui.settings import SIZES, on_card, options, sizes, values
 from archcalc.ui.sources import named
 
 SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
@@ -33,7 +33,8 @@ def line(question: Question, command: str) -> str:
     known: dict[str, Option] = {}
     if command not in PLAIN:
         known = SIZES if command in SIZED else dict(options_of(command))
-    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in known}
+    settings = on_card(question) if command == "memory" else question.settings
+    taken = {name: value for name, value in settings.items() if name.replace("-", "_") in known}
     # The line runs: whatever the command would refuse is refused here.
     if command in SIZED:
         sizes(taken)

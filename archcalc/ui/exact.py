@@ -3,38 +3,89 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from archcalc.analyze.compare.answer import compare
-from archcalc.analyze.flops.answer import flops
+from archcalc.analyze.flops.answer import amounts, flops
+from archcalc.analyze.flops.report import in_short
 from archcalc.analyze.params import USUAL_DEPTH, ParamsReport
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.model import Model
 from archcalc.render.diagram.svg import render as drawn
 from archcalc.report.base import Report
+from archcalc.run.options import Options
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, options, sizes
-from archcalc.ui.sources import asked_of, loaded, model_of, named
+from archcalc.ui.sources import Loaded, asked_of, loaded, model_of, named
 from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def exact_answer(question: Question) -> Answer:
+    """The figures at once, since they follow every key; tables and drawings of the parts that are to be shown."""
     asked, source = options("flops", question.settings), loaded(question.source)
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
-    answer = {**copy.deepcopy(source.once("counted", lambda: _counted(question, counted))), **asked_of(model)}
+    head = source.once("figures", lambda: _figures(model, counted))
+    answer: Answer = {**copy.deepcopy(head), "tables": {}, "charts": {}}
     reports: dict[str, Report] = {"params": counted}
     if model.spec.is_computed:  # which a list of tensors is not
-        given = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
-        shapes, work = model.shapes(**given), flops(model, asked, explain=True, depth=USUAL_DEPTH)
-        head, (kinds, layers, *_) = shown(work)
-        answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
-        answer["flops"] = head
-        answer["charts"] |= {"diagram": drawn(model.diagram(**given), "diagram"), **chart(question, work)}
-        reports |= {"shapes": shapes, "flops": work}
+        said = in_short(amounts(model, asked)[0], trains=asked.trains, gpus=asked.plan.gpus)
+        answer["flops"] = {"clauses": [*said]}
+    for part in question.texts("show") if "show" in question.asked else PARTS:
+        if part not in PARTS:
+            raise InputError(f"no part is called {part}", did_you_mean(part, PARTS), field="show")
+        if part == "params" or model.spec.is_computed:
+            PARTS[part](Exact(question, asked, source, counted), answer, reports)
     return with_records(question, answer, reports)
 
 
-def _counted(question: Question, report: ParamsReport) -> Answer:
-    head, (table, *more) = shown(report)
-    return {**head, "tables": {"params": table, **numbered("equations", more)}, "charts": chart(question, report)}
+def _figures(model: Model, counted: ParamsReport) -> Answer:
+    return {**shown(counted)[0], **asked_of(model), "parameters": f"{int(counted.total):,}"}
+
+
+class Exact(NamedTuple):
+    """What is asked about."""
+
+    question: Question
+    asked: Options
+    source: Loaded
+    counted: ParamsReport
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Batch and lengths, which are all that shapes depend on."""
+        return {name: size for name, size in self.asked.sizes.given().items() if name in SIZES}
+
+
+def _params(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
+    table, *more = of.source.once("tables", lambda: shown(of.counted)[1])
+    answer["tables"] |= {"params": table, **numbered("equations", more)}
+    answer["charts"] |= chart(of.question, of.counted)
+
+
+def _shapes(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
+    reports["shapes"] = report = of.source.model.shapes(**of.sizes)
+    answer["tables"]["shapes"] = shown(report)[1][0]
+
+
+def _flops(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
+    reports["flops"] = report = flops(of.source.model, of.asked, explain=True, depth=USUAL_DEPTH)
+    head, (kinds, layers, *_) = shown(report)
+    answer["flops"] |= head
+    answer["tables"] |= {"kinds": kinds, "flops": layers}
+    answer["charts"] |= chart(of.question, report)
+
+
+def _diagram(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
+    answer["charts"]["diagram"] = drawn(of.source.model.diagram(**of.sizes), "diagram")
+
+
+PARTS: dict[str, Callable[[Exact, Answer, dict[str, Report]], None]] = {
+    "params": _params,
+    "shapes": _shapes,
+    "flops": _flops,
+    "diagram": _diagram,
+}
 
 
 def compare_answer(question: Question) -> Answer:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.device import group
 from archcalc.run.options import Options, options_of
 from archcalc.spec.option import Option, declared, flag_of
 from archcalc.spec.option_checks import flag
 from archcalc.spec.sizes import Sizes
-from archcalc.ui.reading import LONGEST
+from archcalc.ui.reading import LONGEST, Question
 
 YES = "true"  # how a page writes that a flag is set
 SIZES = {name: one for name, one in declared(Sizes) if not one.modes}  # that every question takes
@@ -24,6 +25,14 @@ def options(command: str, settings: Mapping[str, Any]) -> Options:
 def values(command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The options as they are typed, for questions that check them one mode or one value at a time."""
     return dict(_given(settings, dict(options_of(command))))
+
+
+def on_card(question: Question) -> dict[str, Any]:
+    """The settings of a question about memory: on the GPU where a single one was chosen, as its verdict is. Among
+    unequal ones `fit` divides a model by their memory, which `memory` does not."""
+    gpus = question.texts("gpus")
+    chosen = {"gpu": gpus[0]} if len(gpus) == 1 and group(gpus[0]).is_uniform else {}
+    return {**question.settings, **chosen}
 
 
 def sizes(settings: Mapping[str, Any]) -> dict[str, int]:

@@ -145,6 +145,8 @@ def asked_of(model: Model) -> Answer:
     sizes = {"batch": work.batch, **work.lengths}
     return {
         "family": model.spec.family,
+        "group": model.kind,
+        "type": model.model_type,
         "sizes": {setting_of(name): str(size) for name, size in sizes.items()},
         "lengths": [setting_of(name) for name, limit in lengths.items() if not limit.fixed],
         "longest": {setting_of(name): str(limit.length) for name, limit in lengths.items() if limit.length},

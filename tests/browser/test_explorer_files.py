@@ -31,7 +31,7 @@ def test_an_edited_spec_is_saved_and_its_command_runs(
     page.click("#save-spec")
     page.until(lambda: next(tmp_path.glob("*.yaml"), None))
     monkeypatch.chdir(tmp_path)
-    assert page.tile("overview") == f"{run('params', 'gpt2.yaml', '--format', 'json').json['total']:,}"
+    page.tile_says("overview", f"{run('params', 'gpt2.yaml', '--format', 'json').json['total']:,}")
 
 
 def test_a_config_is_dropped(page: Explorer, run: Run, write: Write) -> None:

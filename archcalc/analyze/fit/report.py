@@ -107,8 +107,12 @@ class FitReport(Report):
             found += remedy_words.ways(first, self.remedies)
         return [*found, *filter(None, [smallest_card(self.uses)])]
 
+    def clauses(self) -> tuple[str, ...]:
+        """Of the sentence that heads every answer, the verdict first."""
+        return tuple(filter(None, (self.answer(), at_once(self.rows), smallest_card(self.uses))))
+
     def summary(self) -> str:
-        return joined((self.answer(), at_once(self.rows), smallest_card(self.uses)))
+        return joined(self.clauses())
 
     @property
     def marginals(self) -> Marginals | None:

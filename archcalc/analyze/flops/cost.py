@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
@@ -76,6 +77,7 @@ class Work:
         return found
 
 
+NOTHING = Count(0)
 Local = Callable[[Op], Op]  # an op as one GPU computes it, its inputs in the same order
 
 
@@ -89,23 +91,29 @@ def work(
 ) -> Work:
     """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise."""
     found = runs(root, trainable=trainable, recompute=recompute)
-    return Work(tuple(piece for run in found for piece in _pieces(run, local(run.op), causal == "half")))
+    goes_back = any(run.wanting for run in found)  # in inference nothing does
+    each = (_pieces(run, local(run.op), goes_back, causal == "half") for run in found)
+    return Work(tuple(chain.from_iterable(each)))
 
 
-def _pieces(run: Run, here: Op, seen_only: bool) -> Iterator[Piece]:
-    op, times, nothing = run.op, run.times, Count(0)
-    whole = dict(zip(here.inputs, op.inputs, strict=True))
-
-    def wants(tensor: Tensor) -> bool:
-        return run.wants(whole[tensor])
-
-    forward, gradients = op.traits.flops(here), backward(here, wants)
+def _pieces(run: Run, here: Op, goes_back: bool, seen_only: bool) -> Iterator[Piece]:
+    op, times, nothing = run.op, run.times, NOTHING
+    wants = _wanting(run, here)
+    forward, gradients = op.traits.flops(here), backward(here, wants) if goes_back else nothing
     if seen_only and op.seen is not None:
         # Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs.
         seen, pairs = map(int, op.seen)
         forward, gradients = (Count(int(flops) * seen // pairs) for flops in (forward, gradients))
     gradients = gradients + forward if run.within else gradients
-    again = times * forward if run.again else nothing
-    yield Piece(run.module, op, times, op.traits.matrix, times * forward, times * gradients, again)
+    done = times * forward
+    going_back = times * gradients if gradients is not nothing else nothing
+    yield Piece(run.module, op, times, op.traits.matrix, done, going_back, done if run.again else nothing)
     if op.traits.products:
         yield Piece(run.module, op, times, True, nothing, times * op.traits.products(here, wants), nothing)
+
+
+def _wanting(run: Run, here: Op) -> Callable[[Tensor], bool]:
+    """Which of its inputs want a gradient, as one GPU has them."""
+    return lambda tensor: run.wants(
+        next(of for own, of in zip(here.inputs, run.op.inputs, strict=True) if own is tensor)
+    )

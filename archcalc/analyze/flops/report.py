@@ -46,6 +46,14 @@ class Amounts:
         return {name: int(getattr(self, name)) for name in AMOUNTS}
 
 
+def in_short(amounts: Amounts, *, trains: bool, gpus: int) -> tuple[str, ...]:
+    """The forward pass first, which is what a model costs to run once."""
+    where = " on each GPU" if gpus > 1 else ""
+    once = f"forward{where} {flops(int(amounts.forward))} FLOPs, {flops(amounts.macs)} MACs"
+    step = (f"backward {flops(int(amounts.backward))}", f"training step {flops(amounts.total)}") if trains else ()
+    return (once, *step)
+
+
 @dataclass(frozen=True)
 class Row:
     path: str
@@ -141,11 +149,7 @@ class FlopsReport(RunReport):
         return self.mode == "train"
 
     def answer(self) -> str:
-        """The forward pass first, which is what a model costs to run once."""
-        where = " on each GPU" if self.plan.gpus > 1 else ""
-        once = f"forward{where} {flops(self.forward)} FLOPs, {flops(self.macs)} MACs"
-        step = [f"backward {flops(self.backward)}", f"training step {flops(self.total)}"] if self.trains else []
-        return " · ".join((once, *step))
+        return " · ".join(in_short(self.amounts, trains=self.trains, gpus=self.plan.gpus))
 
     def figures(self) -> Sequence[Figure]:
         back = int(self.amounts.elementwise_backward)

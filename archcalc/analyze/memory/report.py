@@ -125,23 +125,32 @@ class MemoryReport(RunReport):
         return tuple(each.words for each in self.choices if each.name in (*BOTH_SIZES, "plan"))
 
     def answer(self) -> str:
+        size, *others = self.in_short()
+        return " · ".join(dict.fromkeys((size, self._in_parts, *others)))
+
+    def in_short(self) -> tuple[str, ...]:
+        """What a device must have, to the byte where that is known, and host RAM."""
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
         if self.kind == CPU:
             where = "of RAM"
         about = "about " if self.estimates or self.device else ""
         band = f" ± {self.band.percent} %" if self.band else ""
-        size, overhead = self.required_bytes, self.parts["overhead"] - self._shift
-        parts = binary_bytes(self.own_bytes)
+        told = [f"{about}{binary_bytes(self.required_bytes)} {where}{band}"]
+        if not self.device:
+            told.append(f"{self.required_bytes:,} bytes")
+        if self.host:
+            told.append(f"{binary_bytes(self.host_bytes)} of host RAM")
+        return tuple(told)
+
+    @property
+    def _in_parts(self) -> str:
+        """`15.39 GiB + 512.0 MiB overhead`."""
+        overhead, parts = self.parts["overhead"] - self._shift, binary_bytes(self.own_bytes)
         if overhead:
             parts += f" + {binary_bytes(overhead)} overhead"
         if self._shift:
             parts += f" {'−' if self._shift < 0 else '+'} {binary_bytes(abs(self._shift))} as measured"
-        told = [f"{about}{binary_bytes(size)} {where}{band}", parts]
-        if not self.device:
-            told.append(f"{size:,} bytes")
-        if self.host:
-            told.append(f"{binary_bytes(self.host_bytes)} of host RAM")
-        return " · ".join(dict.fromkeys(told))
+        return parts
 
     @property
     def marginals(self) -> Marginals | None:

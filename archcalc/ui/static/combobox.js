@@ -2,9 +2,9 @@
 // @ts-check
 import { element } from "./dom.js";
 
-/** @typedef {{value: string, title: string, aside: string, search: string}} Choice */
+/** @typedef {{value: string, title: string, aside: string, group: string, search: string}} Choice */
 
-const MOST = 80; // shown at once
+const MOST = 400; // shown at once
 
 export class Combobox {
   /**
@@ -52,12 +52,31 @@ export class Combobox {
     const words = search.toLowerCase().split(/\s+/);
     const fitting = this.choices.filter((choice) => words.every((word) => choice.search.includes(word)));
     const found = fitting.sort((one, two) => rank(one.value, search) - rank(two.value, search)).slice(0, MOST);
-    if (this.free && search && !found.length) found.push({ value: search.trim(), title: this.free, aside: "", search });
+    if (this.free && search && !found.length) found.push({ value: search.trim(), title: this.free, aside: "", group: "", search });
     const none = element("li", { class: "none" }, "nothing of that name");
-    this.list.replaceChildren(...(found.length ? found.map((choice, index) => this.option(choice, index)) : [none]));
+    this.list.replaceChildren(...(found.length ? this.groups(found) : [none]));
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
+    this.list.scrollIntoView({ block: "nearest" });
+    const chosen = this.list.querySelector(`[data-value="${CSS.escape(this.shown)}"]`);
+    chosen?.classList.add("chosen");
+    if (!search) chosen?.scrollIntoView({ block: "nearest" });
     this.activate(search && found.length ? 0 : -1);
+  }
+
+  /**
+   * Choices of one group stand together, below its name; the group of the best choice comes first.
+   * @param {Choice[]} found
+   */
+  groups(found) {
+    const names = [...new Set(found.map(({ group }) => group))];
+    let index = 0;
+    return names.map((name, number) => {
+      const heading = name && element("li", { class: "group-name", role: "presentation", id: `${this.list.id}-group-${number}` }, name);
+      const options = found.filter(({ group }) => group === name).map((choice) => this.option(choice, index++));
+      const labels = name ? { "aria-labelledby": `${this.list.id}-group-${number}` } : { role: "presentation" };
+      return element("li", { role: "presentation" }, element("ul", { role: "group", ...labels }, heading, ...options));
+    });
   }
 
   /**
@@ -67,7 +86,8 @@ export class Combobox {
   option(choice, index) {
     const attributes = { role: "option", id: `${this.list.id}-${index}`, "data-value": choice.value, "aria-selected": "false" };
     const name = element("span", { class: "choice-name" }, choice.value);
-    return element("li", attributes, name, choice.title && element("span", { class: "choice-title" }, choice.title), element("span", { class: "choice-aside" }, choice.aside));
+    const title = choice.title && element("span", { class: "choice-title", title: choice.title }, choice.title);
+    return element("li", attributes, name, title, element("span", { class: "choice-aside" }, choice.aside));
   }
 
   /** @param {number} index */

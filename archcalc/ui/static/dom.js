@@ -22,6 +22,20 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * The same of an element of a drawing.
+ * @param {string} tag
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {SVGElement}
+ */
+export function drawing(tag, attributes, ...children) {
+  const made = /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries(attributes)) setAttribute(made, name, value);
+  made.append(...present(children));
+  return made;
+}
+
+/**
  * Give an element new contents, and leave it alone otherwise.
  * @param {Element} parent
  * @param {Child[]} children

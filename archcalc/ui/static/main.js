@@ -7,6 +7,7 @@ import { Questions } from "./answers/questions.js";
 import { connect } from "./backend.js";
 import { byId } from "./dom.js";
 import { followFolds } from "./folds.js";
+import { Mistakes } from "./mistakes.js";
 import { acceptFiles } from "./model/files.js";
 import { ModelPanel } from "./model/panel.js";
 import { Form } from "./settings/form.js";
@@ -15,6 +16,7 @@ import { Store } from "./state/store.js";
 import { usualState } from "./state/usual.js";
 import { adopt } from "./views/chart.js";
 import { Summary } from "./views/summary.js";
+import { Verdict } from "./views/verdict.js";
 import { Views } from "./views/views.js";
 import { followWidth } from "./views/width.js";
 
@@ -82,17 +84,19 @@ function run(ask, catalog, usual, store, site) {
     store.change({ source }, typed ? "edit" : "go");
   });
   const form = new Form(catalog, store, questions);
-  const views = new Views(store, answers, usual, about, (option) => {
+  const views = new Views({ store, questions, about }, answers, usual, (option) => {
     if (!form.focus(option)) announce(`${option} is an option of the command line`);
   });
+  const verdict = new Verdict(answers, () => views.open("devices"));
   const summary = new Summary(answers, (view) => views.open(view));
+  const mistakes = new Mistakes(answers, [form.gpus, form, spec(panel, "exact"), ...views.panels.map((one) => spec(one, "compare"))]);
   const history = new History(store, usual, site.address);
   const follow = () => form.show(store.state, answers.good.exact ?? {}, answers.good.memory?.usual);
   byId("as-spec").addEventListener("click", () => panel.translate());
   const suit = () => {
     follow();
     questions.suit(answers.good.exact ?? { ok: false });
-    views.curves.follow(store.state);
+    views.sheet.follow(store.state);
     answers.follow(store.state, false);
   };
   store.listen((state, _before, why) => {
@@ -104,14 +108,15 @@ function run(ask, catalog, usual, store, site) {
   });
   answers.listen((topic) => {
     summary.update(topic);
+    verdict.update(topic);
     views.update(topic);
-    if (!answers.busy("exact")) point(answers, form, panel, views.compare.panel);
+    if (!answers.busy("exact")) mistakes.follow();
     if (topic === "exact" && !answers.busy("exact")) suit();
     if (topic === "memory" && !answers.busy("memory")) follow();
   });
   acceptFiles(ask, (source) => store.change({ source }, "go"));
   offerActions(ask, store, history, questions);
-  followFolds();
+  followFolds(() => mistakes.follow());
   followWidth(byId("view"), (wide) => {
     questions.wide = wide;
     answers.follow(store.state, false);
@@ -120,21 +125,14 @@ function run(ask, catalog, usual, store, site) {
 }
 
 /**
- * Show every mistake where it was made: in the settings or in the spec.
- * @param {Answers} answers
- * @param {Form} form
+ * An editor as a place of mistakes: of those that the questions of a topic met.
  * @param {ModelPanel} panel
- * @param {ModelPanel} other
+ * @param {string} topic
+ * @returns {import("./mistakes.js").Place}
  */
-function point(answers, form, panel, other) {
-  const found = Object.values(answers.bad).flatMap(({ errors, error }) => errors ?? (error ? [error] : []));
-  const unique = [...new Map(found.map((mistake) => [mistake.text, mistake])).values()];
-  const others = form.mark(unique);
-  const exact = answers.bad.exact?.errors ?? [];
-  const first = others.filter((mistake) => exact.some(({ text }) => text === mistake.text));
-  const compared = answers.bad.compare?.errors ?? [];
-  panel.editor.mark(first);
-  other.editor.mark(first.length ? [] : others.filter((mistake) => compared.some(({ text }) => text === mistake.text)));
+function spec(panel, topic) {
+  const { editor } = panel;
+  return { within: editor.frame, take: (mistakes, asked) => panel.take(mistakes, topic, asked), go: ({ line }) => editor.go(line ?? 1) };
 }
 
 byId("skip").addEventListener("click", (event) => {

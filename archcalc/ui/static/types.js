@@ -15,7 +15,7 @@
  *
  * @typedef {{x: string, y: string, by: string}} Curve
  *
- * @typedef {{name: string, title: string, kind: string, parameters: string | null, short: string | null}} Preset
+ * @typedef {{name: string, title: string, group: string, type: string, parameters: string | null, short: string | null}} Preset
  * @typedef {{name: string, title: string, memory: string, group: string}} Gpu
  *
  * @typedef {object} Setting  an option of archcalc
@@ -24,7 +24,7 @@
  * @property {string} help
  * @property {"choice" | "size" | "bytes" | "flag" | "text"} kind
  * @property {string[]} choices  all that there are
- * @property {string[]} known  some that there are
+ * @property {Known[]} known  some that there are
  * @property {string} metavar
  * @property {string[]} applies
  * @property {string[]} modes
@@ -39,6 +39,11 @@
  * @property {Setting[]} settings
  * @property {string} default
  * @property {string} [style]
+ *
+ * @typedef {{value: string, title: string, aside: string, group: string}} Known  what a list says of a value
+ *
+ * @typedef {{name: string, ink: string, size: string, exact: string, share: number}} Segment
+ * @typedef {{gpu: string, tone: string, mark: string, verdict: string, room: string, memory: string, needed: string, limit: number, parts: Segment[]}} Bar
  *
  * @typedef {{label: string, side: "left" | "right", unit: string}} Column
  * @typedef {{cells: string[], depth: number, below: string, heading: boolean, tone: string, notes: string[], settings?: Record<string, string>}} Row
@@ -64,6 +69,12 @@
  * @property {string} [title]
  * @property {string} [answer]
  * @property {string} [about]  the answer in short
+ * @property {string[]} [clauses]  of the sentence that heads it, the verdict first
+ * @property {Bar[]} [bars]
+ * @property {number} [about_bar]  the one that the verdict is about
+ * @property {string} [parameters]  to the last digit
+ * @property {string} [type]  of the model, in transformers
+ * @property {string} [group]  its kind
  * @property {string[]} [beneath]
  * @property {Figure[]} [figures]
  * @property {Record<string, Table>} [tables]

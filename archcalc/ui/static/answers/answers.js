@@ -2,7 +2,7 @@
 // A good one is kept while its own model is edited, and never beyond: not under the name of another model or other GPUs.
 // @ts-check
 import { Asker } from "./asker.js";
-import { SLOW } from "./questions.js";
+import { MORE, SLOW } from "./questions.js";
 
 /** @typedef {import("../types.js").Answer} Answer */
 /** @typedef {import("../types.js").State} State */
@@ -113,14 +113,15 @@ export class Answers {
   }
 
   /**
-   * The verdicts, with what a search added to them if it was about the same.
+   * The verdicts, with what was asked of them besides if that was about the same.
    * @param {string} topic
    * @returns {Answer | undefined}
    */
   best(topic) {
-    const { fit, search } = this.answered;
-    const same = topic === "fit" && search && search === fit?.replace('"helps":false', '"helps":true');
-    return this.good[same ? "search" : topic];
+    const fit = topic === "fit" && this.answered.fit;
+    if (!fit) return this.good[topic];
+    const added = Object.entries(MORE).find(([name, more]) => this.answered[name] === JSON.stringify({ ...JSON.parse(fit), ...more }));
+    return this.good[added?.[0] ?? topic];
   }
 
   /**

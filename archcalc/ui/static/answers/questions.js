@@ -1,22 +1,15 @@
 // What to ask for a state: each topic's question.
 // @ts-check
+import { viewOf } from "../views/all.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "compare", "plot", "search"];
+export const SLOW = ["memory", "fit", "compare", "plot", "cards", "search"];
+export const MORE = { search: { helps: true }, cards: { cards: true } }; // what is asked of the verdicts besides
+
 const USUAL_AXIS = "seq=1k..128k";
 const FURTHEST = 2 ** 17;
-const COMMAND = { // of archcalc, by view
-  overview: "params",
-  diagram: "diagram",
-  shapes: "shapes",
-  flops: "flops",
-  memory: "memory",
-  devices: "fit",
-  curves: "plot",
-  compare: "compare",
-};
 
 export class Questions {
   /** @param {Setting[]} settings */
@@ -56,32 +49,40 @@ export class Questions {
   }
 
   /**
-   * The questions that a view needs, by topic.
+   * What the head of the page needs, and the view beneath it, by topic.
    * @param {State} state
    * @returns {Record<string, object>}
    */
   of(state) {
-    const { source, gpus, other, metric, view } = state;
-    const { wide } = this;
+    const { source, view, gpus } = state;
+    const memory = { ask: "memory", source, settings: this.settings(state, "memory"), gpus, wide: this.wide };
+    const fit = this.fit(state);
     /** @type {Record<string, object>} */
-    const asked = {
-      exact: { ask: "exact", source, settings: this.settings(state, "exact"), wide },
-      memory: { ask: "memory", source, settings: this.settings(state, "memory"), wide },
-      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false, wide },
-    };
-    if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
-    if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
-    if (view === "curves") asked.plot = this.plot(state);
+    const asked = { exact: { ...this.exact(state), show: [] }, memory, fit, ...viewOf(state).asks?.(state, this) };
+    if (view !== "devices") asked.cards = { ...fit, ...MORE.cards };
     return asked;
   }
 
+  /** @param {State} state */
+  exact(state) {
+    return { ask: "exact", source: state.source, settings: this.settings(state, "exact") };
+  }
+
   /**
+   * Verdicts, at once.
    * @param {State} state
-   * @param {import("../types.js").Source[]} sources
-   * @param {string} metric
    */
-  compare(state, sources, metric) {
-    return { ask: "compare", sources, metric, settings: this.compared(state) };
+  fit(state) {
+    const { source, gpus } = state;
+    return { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false, wide: this.wide };
+  }
+
+  /**
+   * How far it could grow, and what would help.
+   * @param {State} state
+   */
+  search(state) {
+    return { ...this.fit(state), ...MORE.search };
   }
 
   /**
@@ -123,7 +124,7 @@ export class Questions {
   /** @param {State} state */
   command(state) {
     const { view, source, other, metric, gpus } = state;
-    const command = COMMAND[/** @type {keyof typeof COMMAND} */ (view)];
+    const { command } = viewOf(state);
     const sources = other ? [source, other] : [source];
     const settings = view === "compare" ? this.compared(state) : this.settings(state);
     const axes = view === "curves" ? this.axes(state) : {};

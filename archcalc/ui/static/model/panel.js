@@ -7,6 +7,7 @@ import { Editor } from "../editor/editor.js";
 /** @typedef {import("../types.js").Source} Source */
 /** @typedef {import("../types.js").Ask} Ask */
 /** @typedef {import("../types.js").Preset} Preset */
+/** @typedef {import("../types.js").Mistake} Mistake */
 
 export class ModelPanel {
   /**
@@ -49,7 +50,6 @@ export class ModelPanel {
     if ("preset" in source && answer.ok) this.original = { preset: source.preset, text };
     this.editor.area.readOnly = !("preset" in source);
     this.editor.show(text);
-    if (!answer.ok && answer.error) this.editor.mark([answer.error]);
   }
 
   /** @param {string} text */
@@ -77,6 +77,18 @@ export class ModelPanel {
     if (answer.spec) this.changed({ text: answer.spec, file: "model.yaml" }, false);
   }
 
+  /**
+   * Show at their lines the mistakes that a question about this model met, and give the others back.
+   * @param {Mistake[]} mistakes
+   * @param {string} topic
+   * @param {import("../mistakes.js").Asked} asked
+   */
+  take(mistakes, topic, asked) {
+    const own = mistakes.filter((mistake) => asked(topic, mistake));
+    this.editor.mark(own);
+    return mistakes.filter((mistake) => !own.includes(mistake));
+  }
+
   get isConfig() {
     return Boolean(this.source && "text" in this.source && this.source.file.endsWith(".json"));
   }
@@ -88,7 +100,7 @@ export class ModelPanel {
 }
 
 /** @param {Preset} preset */
-function choice({ name, title, kind, short }) {
-  const search = `${name} ${title} ${kind}`.toLowerCase();
-  return { value: name, title: title || kind, aside: short ?? "", search };
+function choice({ name, title, group, type, short }) {
+  const search = `${name} ${title} ${group} ${type}`.toLowerCase();
+  return { value: name, title, aside: short ?? "", group, search };
 }

@@ -88,7 +88,7 @@ function text(id, setting, changed) {
  * @returns {Control}
  */
 function known(id, setting, label, changed) {
-  const choices = setting.known.map((value) => ({ value, title: "", aside: "", search: value.toLowerCase() }));
+  const choices = setting.known.map((one) => ({ ...one, search: `${one.value} ${one.title} ${one.group}`.toLowerCase() }));
   const place = element("div");
   const box = new Combobox(place, { id, label, placeholder: "", choices, free: "as written", keeps: true, chosen: changed });
   const show = (/** @type {string} */ value, /** @type {string} */ usual) => {

@@ -116,10 +116,20 @@ export class Form {
    * @param {Mistake[]} mistakes
    * @returns {Mistake[]}
    */
-  mark(mistakes) {
-    const texts = new Map(mistakes.map(({ field, fact, hint }) => [field.replace(/^--/, ""), hint ? `${fact}: ${hint}` : fact]));
+  take(mistakes) {
+    const seen = (/** @type {Mistake} */ { field }) => this.rows.get(field.replace(/^--/, ""))?.element.checkVisibility();
+    const texts = new Map(mistakes.filter(seen).map(({ field, fact, hint }) => [field.replace(/^--/, ""), hint ? `${fact}: ${hint}` : fact]));
     for (const [name, row] of this.rows) row.mark(texts.get(name) ?? "");
-    return mistakes.filter(({ field }) => !this.rows.has(field.replace(/^--/, "")));
+    return mistakes.filter((mistake) => !seen(mistake));
+  }
+
+  get within() {
+    return byId("settings");
+  }
+
+  /** @param {Mistake} mistake */
+  go({ field }) {
+    this.rows.get(field.replace(/^--/, ""))?.focus();
   }
 
   /**

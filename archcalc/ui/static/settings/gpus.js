@@ -1,9 +1,10 @@
 // The devices to look at: search to add one, a click to take it away. None means the usual ones.
 // @ts-check
 import { Combobox } from "../combobox.js";
-import { element } from "../dom.js";
+import { element, setAttribute } from "../dom.js";
 
 /** @typedef {import("../types.js").Gpu} Gpu */
+/** @typedef {import("../types.js").Mistake} Mistake */
 
 export class Gpus {
   /**
@@ -21,6 +22,30 @@ export class Gpus {
       id: "gpu-search", label: "Add a GPU", placeholder: "Add a GPU: 4090, 2xh100, 24GiB …", choices: gpus.map(choice),
       free: "as written", chosen: (name) => this.add(name),
     });
+    this.message = element("p", { class: "wrong-setting", id: "gpu-message", hidden: true });
+    parent.append(this.message);
+    this.search.input.setAttribute("aria-describedby", this.message.id);
+  }
+
+  /**
+   * Show the first mistake about a device, and give the others back.
+   * @param {Mistake[]} mistakes
+   * @returns {Mistake[]}
+   */
+  take(mistakes) {
+    const own = mistakes.find(({ field }) => field === "--gpu");
+    this.message.textContent = own ? [own.fact, own.hint].filter(Boolean).join(": ") : "";
+    this.message.hidden = !own;
+    setAttribute(this.search.input, "aria-invalid", own ? "true" : null);
+    return mistakes.filter((one) => one !== own);
+  }
+
+  get within() {
+    return this.search.input;
+  }
+
+  go() {
+    this.search.input.focus();
   }
 
   /** @param {string} name */
@@ -40,7 +65,7 @@ export class Gpus {
   show(names) {
     if (names.join() === this.names.join() && this.chips.children.length) return;
     this.names = names;
-    const usual = element("li", { class: "usual" }, "common devices");
+    const usual = element("li", { class: "usual" }, "Common devices. Add yours:");
     this.chips.replaceChildren(...(names.length ? names.map((name) => this.chip(name)) : [usual]));
   }
 
@@ -54,5 +79,5 @@ export class Gpus {
 
 /** @param {Gpu} gpu */
 function choice({ name, title, memory, group }) {
-  return { value: name, title: title === name ? group : title, aside: memory, search: `${name} ${title} ${group}`.toLowerCase() };
+  return { value: name, title: title === name ? "" : title, aside: memory, group, search: `${name} ${title} ${group}`.toLowerCase() };
 }

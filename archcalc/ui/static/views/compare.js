@@ -8,18 +8,16 @@ import { Sheet } from "./sheet.js";
 
 const METRICS = [["params", "parameters"], ["flops", "FLOPs of a training step"], ["memory", "memory of inference"]];
 
-export class Compare extends Sheet {
-  /**
-   * @param {import("../state/store.js").Store} store
-   * @param {Omit<ConstructorParameters<typeof ModelPanel>[1], "id" | "label">} about
-   */
-  constructor(store, about) {
+class Compare extends Sheet {
+  /** @param {import("./all.js").Tools} tools */
+  constructor({ store, about }) {
     super({ topic: "compare", tables: [["compare", "Part by part"]] });
     const chooser = element("div", { class: "chooser" });
     const editor = element("details", { class: "spec-part" }, element("summary", {}, "Edit the second spec"));
     this.panel = new ModelPanel({ chooser, editor }, { ...about, id: "other", label: "Second model" }, (other, typed) => {
       store.change({ other }, typed ? "edit" : "go");
     });
+    this.panels.push(this.panel);
     this.metric = element("select", { id: "metric" }, ...METRICS.map(([value, label]) => element("option", { value }, label)));
     this.metric.addEventListener("change", () => store.change({ metric: this.metric.value }));
     const metric = element("div", { class: "row row-choice" }, element("label", { for: "metric" }, "Compare"), this.metric);
@@ -33,3 +31,14 @@ export class Compare extends Sheet {
     this.metric.value = metric;
   }
 }
+
+/** @type {import("./all.js").View} */
+export const compare = {
+  label: "Compare", command: "compare",
+  asks(state, questions) {
+    const { source, other, metric } = state;
+    if (!other) return {};
+    return { compare: { ask: "compare", sources: [source, other], metric, settings: questions.compared(state) } };
+  },
+  made: (tools) => new Compare(tools),
+};

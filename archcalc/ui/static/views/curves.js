@@ -14,12 +14,9 @@ const FIELDS = [
   ["by", "for each", ["weights", "batch=1,8,64", "kv-dtype=bf16,fp8", "recompute=none,selective,full", "zero=0,1,2,3"]],
 ];
 
-export class Curves extends Sheet {
-  /**
-   * @param {import("../state/store.js").Store} store
-   * @param {import("../answers/questions.js").Questions} questions
-   */
-  constructor(store, questions) {
+class Curves extends Sheet {
+  /** @param {import("./all.js").Tools} tools */
+  constructor({ store, questions }) {
     super({ topic: "plot", charts: [["curves", "Curves"]], folded: [["points", "The points as a table"]] });
     this.questions = questions;
     const rows = element("div", { class: "questions" });
@@ -41,6 +38,13 @@ export class Curves extends Sheet {
   }
 }
 
+/** @type {import("./all.js").View} */
+export const curves = {
+  label: "Curves", command: "plot",
+  asks: (state, questions) => ({ plot: questions.plot(state) }),
+  made: (tools) => new Curves(tools),
+};
+
 /**
  * @param {HTMLElement} row
  * @param {string} axis
@@ -49,6 +53,6 @@ export class Curves extends Sheet {
  * @param {(value: string) => void} chosen
  */
 function field(row, axis, label, examples, chosen) {
-  const choices = examples.map((value) => ({ value, title: "", aside: "", search: value }));
+  const choices = examples.map((value) => ({ value, title: "", aside: "", group: "", search: value }));
   return new Combobox(row, { id: `curve-${axis}`, label, placeholder: "", choices, free: "as written", keeps: true, chosen });
 }

@@ -10,6 +10,7 @@ import { showTable } from "./table.js";
  * @typedef {object} Layout
  * @property {string} topic  whose answer it shows
  * @property {string} [head]  the part of that answer that has title and figures, if not the answer itself
+ * @property {boolean} [figures]  whether they are shown: not where the head of the page has them
  * @property {[string, string][]} [charts]  names and labels
  * @property {[string, string][]} [tables]
  * @property {[string, string][]} [folded]  tables that repeat what a chart shows
@@ -23,6 +24,8 @@ export class Sheet {
     this.topic = layout.topic;
     /** @type {Answer | null} */
     this.shown = null;
+    /** @type {import("../model/panel.js").ModelPanel[]} */
+    this.panels = []; // of models that are edited in it
     this.title = element("p", { class: "subtitle" });
     this.beneath = element("p", { class: "beneath", hidden: true });
     this.figures = element("dl", { class: "figures" });
@@ -44,6 +47,14 @@ export class Sheet {
     return element("div", { class: "toolbar", hidden: true }, element("label", {}, box, " Show the working"));
   }
 
+  /**
+   * The state changed: for views with fields of their own.
+   * @param {import("../types.js").State} state
+   */
+  follow(state) {
+    void state;
+  }
+
   /** @param {Answer} answer */
   update(answer) {
     this.shown = answer;
@@ -53,7 +64,7 @@ export class Sheet {
     this.title.hidden = !head.title?.includes(" · "); // the page's heading has the name already
     this.beneath.textContent = (head.beneath ?? []).join("\n");
     this.beneath.hidden = !head.beneath?.length;
-    showFigures(this.figures, head.figures);
+    showFigures(this.figures, this.layout.figures === false ? [] : head.figures);
     for (const { name, label, place } of this.charts) showChart(place, answer.charts?.[name], label);
     for (const { name, label, place } of [...this.tables, ...this.folded]) {
       showTable(place, answer.tables?.[name], label, this.layout.apply);

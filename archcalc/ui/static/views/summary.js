@@ -1,4 +1,4 @@
-// The answers at a glance, above every view: parameters, FLOPs, peak memory, devices.
+// The figures at a glance, above every view: parameters, peak memory, FLOPs.
 // @ts-check
 import { byId, element, fill } from "../dom.js";
 
@@ -8,9 +8,8 @@ import { byId, element, fill } from "../dom.js";
 /** @type {[string, string, string, (answer: any) => Answer | undefined][]} */
 const TILES = [ // label, topic, the view that has more of it, and where the answer stands
   ["Parameters", "exact", "overview", (answer) => answer],
-  ["FLOPs", "exact", "flops", (answer) => answer.flops],
   ["Peak memory", "memory", "memory", (answer) => answer],
-  ["Devices", "fit", "devices", (answer) => answer],
+  ["FLOPs", "exact", "flops", (answer) => answer.flops],
 ];
 
 export class Summary {
@@ -38,33 +37,23 @@ export class Summary {
       tile.setAttribute("aria-busy", String(busy));
       const answer = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
       tile.classList.toggle("stale", Boolean(answer) && topic in this.answers.bad);
-      const [first, rest] = clauses(answer?.answer ?? (busy ? "…" : "–"));
+      const [first, ...rest] = answer?.clauses ?? [answer?.answer ?? (busy ? "…" : "–")];
       value.textContent = without(first, label);
-      const refused = !answer && this.answers.bad[topic]?.error?.fact; // where the verdict would stand
-      more.textContent = refused || [rest, answer?.about].filter(Boolean).join(" · ");
+      more.textContent = [...rest, !rest.length && answer?.about].filter(Boolean).join(" · ");
     }
     const title = this.answers.good.exact?.title ?? this.answers.chosen;
     byId("title").textContent = title;
+    byId("kind").textContent = this.answers.good.exact?.group ?? "";
     document.title = `${title} · archcalc`;
   }
 }
 
 /**
- * A number needs no unit beneath a label that names it: `124,439,808` under Parameters.
+ * A number needs no unit beneath a label that names it: `124.4 M` under Parameters.
  * @param {string} text
  * @param {string} label
  */
 function without(text, label) {
-  const [, number, unit] = /^([\d,]+) (\w+)$/.exec(text) ?? [];
-  return unit?.toLowerCase() === label.toLowerCase() ? number : text;
-}
-
-/**
- * The first clause is set large, the rest small.
- * @param {string} text
- * @returns {[string, string]}
- */
-function clauses(text) {
-  const [, first, rest] = /^(.*?)(?: · |: )(.*)$/s.exec(text) ?? [];
-  return first ? [first, rest] : [text, ""];
+  const unit = ` ${label.toLowerCase()}`;
+  return text.toLowerCase().endsWith(unit) ? text.slice(0, -unit.length) : text;
 }

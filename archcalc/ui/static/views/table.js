@@ -70,7 +70,7 @@ function cell(text, depth, column, index) {
  * @param {number} wide
  */
 function under(text, depth, wide) {
-  const inside = element("td", { colspan: wide }, text);
+  const inside = element("td", { colspan: wide }, element("span", {}, text)); // which stays in view, however wide the table
   inside.style.setProperty("--depth", `${(depth + 1) * INDENT}em`);
   return element("tr", { class: "under" }, inside);
 }

@@ -1,62 +1,30 @@
-// The views of the page: which there are, which one is seen, and what it says while its answer is old or wrong.
+// The views of the page: which one is seen, and what it says while its answer is old or wrong.
 // @ts-check
 import { byId, element, fill } from "../dom.js";
 import { fragment } from "../state/link.js";
-import { Compare } from "./compare.js";
-import { Curves } from "./curves.js";
+import { FIRST, VIEWS } from "./all.js";
+import { neighbour } from "./neighbour.js";
 import { showNotes } from "./notes.js";
-import { Sheet } from "./sheet.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Answer} Answer */
 /** @typedef {import("../answers/answers.js").Answers} Answers */
 
-const LABELS = {
-  overview: "Overview",
-  diagram: "Diagram",
-  shapes: "Shapes",
-  flops: "FLOPs",
-  memory: "Memory",
-  devices: "Devices",
-  curves: "Curves",
-  compare: "Compare",
-};
-/** @typedef {keyof typeof LABELS} Name */
-
 export class Views {
   /**
-   * @param {import("../state/store.js").Store} store
+   * @param {import("./all.js").Tools} tools
    * @param {Answers} answers
    * @param {State} usual
-   * @param {ConstructorParameters<typeof Compare>[1]} about
    * @param {(option: string) => void} focus
    */
-  constructor(store, answers, usual, about, focus) {
-    this.store = store;
+  constructor(tools, answers, usual, focus) {
+    this.store = tools.store;
+    this.presets = tools.about.presets;
     this.answers = answers;
     this.usual = usual;
     this.focus = focus;
-    this.compare = new Compare(store, about);
-    this.curves = new Curves(store, answers.questions);
-    /** @type {Record<Name, Sheet>} */
-    this.sheets = {
-      overview: new Sheet({ topic: "exact", charts: [["icicle", "Parameters by part"]], tables: [["params", "Parameters, part by part"]] }),
-      diagram: new Sheet({ topic: "exact", head: "drawn", charts: [["diagram", "Architecture"]] }),
-      shapes: new Sheet({ topic: "exact", head: "drawn", tables: [["shapes", "The shape of every tensor in the forward pass"], ["equations", "Equations"], ["equations_2", "Their sizes"]] }),
-      flops: new Sheet({ topic: "exact", head: "flops", charts: [["work", "FLOPs by kind of work"]], tables: [["flops", "FLOPs, part by part"]], folded: [["kinds", "FLOPs by kind of work as a table"]] }),
-      memory: new Sheet({
-        topic: "memory", charts: [["timeline", "Memory over time"]],
-        tables: [["parts", "At the peak"], ["host", "In host RAM"], ["layers", "Layer by layer"]], folded: [["timeline", "The course of memory as a table"]],
-      }),
-      devices: new Sheet({
-        topic: "fit", charts: [["devices", "Memory against what devices have"]],
-        tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
-        apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
-      }),
-      curves: this.curves,
-      compare: this.compare,
-    };
-    this.links = Object.entries(LABELS).map(([name, label]) => this.link(name, label));
+    this.sheets = Object.fromEntries(Object.entries(VIEWS).map(([name, view]) => [name, view.made(tools)]));
+    this.links = Object.entries(VIEWS).map(([name, { label }]) => this.link(name, label));
     fill(byId("views"), ...this.links);
   }
 
@@ -76,29 +44,45 @@ export class Views {
 
   /** @param {string} view */
   open(view) {
-    const { source, other } = this.store.state;
-    const second = view === "compare" && !other ? { other: source } : {};
-    this.store.change({ view, ...second }, "go");
+    this.store.change({ view }, "go");
   }
 
   get name() {
     const { view } = this.store.state;
-    return /** @type {Name} */ (view in LABELS ? view : "overview");
+    return Object.hasOwn(VIEWS, view) ? view : FIRST;
+  }
+
+  /** Editors that views have of their own. */
+  get panels() {
+    return Object.values(this.sheets).flatMap(({ panels }) => panels);
+  }
+
+  get sheet() {
+    return this.sheets[this.name];
   }
 
   /** The state changed. */
   follow() {
-    const sheet = this.sheets[this.name];
-    byId("view-heading").textContent = LABELS[this.name];
+    byId("view-heading").textContent = VIEWS[this.name].label;
     for (const link of this.links) {
       if (link.dataset.view === this.name) this.mark(link);
       else link.removeAttribute("aria-current");
     }
-    this.compare.follow(this.store.state);
-    this.curves.follow(this.store.state);
-    if (!byId("view").contains(sheet.element)) fill(byId("view"), sheet.element);
+    for (const sheet of Object.values(this.sheets)) sheet.follow(this.store.state);
+    if (!byId("view").contains(this.sheet.element)) fill(byId("view"), this.sheet.element);
     this.address();
-    this.update(sheet.topic);
+    this.update(this.sheet.topic);
+    queueMicrotask(() => this.suggest()); // once all who listen know of this change
+  }
+
+  /** A comparison begins with a model that is like this one. */
+  suggest() {
+    const { source, other } = this.store.state;
+    if (this.name !== "compare" || other) return;
+    const listed = "preset" in source && this.presets.find(({ name }) => name === source.preset);
+    const about = listed || this.answers.good.exact;
+    const near = about && neighbour(this.presets, about);
+    if (near) this.store.change({ other: { preset: near.name } });
   }
 
   /** @param {HTMLElement} link  into view, where the row of links is too long for the page */
@@ -122,38 +106,22 @@ export class Views {
    * @param {string} topic
    */
   update(topic) {
-    const sheet = this.sheets[this.name];
-    const own = topic === "search" ? "fit" : topic;
+    if (topic === "exact") this.suggest();
+    const { sheet } = this;
+    const own = topic === "search" || topic === "cards" ? "fit" : topic;
     if (sheet.topic !== own) return;
     const good = this.answers.best(own);
-    const bad = this.answers.bad[own];
     if (good && sheet.shown !== good) sheet.update(good);
-    sheet.element.classList.toggle("stale", Boolean(bad));
+    sheet.element.classList.toggle("stale", own in this.answers.bad);
     sheet.element.classList.toggle("waits", !good);
     const searching = this.name === "devices" && this.answers.busy("search");
     byId("view").setAttribute("aria-busy", String(searching || this.answers.busy(own)));
-    this.trouble(bad, good);
     this.notes(good);
-  }
-
-  /**
-   * @param {Answer | undefined} bad
-   * @param {Answer | undefined} good
-   */
-  trouble(bad, good) {
-    const place = byId("trouble");
-    const mistake = bad?.error;
-    place.hidden = !mistake;
-    if (!mistake) return;
-    const { line, field, fact, hint } = mistake;
-    const where = [line && `line ${line}`, field].filter(Boolean).join(" · ");
-    const old = good && "The figures below are the last ones without a mistake.";
-    fill(place, element("strong", {}, where && element("code", {}, where), where && ": ", fact), hint && element("span", {}, hint), old && element("span", {}, old));
   }
 
   /** @param {Answer | undefined} good */
   notes(good) {
-    const { head } = this.sheets[this.name].layout;
+    const { head } = this.sheet.layout;
     const shown = head ? /** @type {any} */ (good)?.[head] ?? good : good;
     byId("assumptions").hidden = !shown?.notes?.length;
     showNotes(byId("notes"), shown?.notes ?? [], this.focus);
