@@ -18,17 +18,17 @@ class Formula:
     between: str = ""
     room: int = 1
     strength: int = 3
-    word: str = ""
+    result: str = ""  # what comes out, where nobody gave it a name
     of_one: Formula | None = None  # where there is only one input: the other is a number
 
 
 CALL = Formula("{word}({all})")
 _ITSELF = Formula("{0}", room=3)
 FORMULAS: dict[str, Formula] = {
-    "add": Formula(between=" + ", strength=1, of_one=Formula("{0} + {note}", strength=1)),
-    "subtract": Formula(between=" − ", room=2, strength=1, of_one=Formula("1 − {0}", room=2, strength=1)),
-    "multiply": Formula(between=" ∗ ", room=2, strength=2, of_one=Formula("{note}·{0}", room=2, strength=2)),
-    "divide": Formula(between=" / ", room=3, strength=2, of_one=Formula("{0} / {note}", room=3, strength=2)),
+    "add": Formula(between=" + ", strength=1, result="sum", of_one=Formula("{0} + {note}", strength=1)),
+    "subtract": Formula(between=" − ", room=2, strength=1, result="difference", of_one=Formula("1 − {0}", room=2, strength=1)),
+    "multiply": Formula(between=" ∗ ", room=2, strength=2, result="product", of_one=Formula("{note}·{0}", room=2, strength=2)),
+    "divide": Formula(between=" / ", room=3, strength=2, result="quotient", of_one=Formula("{0} / {note}", room=3, strength=2)),
     "scale": Formula("{note}·{0}", room=2, strength=2),
     "square": Formula("{0}²", room=3),
     "cube": Formula("{0}³", room=3),
@@ -37,7 +37,10 @@ FORMULAS: dict[str, Formula] = {
     "sigmoid": Formula("σ({0})"),
     "sum": Formula("Σ {0}", room=2, strength=2),
     "lookup": Formula("rows {all}"),
-    "concat": Formula("[{all}]"),
+    "concat": Formula("[{all}]", result="joined"),
+    "rotate": Formula("rotate({0})", result="rotated"),
+    "choose": Formula("top({0})"),
+    "gather": Formula("rows of {0}", strength=2),
     "affine": Formula("{0}·{1} + {2}", room=2, strength=1),
     "mask": Formula("mask({0})"),
     "where": Formula("mask({0})"),

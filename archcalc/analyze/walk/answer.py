@@ -22,10 +22,9 @@ from archcalc.network import Network
 from archcalc.spec.workload import Workload
 
 EACH = Assumption(
-    Topic.TABLE,
-    "parameters and FLOPs of a step are those of one copy and one run; the totals count all of them",
+    Topic.TABLE, "parameters and FLOPs of a step are those of one copy and one run; the totals count all of them"
 )
-ON_PAPER = Assumption(Topic.TABLE, "formulas as on paper, x·W with W in × out; PyTorch stores W as out × in")
+ON_PAPER = Assumption(Topic.TABLE, "formulas as on paper, x·W with W in × out (PyTorch stores out × in); c is a number, such as 1/√head_dim")
 
 
 def walked(model: Network, load: Workload, *, step: str | None = None, symbolic: bool = False) -> WalkReport:
@@ -72,7 +71,6 @@ class _Walk:
         self.steps, self.signals, self.batch = steps(root), signals_of(root), batch_of(ops)
         self.naming = Naming(self.steps)
         self.copies = {module: int(times) for module, times in walk(root)}
-        self.made = {op.output.storage: step for step in self.steps for op in step.ops}
         done = work(root, trainable=never)
         self.forward, self.other, self.runs = _sums(done)
 
@@ -89,11 +87,11 @@ class _Walk:
             path=name.path[step],
             title=name.title(step),
             what=name.what(step),
-            places=_places(step, is_leaf=name.is_whole(step)),
+            places=_places(step, is_leaf=name.is_alone(step)),
             inputs=tuple(self._shown(step, tensor, boxes) for tensor in self._read(step, matrices)),
             weights=tuple(self._shown(step, param, boxes) for param in step.params),
             output=made and self._shown(step, made.output, boxes),
-            is_product=matrices is not None,
+            pair=self._pair(step, matrices, boxes),
             formula=name.formula(step),
             also=tuple(self._shown(step, op.output, boxes) for op in (step.shown,) if op),
             copies=self.copies[step.module],
@@ -118,8 +116,17 @@ class _Walk:
         one, other = op.inputs
         if isinstance(one.storage, Param):
             one, other = other, one
+        is_weight = isinstance(other.storage, Param)
         same = {each.output: result for each in step.ops if each.output.dims == op.output.dims}
-        return {one: first, other: second, other.storage: second, **same}
+        return {one: first, other: second, **same, **({other.storage: second} if is_weight else {})}
+
+    def _pair(
+        self, step: Step, found: tuple[Op, tuple[Box, Box, Box]] | None, boxes: dict[Tensor, Box]
+    ) -> tuple[Shown, ...]:
+        """The signal first, then what it is multiplied with."""
+        inputs = found[0].inputs if found else ()
+        ordered = sorted(inputs, key=lambda each: isinstance(each.storage, Param))
+        return tuple(self._shown(step, each.storage if isinstance(each.storage, Param) else each, boxes) for each in ordered)
 
     def _read(self, step: Step, found: tuple[Op, tuple[Box, Box, Box]] | None) -> Sequence[Tensor]:
         """Signals from outside, and parameters that an earlier step has counted; both factors of a product first."""
@@ -130,7 +137,7 @@ class _Walk:
             is_signal = tensor.storage in self.signals and not step.holds(tensor)
             is_tied = isinstance(tensor.storage, Param) and tensor.storage not in step.params
             if is_signal or is_tied:
-                read.setdefault(tensor.storage, tensor)
+                read.setdefault(tensor.within(self.naming.maker), tensor)
         return list(read.values())
 
     def _shown(self, step: Step, tensor: Tensor, boxes: dict[Tensor, Box]) -> Shown:
@@ -143,8 +150,8 @@ class _Walk:
         if isinstance(tensor.storage, Param):
             owner = tensor.storage.owner.path
             return replace(shown, path=f"{owner}.{tensor.storage.name}".lstrip("."))
-        maker = self.made.get(tensor.storage)
-        return replace(shown, made_by=self.naming.path[maker] if maker and maker is not step else "")
+        found = self.naming.made(tensor)
+        return replace(shown, made_by=self.naming.path[found[0]] if found and found[0] is not step else "")
 
 
 def _sums(done: Work) -> tuple[Counter[Op], Counter[Op], Counter[Op]]:

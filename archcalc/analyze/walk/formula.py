@@ -10,6 +10,7 @@ from archcalc.core.op_formulas import CALL, FORMULAS, Formula
 from archcalc.core.op_pictures import PICTURES
 
 SUM, PRODUCT, ATOM = 1, 2, 3  # how strongly a formula holds together
+UNSAID = ("mask", "index")  # roles of tensors that say which numbers, and are none themselves
 LONGEST = 110  # of a formula that is read in one line
 _LETTERS = {"weight": "W", "bias": "b"}
 _OF_NORM = {"weight": "γ", "bias": "β"}
@@ -17,9 +18,9 @@ _OF_NORM = {"weight": "γ", "bias": "β"}
 
 @dataclass(frozen=True)
 class Written:
-    """A formula of ops that read one another; `name` says what a tensor from outside is called."""
+    """A formula of ops that read one another; `name` says what a tensor from outside is called: nothing, of a constant."""
 
-    ops: Mapping[Tensor, Op]  # by the storage or the view that they make
+    ops: Mapping[Tensor, Op]  # by what they make
     name: Callable[[Tensor], str]
 
     @classmethod
@@ -32,19 +33,17 @@ class Written:
         return f"({inner})" if strength < room else inner
 
     def _parts(self, tensor: Tensor) -> tuple[str, int]:
-        made: Tensor | None = tensor
-        while made is not None and made not in self.ops:
-            made = made.of
-        if made is None:
-            return (letter(tensor.storage) if isinstance(tensor.storage, Param) else self.name(tensor)), ATOM
-        return self._written(self.ops[made])
+        made = tensor.within(self.ops)
+        if made in self.ops:
+            return self._written(self.ops[made])
+        return letter(made) if isinstance(made, Param) else self.name(tensor), ATOM
 
     def _written(self, op: Op) -> tuple[str, int]:
-        inputs = [each for each in op.inputs if op.traits.contraction or each.role not in ("mask", "index")] or op.inputs
-        if not inputs:
-            return op.name.replace("_", " ") or PICTURES[op.kind].word or op.kind.replace("_", " "), ATOM
         if op.traits.contraction:
             return self._product(op), PRODUCT
+        inputs = [each for each in op.inputs if each.role not in UNSAID and self.text(each)]
+        if not inputs:
+            return op.name.replace("_", " ") or PICTURES[op.kind].word or op.kind.replace("_", " "), ATOM
         if PICTURES[op.kind].part == "norm":
             return self._norm(op)
         way = FORMULAS.get(op.kind, CALL)
@@ -54,11 +53,13 @@ class Written:
 
     def _product(self, op: Op) -> str:
         """Of two matrices with a ᵀ where the second is summed along its rows; ⋆ moves a window over a map."""
-        first, *others = op.inputs
+        others = op.inputs[1:]
         moves = any(param.weight_role is Role.CONVOLUTION for param in others if isinstance(param, Param))
-        texts = [self.text(each, PRODUCT) for each in op.inputs]
-        if len(others) == 1 and not isinstance(others[0].storage, Param) and op.over and others[0].axes:
-            texts[1] += "ᵀ" if {*others[0].axes[-1]} == {*op.over} else ""
+        texts = [self.text(each, PRODUCT) or "constants" for each in op.inputs]
+        second = others[0].storage if len(others) == 1 else None
+        is_weight = isinstance(second, Param) and not second.weight_role.is_table  # written as on paper
+        if second and not is_weight and op.over and {*others[0].axes[-1]} == {*op.over}:
+            texts[1] += "ᵀ"
         return (" ⋆ " if moves else "·").join(texts)
 
     def _norm(self, op: Op) -> tuple[str, int]:
@@ -67,7 +68,7 @@ class Written:
         return "".join([*gain, f"norm({x})", *shift]), SUM if shift else PRODUCT
 
     def _filled(self, way: Formula, op: Op, inputs: Sequence[Tensor]) -> tuple[str, int]:
-        word = way.word or PICTURES[op.kind].word or op.kind.replace("_", " ")
+        word = PICTURES[op.kind].word or op.kind.replace("_", " ")
         texts = [self.text(each, way.room) for each in inputs]
         if way.between:
             return (way.between.join(texts), way.strength) if len(texts) > 1 else self._parts(inputs[0])
@@ -78,5 +79,6 @@ def letter(param: Param) -> str:
     """`W_q`, `b_q`: as textbooks write it, with the name of its layer."""
     usual = _OF_NORM if param.weight_role is Role.NORM else _LETTERS
     letters = usual.get(param.name, param.name)
-    owner = param.owner.name if param.owner.parent and param.name in usual else ""
+    named = usual is _LETTERS and param.name in usual
+    owner = param.owner.name if param.owner.parent and named else ""
     return f"{letters}_{owner}" if owner else letters

@@ -11,9 +11,11 @@ from archcalc.analyze.walk.formula import LONGEST, Written, letter
 from archcalc.analyze.walk.steps import Step
 from archcalc.core.equations import System
 from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.op_formulas import FORMULAS
 from archcalc.core.op_pictures import PICTURES
 
 X = "x"  # what comes into a part of the model
+HIDDEN = "h"  # what an activation makes
 
 
 @dataclass
@@ -22,23 +24,33 @@ class Naming:
 
     steps: Sequence[Step]
     path: dict[Step, str] = field(init=False)
-    maker: dict[Tensor, tuple[Step, Op]] = field(init=False)
+    maker: dict[Tensor, tuple[Step, Op]] = field(init=False)  # by what they make, be it a storage or a view
 
     def __post_init__(self) -> None:
-        self.maker = {op.output.storage: (step, op) for step in self.steps for op in step.ops}
-        self.alone = Counter(step.module for step in self.steps)
+        self.maker = {made: (step, op) for step in self.steps for made, op in step.makes.items()}
+        self.steps_of = Counter(step.module for step in self.steps)
+        self.weighing = Counter(step.module for step in self.steps if _reads_own(step))
+        self.hidden = Counter(step.module for step in self.steps if _is_hidden(step))
+        self.first: dict[Module, Tensor] = {}  # what comes into a module, if several things do: before all others
         self.path = {}
         taken = Counter[str]()
         for step in self.steps:
             path = self._path(step)
             taken[path] += 1
-            self.path[step] = f"{path}-{taken[path]}" if taken[path] > 1 else path
+            self.path[step] = f"{path}_{taken[path]}" if taken[path] > 1 else path
+            for tensor in (tensor for op in step.ops for tensor in op.inputs):
+                if (found := self.made(tensor)) and (branches := _apart(step.module, found[0].module)):
+                    self.first.setdefault(branches[0], tensor.within(self.maker))
+
+    def is_alone(self, step: Step) -> bool:
+        """All that its module does: the module needs no heading."""
+        inside = any(isinstance(item, Module) and not item.is_section for item in step.module.body)
+        return self.steps_of[step.module] == 1 and not inside
 
     def is_whole(self, step: Step) -> bool:
-        """All that its module does, or where the module's own weights are: it goes by the module's name."""
-        inside = any(isinstance(item, Module) and not item.is_section for item in step.module.body)
-        own = any(param.owner is step.module for param in step.params)
-        return own or (self.alone[step.module] == 1 and not inside)
+        """That, or what its module is there for, with the module's own weights: links to the module lead to it."""
+        named = step.made is not None and bool(step.made.name)
+        return self.is_alone(step) or (_reads_own(step) and self.weighing[step.module] == 1 and not named)
 
     def _path(self, step: Step) -> str:
         module = step.module.path
@@ -51,23 +63,23 @@ class Naming:
         made = step.made
         if made is None:
             return step.module.name
-        return made.name or (step.shown.name if step.shown else _word(step, made).replace(" ", "_"))
+        return made.name or (step.shown.name if step.shown else _word(made).replace(" ", "_").lower())
 
     def title(self, step: Step) -> str:
-        if self.is_whole(step):
+        if self.is_alone(step):
             return step.module.words.full_name
         made, shown = step.made, step.shown
         for op in (made, shown):
             if op and op.name:
                 return op.title or op.name.replace("_", " ")
-        return _word(step, made) if made else "kept"
+        return _word(made) if made else "kept"
 
     def what(self, step: Step) -> str:
         """`linear`, `convolution, 3 × 3`, `scale, mask, softmax`."""
         if not step.ops:
             return "stored, not read in this pass"
         seen = [op for op in step.ops if not PICTURES[op.kind].unseen]
-        told = [PICTURES[op.kind].sign and op.kind or words(op) for op in seen]
+        told = [_word(op) for op in seen]
         moved = windows(step.ops, with_size=True)
         notes = [op.note for op in step.ops if op.note and op.name]
         return ", ".join(dict.fromkeys(filter(None, (*told, moved, *notes)))) or step.ops[-1].kind
@@ -76,26 +88,36 @@ class Naming:
         """A letter of a parameter; the name of a step in the same part; x for what comes from outside."""
         if isinstance(tensor.storage, Param):
             return letter(tensor.storage)
-        if tensor.storage not in self.maker:
-            return tensor.role if tensor.role not in ("act", "stat") else "0"
-        made_in, op = self.maker[tensor.storage]
+        found = self.made(tensor)
+        if not found:
+            return ""
+        made_in, op = found
         if made_in is step:
             return self._symbol(step)
-        return self._seen_from(step.module, made_in, op)
+        return self._seen_from(step.module, tensor, made_in, op)
+
+    def made(self, tensor: Tensor) -> tuple[Step, Op] | None:
+        """The step that makes it, and by which op; none makes constants."""
+        return self.maker.get(tensor.within(self.maker))
 
     def _symbol(self, step: Step) -> str:
-        return step.module.name if self.is_whole(step) and step.module.name else self._name(step)
+        if self.is_whole(step) and step.module.name:
+            return step.module.name
+        if _is_hidden(step) and self.hidden[step.module] == 1:
+            return HIDDEN
+        return self.path[step].rpartition(".")[2]
 
-    def _seen_from(self, module: Module, made_in: Step, op: Op) -> str:
-        line = [each for each in made_in.module.ancestry if not each.is_section]
-        inside = next((place for place, each in enumerate(line) if each is module), None)
-        if inside is None and line[0] is module.parent:
-            inside = 0
-        if inside is None:
-            return X
-        if inside == 0:
+    def _seen_from(self, module: Module, tensor: Tensor, made_in: Step, op: Op) -> str:
+        """What is made in the same module goes by its own name, what is made below it by the name of the child; what
+        comes into the module, or the module around it, is x; of several such things, the first."""
+        if module in made_in.module.ancestry:
+            line = [each for each in made_in.module.ancestry if not each.is_section]
+            below = line[: line.index(module)]
+            return below[-1].name if below else op.name or self._symbol(made_in)
+        own, other = _apart(module, made_in.module) or (module, module)
+        if made_in.module is own.parent:
             return op.name or self._symbol(made_in)
-        return line[inside - 1].name
+        return X if self.first.get(own) is tensor.within(self.maker) else other.name
 
     def formula(self, step: Step) -> str:
         made = step.made
@@ -106,12 +128,33 @@ class Naming:
         if equation:
             return equation.text.partition(" = ")[2]
         text = Written.of(step.ops, lambda tensor: self.of(step, tensor)).text(made.output)
-        return text if len(text) <= LONGEST else f"{_word(step, made)}(…)"
+        if text == self._symbol(step):
+            return ""
+        return text if len(text) <= LONGEST else f"{_word(made)}(…)"
 
 
 def _system(module: Module) -> System:
     return next((each.words.equations for each in module.ancestry if each.words.equations), System())
 
 
-def _word(step: Step, op: Op) -> str:
-    return op.kind.replace("_", " ") if PICTURES[op.kind].sign else words(op)
+def _word(op: Op) -> str:
+    result = FORMULAS[op.kind].result if op.kind in FORMULAS else ""
+    return result or words(op)
+
+
+def _reads_own(step: Step) -> bool:
+    """A product, a norm, a table: with weights of its module, and no plain arithmetic with them."""
+    weighs = any(op.traits.matrix or op.traits.reads_rows or PICTURES[op.kind].part for op in step.ops)
+    return weighs and any(param.owner is step.module for param in step.params)
+
+
+def _is_hidden(step: Step) -> bool:
+    """An activation without a name."""
+    made = step.made
+    return made is not None and not made.name and PICTURES[made.kind].part == "activation"
+
+
+def _apart(one: Module, other: Module) -> tuple[Module, Module] | None:
+    """Where two modules part below the innermost one around both; None where one is around the other."""
+    mine, theirs = ([each for each in reversed(of.ancestry) if not each.is_section] for of in (one, other))
+    return next((pair for pair in zip(mine, theirs, strict=False) if pair[0] is not pair[1]), None)

@@ -15,6 +15,7 @@ from archcalc.spec.units import flops
 
 Names = tuple[str, ...]
 unit("briefly", format=lambda value: flops(value) if value else "")
+unit("counted", format=lambda value: f"{value:,}" if value else "")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Shown:
     path: str = ""  # of a parameter
 
     def words(self, *, symbolic: bool) -> str:
-        return " × ".join(self.dims if symbolic else map(str, self.shape)) or "1"
+        return "×".join(self.dims if symbolic else map(str, self.shape)) or "1"
 
     def record(self) -> dict[str, Any]:
         where = {"parameter": self.path} if self.path else {"made_by": self.made_by or None}
@@ -64,7 +65,7 @@ class Row:
     inputs: tuple[Shown, ...]
     weights: tuple[Shown, ...]  # those that are read here first, counted here
     output: Shown | None
-    is_product: bool  # of two matrices: their boxes meet side to side
+    pair: tuple[Shown, ...]  # the two factors of a matrix product, whose boxes meet side to side; nothing of others
     formula: str
     also: tuple[Shown, ...]  # a shape to look at, such as that of one head
     copies: int
@@ -77,14 +78,14 @@ class Row:
     names: bool = False
 
     @property
-    def before(self) -> tuple[Shown, ...]:
-        return self.inputs[:2]
+    def besides(self) -> tuple[Shown, ...]:
+        """What it reads besides the two factors of its product."""
+        return tuple(each for each in (*self.inputs, *self.weights) if each not in self.pair)
 
     def shapes(self, *, symbolic: bool) -> str:
-        """`2048 × 1024 → 2048 × 768`."""
-        ends = [" and ".join(dict.fromkeys(each.words(symbolic=symbolic) for each in self.before))]
-        ends += [self.output.words(symbolic=symbolic)] if self.output else []
-        return " → ".join(filter(None, dict.fromkeys(ends))) if self.inputs else ends[-1]
+        """`2048×1024 → 2048×768`."""
+        ends = (*self.inputs[:1], *filter(None, [self.output]))
+        return " → ".join(dict.fromkeys(each.words(symbolic=symbolic) for each in ends))
 
     def workings(self) -> Iterator[str]:
         """By names, then by numbers, then what it comes to."""
@@ -97,6 +98,8 @@ class Row:
 @dataclass(frozen=True)
 class WalkReport(Report):
     command: ClassVar[str] = "walk"
+    chart: ClassVar[str] = "walk"
+    page: ClassVar[str] = "walk"
     batch: int
     lengths: dict[str, int]
     rows: tuple[Row, ...]
@@ -130,7 +133,7 @@ class WalkReport(Report):
             Column("weights", get=lambda row: [each.record() for each in row.weights]),
             Column("output", get=lambda row: row.output and row.output.record()),
             *keys("formula", "copies", "runs"),
-            Column("each", "parameters", "count"),
+            Column("each", "parameters", "counted"),
             Column("parameters"),
             Column("parameters_worked", get=lambda row: row.each.worked()),
             Column("once", "FLOPs", "briefly"),
@@ -170,6 +173,6 @@ class WalkReport(Report):
 
 
 def _in_words(row: Row) -> dict[str, str]:
-    """`x 2048 × 1024; y 2048 × 768`."""
+    """`x 2048×1024; y 2048×768`."""
     listed = {"inputs": row.inputs, "weights": row.weights, "output": filter(None, [row.output])}
     return {key: "; ".join(f"{each.name} {each.words(symbolic=False)}" for each in them) for key, them in listed.items()}

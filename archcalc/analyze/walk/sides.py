@@ -18,12 +18,14 @@ class Side:
     size: int = 1
     name: str = ""
     parts: int = 1
+    is_copies: bool = False  # it counts equal things side by side, such as heads
 
     @classmethod
     def of(cls, dims: Sequence[Dim]) -> Side:
         first = [dim for dim in dims[:1] if dim.copies and len(dims) > 1 and dim.size <= FEW]
         size = int(product(dim.size for dim in dims))
-        return cls(size, "·".join(dim.name for dim in dims), int(first[0].size) if first else 1)
+        parts = int(first[0].size) if first else 1
+        return cls(size, "·".join(dim.name for dim in dims), parts, bool(dims) and all(dim.copies for dim in dims))
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,13 @@ class Step:
         """A shape to look at, such as that of one head."""
         return next((op for op in reversed(self.ops) if is_shown(op)), None)
 
+    @property
+    def makes(self) -> dict[Tensor, Op]:
+        """Ops by what they make, be it a storage or a view."""
+        return {tensor: op for op in self.ops for tensor in (*op.beside.values(), op.output)}
+
     def holds(self, tensor: Tensor) -> bool:
-        return any(op.output.storage is tensor.storage for op in self.ops)
+        return tensor.within(self.makes) in self.makes
 
 
 def is_shown(op: Op) -> bool:
