@@ -26,9 +26,15 @@ CALL = Formula("{word}({all})")
 _ITSELF = Formula("{0}", room=3)
 FORMULAS: dict[str, Formula] = {
     "add": Formula(between=" + ", strength=1, result="sum", of_one=Formula("{0} + {note}", strength=1)),
-    "subtract": Formula(between=" − ", room=2, strength=1, result="difference", of_one=Formula("1 − {0}", room=2, strength=1)),
-    "multiply": Formula(between=" ∗ ", room=2, strength=2, result="product", of_one=Formula("{note}·{0}", room=2, strength=2)),
-    "divide": Formula(between=" / ", room=3, strength=2, result="quotient", of_one=Formula("{0} / {note}", room=3, strength=2)),
+    "subtract": Formula(
+        between=" − ", room=2, strength=1, result="difference", of_one=Formula("1 − {0}", room=2, strength=1)
+    ),
+    "multiply": Formula(
+        between=" ∗ ", room=2, strength=2, result="product", of_one=Formula("{note}·{0}", room=2, strength=2)
+    ),
+    "divide": Formula(
+        between=" / ", room=3, strength=2, result="quotient", of_one=Formula("{0} / {note}", room=3, strength=2)
+    ),
     "scale": Formula("{note}·{0}", room=2, strength=2),
     "square": Formula("{0}²", room=3),
     "cube": Formula("{0}³", room=3),
@@ -36,7 +42,7 @@ FORMULAS: dict[str, Formula] = {
     "exp": Formula("exp({0})"),
     "sigmoid": Formula("σ({0})"),
     "sum": Formula("Σ {0}", room=2, strength=2),
-    "lookup": Formula("rows {all}"),
+    "lookup": Formula("{1}[{0}]", of_one=Formula("{0}")),
     "concat": Formula("[{all}]", result="joined"),
     "rotate": Formula("rotate({0})", result="rotated"),
     "choose": Formula("top({0})"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from archcalc.analyze.flops.cost import Work, work
 from archcalc.analyze.walk.naming import Naming
@@ -22,9 +23,14 @@ from archcalc.network import Network
 from archcalc.spec.workload import Workload
 
 EACH = Assumption(
-    Topic.TABLE, "parameters and FLOPs of a step are those of one copy and one run; the totals count all of them"
+    Topic.TABLE,
+    "a step's parameters and FLOPs are those of one copy and one run, and the totals count all of them; FLOPs are those of "
+    "its matrix products, elementwise where it has none",
 )
-ON_PAPER = Assumption(Topic.TABLE, "formulas as on paper, x·W with W in × out (PyTorch stores out × in); c is a number, such as 1/√head_dim")
+ON_PAPER = Assumption(
+    Topic.TABLE,
+    "formulas as on paper, x·W with W in × out (PyTorch stores out × in); c is a number, such as 1/√head_dim",
+)
 
 
 def walked(model: Network, load: Workload, *, step: str | None = None, symbolic: bool = False) -> WalkReport:
@@ -63,6 +69,13 @@ def _chosen(rows: tuple[Row, ...], step: str | None) -> tuple[Row, ...]:
     return found
 
 
+class Product(NamedTuple):
+    """A product of two matrices, and how both and the result are drawn."""
+
+    op: Op
+    boxes: tuple[Box, Box, Box]
+
+
 class _Walk:
     """The steps of a tree, with what they cost and what they read."""
 
@@ -92,6 +105,7 @@ class _Walk:
             weights=tuple(self._shown(step, param, boxes) for param in step.params),
             output=made and self._shown(step, made.output, boxes),
             pair=self._pair(step, matrices, boxes),
+            besides=self._besides(step, matrices, boxes),
             formula=name.formula(step),
             also=tuple(self._shown(step, op.output, boxes) for op in (step.shown,) if op),
             copies=self.copies[step.module],
@@ -103,16 +117,16 @@ class _Walk:
             elementwise=sum(self.other[op] for op in step.ops),
         )
 
-    def _product(self, step: Step) -> tuple[Op, tuple[Box, Box, Box]] | None:
+    def _product(self, step: Step) -> Product | None:
         """The only product of two matrices in a step."""
-        found = [(op, laid) for op in step.ops if (laid := factors(op, self.batch))]
+        found = [Product(op, laid) for op in step.ops if (laid := factors(op, self.batch))]
         return found[0] if len(found) == 1 else None
 
-    def _boxes(self, step: Step, found: tuple[Op, tuple[Box, Box, Box]] | None) -> dict[Tensor, Box]:
+    def _boxes(self, step: Step, product: Product | None) -> dict[Tensor, Box]:
         """Of a product, by what it reads and makes."""
-        if not found:
+        if not product:
             return {}
-        op, (first, second, result) = found
+        op, (first, second, result) = product
         one, other = op.inputs
         if isinstance(one.storage, Param):
             one, other = other, one
@@ -120,17 +134,25 @@ class _Walk:
         same = {each.output: result for each in step.ops if each.output.dims == op.output.dims}
         return {one: first, other: second, **same, **({other.storage: second} if is_weight else {})}
 
-    def _pair(
-        self, step: Step, found: tuple[Op, tuple[Box, Box, Box]] | None, boxes: dict[Tensor, Box]
-    ) -> tuple[Shown, ...]:
-        """The signal first, then what it is multiplied with."""
-        inputs = found[0].inputs if found else ()
-        ordered = sorted(inputs, key=lambda each: isinstance(each.storage, Param))
-        return tuple(self._shown(step, each.storage if isinstance(each.storage, Param) else each, boxes) for each in ordered)
+    def _pair(self, step: Step, product: Product | None, boxes: dict[Tensor, Box]) -> tuple[Shown, ...]:
+        """The signal first, then what it is multiplied with, as it stands in the product: a matrix in × out."""
+        if not product:
+            return ()
+        inputs = sorted(product.op.inputs, key=lambda each: isinstance(each.storage, Param))
+        first, second = (self._shown(step, _whole(each), boxes) for each in inputs)
+        sides = [side for side in (second.box.depth, second.box.rows, second.box.columns) if side.name]
+        shape, dims = tuple(side.size for side in sides), tuple(side.name for side in sides)
+        turned = "ᵀ" if dims != second.dims and not second.path else ""
+        return first, replace(second, name=second.name + turned, shape=shape, dims=dims)
 
-    def _read(self, step: Step, found: tuple[Op, tuple[Box, Box, Box]] | None) -> Sequence[Tensor]:
+    def _besides(self, step: Step, product: Product | None, boxes: dict[Tensor, Box]) -> tuple[Shown, ...]:
+        factors = {_whole(each) for each in product.op.inputs} if product else set()
+        every = dict.fromkeys(map(_whole, (*self._read(step, product), *step.params)))
+        return tuple(self._shown(step, each, boxes) for each in every if each not in factors)
+
+    def _read(self, step: Step, product: Product | None) -> Sequence[Tensor]:
         """Signals from outside, and parameters that an earlier step has counted; both factors of a product first."""
-        pair = found[0].inputs if found else ()
+        pair = product.op.inputs if product else ()
         tensors = dict.fromkeys([*pair, *(tensor for op in step.ops for tensor in op.inputs)])
         read: dict[Tensor, Tensor] = {}
         for tensor in tensors:
@@ -154,6 +176,11 @@ class _Walk:
         return replace(shown, made_by=self.naming.path[found[0]] if found and found[0] is not step else "")
 
 
+def _whole(tensor: Tensor) -> Tensor:
+    """A parameter itself, along whatever axes it is seen."""
+    return tensor.storage if isinstance(tensor.storage, Param) else tensor
+
+
 def _sums(done: Work) -> tuple[Counter[Op], Counter[Op], Counter[Op]]:
     """By op: FLOPs of products, of everything else, and how often it runs."""
     forward, other, runs = Counter[Op](), Counter[Op](), Counter[Op]()
@@ -168,6 +195,4 @@ def _places(step: Step, *, is_leaf: bool) -> tuple[Place, ...]:
     around = [each for each in step.module.ancestry if each.parent and not each.is_section]
     if is_leaf and around and around[0].repeat == 1 and around[0].calls == 1:
         around = around[1:]
-    return tuple(
-        Place(each.path, each.words.full_name, int(each.repeat), int(each.calls)) for each in reversed(around)
-    )
+    return tuple(Place(each.path, each.words.full_name, int(each.repeat), int(each.calls)) for each in reversed(around))

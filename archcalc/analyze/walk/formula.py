@@ -10,7 +10,6 @@ from archcalc.core.op_formulas import CALL, FORMULAS, Formula
 from archcalc.core.op_pictures import PICTURES
 
 SUM, PRODUCT, ATOM = 1, 2, 3  # how strongly a formula holds together
-UNSAID = ("mask", "index")  # roles of tensors that say which numbers, and are none themselves
 LONGEST = 110  # of a formula that is read in one line
 _LETTERS = {"weight": "W", "bias": "b"}
 _OF_NORM = {"weight": "γ", "bias": "β"}
@@ -41,7 +40,8 @@ class Written:
     def _written(self, op: Op) -> tuple[str, int]:
         if op.traits.contraction:
             return self._product(op), PRODUCT
-        inputs = [each for each in op.inputs if each.role not in UNSAID and self.text(each)]
+        unsaid = ("mask",) if op.traits.reads_rows else ("mask", "index")  # which numbers, and none themselves
+        inputs = [each for each in op.inputs if each.role not in unsaid and self.text(each)]
         if not inputs:
             return op.name.replace("_", " ") or PICTURES[op.kind].word or op.kind.replace("_", " "), ATOM
         if PICTURES[op.kind].part == "norm":

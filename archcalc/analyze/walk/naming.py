@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from archcalc.analyze.diagram.kinds import weights
 from archcalc.analyze.diagram.sketch import windows, words
 from archcalc.analyze.walk.formula import LONGEST, Written, letter
-from archcalc.analyze.walk.steps import Step
+from archcalc.analyze.walk.steps import Step, is_bias
 from archcalc.core.equations import System
 from archcalc.core.ir import Module, Op, Param, Tensor
 from archcalc.core.op_formulas import FORMULAS
@@ -75,14 +76,15 @@ class Naming:
         return _word(made) if made else "kept"
 
     def what(self, step: Step) -> str:
-        """`linear`, `convolution, 3 × 3`, `scale, mask, softmax`."""
+        """`linear`, `7 × 7, stride 2`, `scale, mask, softmax`: what the title does not say."""
         if not step.ops:
             return "stored, not read in this pass"
-        seen = [op for op in step.ops if not PICTURES[op.kind].unseen]
+        seen = [op for op in step.ops if not PICTURES[op.kind].unseen and not is_bias(op, step)]
         told = [_word(op) for op in seen]
         moved = windows(step.ops, with_size=True)
         notes = [op.note for op in step.ops if op.note and op.name]
-        return ", ".join(dict.fromkeys(filter(None, (*told, moved, *notes)))) or step.ops[-1].kind
+        title = self.title(step)
+        return ", ".join(each for each in dict.fromkeys((*told, moved, *notes)) if each and each != title)
 
     def of(self, step: Step, tensor: Tensor) -> str:
         """A letter of a parameter; the name of a step in the same part; x for what comes from outside."""
@@ -138,6 +140,8 @@ def _system(module: Module) -> System:
 
 
 def _word(op: Op) -> str:
+    if op.traits.contraction and not weights(op):
+        return "matrix product"
     result = FORMULAS[op.kind].result if op.kind in FORMULAS else ""
     return result or words(op)
 

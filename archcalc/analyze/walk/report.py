@@ -66,6 +66,7 @@ class Row:
     weights: tuple[Shown, ...]  # those that are read here first, counted here
     output: Shown | None
     pair: tuple[Shown, ...]  # the two factors of a matrix product, whose boxes meet side to side; nothing of others
+    besides: tuple[Shown, ...]  # what it reads besides these
     formula: str
     also: tuple[Shown, ...]  # a shape to look at, such as that of one head
     copies: int
@@ -77,11 +78,6 @@ class Row:
     elementwise: int
     names: bool = False
 
-    @property
-    def besides(self) -> tuple[Shown, ...]:
-        """What it reads besides the two factors of its product."""
-        return tuple(each for each in (*self.inputs, *self.weights) if each not in self.pair)
-
     def shapes(self, *, symbolic: bool) -> str:
         """`2048×1024 → 2048×768`."""
         ends = (*self.inputs[:1], *filter(None, [self.output]))
@@ -89,7 +85,8 @@ class Row:
 
     def workings(self) -> Iterator[str]:
         """By names, then by numbers, then what it comes to."""
-        for title, count in (("parameters", self.each), ("FLOPs", self.once)):
+        kind = "FLOPs" if self.flops else "FLOPs, elementwise"
+        for title, count in (("parameters", self.each), (kind, self.once)):
             if count:
                 ways = (count.worked(names=True), count.worked(), f"{count:,}")
                 yield f"{title} = {' = '.join(dict.fromkeys(ways))}"
@@ -175,4 +172,6 @@ class WalkReport(Report):
 def _in_words(row: Row) -> dict[str, str]:
     """`x 2048×1024; y 2048×768`."""
     listed = {"inputs": row.inputs, "weights": row.weights, "output": filter(None, [row.output])}
-    return {key: "; ".join(f"{each.name} {each.words(symbolic=False)}" for each in them) for key, them in listed.items()}
+    return {
+        key: "; ".join(f"{each.name} {each.words(symbolic=False)}" for each in them) for key, them in listed.items()
+    }

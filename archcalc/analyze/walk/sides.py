@@ -42,6 +42,8 @@ def box(tensor: Tensor, batch: Collection[Dim]) -> Box:
     """The last two axes are the face, the one before them the depth: heads, channels; whatever is left are copies."""
     axes = [kept for axis in tensor.axes if (kept := tuple(dim for dim in axis if dim not in batch))]
     *others, depth, rows, columns = [(), (), (), *axes]
+    if rows and isinstance(tensor, Param) and tensor.weight_role.is_table:  # on its side, as where it gives the scores
+        rows, columns = columns, rows
     left = [dim for axis in others for dim in axis]
     return Box(Side.of(rows), Side.of(columns), Side.of(depth), Side.of(left))
 

@@ -57,7 +57,7 @@ def steps(root: Module) -> list[Step]:
             if _ends_a_step(op):
                 here.append(Step(module, [*ahead, op]))
                 ahead = []
-            elif here and not ahead and (is_shown(op) or _is_bias(op, here[-1])):
+            elif here and not ahead and (is_shown(op) or is_bias(op, here[-1])):
                 here[-1].ops.append(op)
             else:
                 ahead.append(op)
@@ -90,7 +90,7 @@ def _ends_a_step(op: Op) -> bool:
     return bool(op.name or (weighs and not picture.unseen))
 
 
-def _is_bias(op: Op, before: Step) -> bool:
+def is_bias(op: Op, before: Step) -> bool:
     reads_param = any(isinstance(tensor.storage, Param) for tensor in op.inputs)
     return op.traits.joins_product and reads_param and any(before.holds(tensor) for tensor in op.inputs)
 

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Batch, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.analyze.walk.report import WalkReport
+from archcalc.cli.new_file import check_output, suffix_of, write
+from archcalc.cli.options import Batch, Force, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.printing import out
+from archcalc.render import formats, images, render
+
+svg = partial(render, format="svg")
+WRITTEN: dict[str, Callable[[WalkReport], str | bytes]] = {
+    ".html": partial(render, format="html"),
+    ".svg": svg,
+    ".png": lambda report: images.png(svg(report)),
+    ".pdf": lambda report: images.pdf(svg(report)),
+    ".md": partial(render, format="markdown"),
+    ".json": partial(render, format="json"),
+}
 
 
 def walk(
@@ -21,9 +38,25 @@ def walk(
     tgt_seq: TgtSeq = None,
     set: Set = [],
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
-    format: Format = "table",
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {' '.join(WRITTEN)}"),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")
+    ] = None,
+    force: Force = False,
     notes: Notes = False,
 ) -> None:
-    """The input's way through the model, step by step."""
+    """The input's way through the model, step by step: what happens, shapes, the formula, parameters and FLOPs.
+
+    -o walk.html writes a page for a lecture: tensors drawn to scale, a link for each step, arrow keys from step to step.
+    """
+    check_output(output, WRITTEN, has_format=bool(format), force=force)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    show(loaded(model, set).walk(step=step, **sizes, symbolic=symbolic), format, notes=notes)
+    report = loaded(model, set).walk(step=step, **sizes, symbolic=symbolic)
+    if output is None:
+        show(report, format or "table", notes=notes)
+        return
+    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](report), replace=force)
+    out(f"wrote {output}")

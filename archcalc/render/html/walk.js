@@ -11,8 +11,13 @@
   const { steps, places, solids, totals } = data;
   const SPACE = "http://www.w3.org/2000/svg";
   const THICKEST = 14; // pixels for a side of 1
-  const CAPTIONS = 160; // pixels that the words above and below boxes take
-  const ON_PAPER = [640, 420];
+  const BESIDE = [560, 40]; // pixels for the words beside the boxes of a product
+  const BELOW = [340, 150]; // and below all others
+  const STACKED = [60, 260]; // on a narrow screen they stand above and below
+  const ON_PAPER = [640, 240];
+  const NARROW = 700;
+  const RULER = 330;
+  const FRAME = 430; // pixels of the height that are not the picture's
   const PAUSE = 900; // milliseconds after which digits are another number
   let at = 0;
   let by = "f";
@@ -58,12 +63,17 @@
 
   /** Pixels for a side of 1, the same in all steps. @param {number} wide @param {number} high */
   function scale(wide, high) {
-    const [widest, highest] = data.largest;
-    return Math.max(0.4, Math.min((wide - 60) / widest, (high - CAPTIONS) / highest, THICKEST));
+    const [product, other] = data.largest;
+    const room = wide < NARROW ? [STACKED, STACKED] : [BESIDE, BELOW];
+    const units = [product, other].flatMap((largest, kind) => [
+      (wide - room[kind][0]) / largest[0],
+      (high - room[kind][1]) / largest[1],
+    ]);
+    return Math.max(0.4, Math.min(...units, THICKEST));
   }
 
-  /** @param {Tensor} tensor @param {number} unit @param {string} kind @param {boolean} above */
-  function figure([name, sizes, dims, box, from], unit, kind, above = false) {
+  /** @param {Tensor} tensor @param {number} unit @param {string} kind */
+  function figure([name, sizes, dims, box, from], unit, kind) {
     /** @type {Solid} */
     const solid = solids[box];
     const [wide, high] = solid.size;
@@ -83,8 +93,7 @@
       link.setAttribute("href", `#${from}`);
       caption.append(link);
     }
-    const parts = above ? [caption, svg] : [svg, caption];
-    return made("figure", `tensor ${kind}`, ...parts);
+    return made("figure", `tensor ${kind}`, svg, caption);
   }
 
   /** @param {Tensor} tensor */
@@ -97,17 +106,16 @@
     const { pair, rest = [], out } = step;
     const others = rest.map((each) => figure(each, unit, kindOf(each)));
     if (step.more) others.push(made("p", "sign", `and ${step.more} more`));
-    const signed = others.flatMap((each, place) => (place ? [made("p", "sign", "\u00b7"), each] : [each]));
     if (pair && out) {
       const corner = made("p", "corner", "summed over ", made("b", "", step.over[0]), ` ${whole(step.over[1])}`);
       const [first, second] = pair;
-      const grid = made("div", "product", corner, figure(second, unit, kindOf(second), true),
+      const grid = made("div", "product", corner, figure(second, unit, kindOf(second)),
         figure(first, unit, kindOf(first)), figure(out, unit, "out"));
-      return made("div", "picture", grid, ...(others.length ? [made("p", "sign", "+"), ...signed] : []));
+      return made("div", "picture", grid, others.length ? made("div", "rest", made("p", "sign", "+"), ...others) : "");
     }
-    if (!out) return made("div", "picture", ...signed);
-    const arrow = signed.length ? [made("p", "sign", "\u2192")] : [];
-    return made("div", "picture", ...signed, ...arrow, figure(out, unit, "out"));
+    if (!out) return made("div", "picture", ...others);
+    const arrow = others.length ? [made("p", "sign", "\u2192")] : [];
+    return made("div", "picture", ...others, ...arrow, figure(out, unit, "out"));
   }
 
   /** @param {any} step */
@@ -135,7 +143,7 @@
   function workings(step) {
     const often = step.runs > 1 ? ` \u00b7 ${whole(step.runs)} runs, ${flops(step.f || step.e || 0)}` : "";
     const copies = step.copies > 1 ? ` \u00b7 ${whole(step.copies)} copies, ${parameters(step.p ?? 0)}` : "";
-    const lines = [working("parameters", step.pw, step.each ?? 0), working("FLOPs", step.fw, step.once ?? 0)];
+    const lines = [working("parameters", step.pw, step.each ?? 0), working(step.f ? "FLOPs" : "FLOPs, elementwise", step.fw, step.once ?? 0)];
     if (lines[0]) lines[0].append(copies);
     if (lines[1]) lines[1].append(often);
     return made("div", "workings", ...lines);
@@ -172,7 +180,7 @@
   const rulers = drawn("svg", { class: "ruler", role: "img", "aria-label": "Scale of the sides" });
   main.append(
     stage,
-    made("div", "so-far", ...bars.map((each) => each.whole), made("div", "scale", rulers)),
+    made("div", "so-far", ...bars.map((each) => each.whole), made("div", "scale", made("span", "label", "\u221a scale"), rulers)),
     made("nav", "overview", made("div", "controls", back, place, on, toggle), strip, names),
   );
   stage.setAttribute("aria-live", "polite");
@@ -241,15 +249,13 @@
   /** @param {number} wanted */
   function go(wanted) {
     at = Math.max(0, Math.min(steps.length - 1, wanted));
-    const narrow = innerWidth < 700;
-    const high = narrow ? innerHeight : Math.max(innerHeight * 0.46, 260);
-    const unit = scale(main.clientWidth, high);
+    const unit = scale(main.clientWidth, innerWidth < NARROW ? innerHeight : Math.max(innerHeight - FRAME, 260));
     const shown = panel(at, unit);
     stage.replaceChildren(shown);
     place.textContent = `step ${at + 1} of ${steps.length}`;
     back.toggleAttribute("disabled", at === 0);
     on.toggleAttribute("disabled", at === steps.length - 1);
-    ruler(unit, Math.min(main.clientWidth, 420));
+    ruler(unit, RULER);
     [["p", parameters, 0], ["f", flops, 1]].forEach(([key, written, number]) => {
       const [so, all] = [sum(at, key), totals[number]];
       bars[number].full.style.width = `${all ? (100 * so) / all : 0}%`;

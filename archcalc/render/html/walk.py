@@ -24,12 +24,12 @@ def render(report: WalkReport) -> str:
     shown = page(report)
     made = _Data()
     steps = [made.step(row) for row in report.rows]
-    wide, high = (max(side) for side in zip(*map(extent, report.rows), strict=True))
+    kinds = ([row for row in report.rows if bool(row.pair) is wanted] for wanted in (True, False))
     data = {
         "steps": steps,
         "places": made.places,
         "solids": made.solids,
-        "largest": [round(wide, 1), round(high, 1)],
+        "largest": [_largest(rows) for rows in kinds],
         "longest": max(side.size for row in report.rows for each in _all(row) for side in _sides(each)),
         "ruler": RULER,
         "totals": [report.parameters, report.flops, report.elementwise],
@@ -41,13 +41,19 @@ def render(report: WalkReport) -> str:
             f'<p class="muted">{escape(" · ".join(shown.answer))} · {escape(rounded(report.parameters))} parameters · '
             f"{escape(flops(report.flops))} FLOPs forward</p></header>",
             "<noscript><p>This page draws with JavaScript. <code>archcalc walk</code> prints the same.</p></noscript>",
-            f"</main>\n<section class=\"below\"><h2>How to read it</h2>\n{tables.notes(shown.notes)}\n"
+            f'</main>\n<section class="below"><h2>How to read it</h2>\n{tables.notes(shown.notes)}\n'
             f'<p class="muted">Tensors are those of one example; {escape(SCALE)}.</p></section>',
             f'<script type="application/json" id="steps">{_json(data)}</script>',
         ]
     )
     text = document(Body(about, main, style=packaged("walk.css"), script=packaged("walk.js")))
     return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _largest(rows: list[Row]) -> Point:
+    """How wide and how high the pictures of these steps are at the most."""
+    wide, high = zip((1.0, 1.0), *map(extent, rows), strict=True)
+    return round(max(wide), 1), round(max(high), 1)
 
 
 def _json(data: Any) -> str:
