@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.plot.answer import ChartKeywords
     from archcalc.analyze.plot.report import PlotReport
-    from archcalc.analyze.walk.report import WalkReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.analyze.summary import SummaryReport
+    from archcalc.analyze.walk.report import WalkReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
     from archcalc.spec.node import ModelSpec
 

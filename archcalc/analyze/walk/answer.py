@@ -24,8 +24,8 @@ from archcalc.spec.workload import Workload
 
 EACH = Assumption(
     Topic.TABLE,
-    "a step's parameters and FLOPs are those of one copy and one run, and the totals count all of them; FLOPs are those of "
-    "its matrix products, elementwise where it has none",
+    "a step's parameters and FLOPs are those of one copy and one run, and the totals count all of them; FLOPs are "
+    "those of its matrix products, elementwise where it has none",
 )
 ON_PAPER = Assumption(
     Topic.TABLE,
@@ -103,7 +103,7 @@ class _Walk:
             places=_places(step, is_leaf=name.is_alone(step)),
             inputs=tuple(self._shown(step, tensor, boxes) for tensor in self._read(step, matrices)),
             weights=tuple(self._shown(step, param, boxes) for param in step.params),
-            output=made and self._shown(step, made.output, boxes),
+            output=self._shown(step, made.output, boxes) if made else None,
             pair=self._pair(step, matrices, boxes),
             besides=self._besides(step, matrices, boxes),
             formula=name.formula(step),

@@ -17,7 +17,7 @@ _OF_NORM = {"weight": "γ", "bias": "β"}
 
 @dataclass(frozen=True)
 class Written:
-    """A formula of ops that read one another; `name` says what a tensor from outside is called: nothing, of a constant."""
+    """A formula of ops that read one another; `name` says what a tensor from outside is called: constants nothing."""
 
     ops: Mapping[Tensor, Op]  # by what they make
     name: Callable[[Tensor], str]

@@ -1,4 +1,4 @@
-"""What a tensor looks like when it is drawn: a face of rows and columns, how deep it is, and how many there are of it."""
+"""What a tensor looks like when it is drawn: a face of rows and columns, its depth, and how many there are."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Box:
 def box(tensor: Tensor, batch: Collection[Dim]) -> Box:
     """The last two axes are the face, the one before them the depth: heads, channels; whatever is left are copies."""
     axes = [kept for axis in tensor.axes if (kept := tuple(dim for dim in axis if dim not in batch))]
-    *others, depth, rows, columns = [(), (), (), *axes]
+    padded: list[Axis] = [(), (), (), *axes]
+    *others, depth, rows, columns = padded
     if rows and isinstance(tensor, Param) and tensor.weight_role.is_table:  # on its side, as where it gives the scores
         rows, columns = columns, rows
     left = [dim for axis in others for dim in axis]

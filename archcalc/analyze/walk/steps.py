@@ -1,6 +1,6 @@
 """The forward pass cut into steps that people name: a projection, the scores, the softmax, a sum.
 
-A step ends with an op that counts for something: a matrix product, a norm, an activation, a pooling, whatever has a name.
+A step ends with an op that counts for something: a matrix product, a norm, an activation, a pool, whatever has a name.
 Ops on the way to it (scales, masks, views) belong to it; a bias belongs to the product in front of it.
 """
 
@@ -61,7 +61,8 @@ def steps(root: Module) -> list[Step]:
                 here[-1].ops.append(op)
             else:
                 ahead.append(op)
-        if not all(PICTURES[op.kind].unseen for op in ahead):
+        is_all = not here and not any(isinstance(item, Module) for item in module.body)  # a flattening, a dropout layer
+        if ahead and (is_all or not all(PICTURES[op.kind].unseen for op in ahead)):
             _close(here, module, ahead)
             ahead = []
         found += here

@@ -50,7 +50,7 @@ def walk(
 ) -> None:
     """The input's way through the model, step by step: what happens, shapes, the formula, parameters and FLOPs.
 
-    -o walk.html writes a page for a lecture: tensors drawn to scale, a link for each step, arrow keys from step to step.
+    -o walk.html writes a page for a lecture: tensors drawn to scale, a link for each step, arrow keys to go on.
     """
     check_output(output, WRITTEN, has_format=bool(format), force=force)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}

@@ -3,12 +3,12 @@
 (() => {
   "use strict";
 
-  /** @typedef {[string, string, string, number, string, number]} Tensor name, sizes, dims, box, who made it, weight */
+  /** @typedef {[string, number, number, number]} Tensor name, shape, the step that made it, whether it is a weight */
   /** @typedef {{size: [number, number], areas: [string, string][], lines: string}} Solid */
 
   const data = JSON.parse(document.getElementById("steps").textContent);
   const main = document.getElementById("walk");
-  const { steps, places, solids, totals } = data;
+  const { steps, places, shapes, solids, totals } = data;
   const SPACE = "http://www.w3.org/2000/svg";
   const THICKEST = 14; // pixels for a side of 1
   const BESIDE = [560, 40]; // pixels for the words beside the boxes of a product
@@ -73,7 +73,9 @@
   }
 
   /** @param {Tensor} tensor @param {number} unit @param {string} kind */
-  function figure([name, sizes, dims, box, from], unit, kind) {
+  function figure([name, shape, from], unit, kind) {
+    /** @type {[string, string, number]} */
+    const [sizes, dims, box] = shapes[shape];
     /** @type {Solid} */
     const solid = solids[box];
     const [wide, high] = solid.size;
@@ -89,8 +91,8 @@
     const caption = made("figcaption", "", made("b", "", ...formula(name)), made("span", "sizes", sizes));
     if (dims) caption.append(made("span", "dims", dims));
     if (from && kind !== "out") {
-      const link = made("a", "from", `from step ${steps.findIndex((step) => step.path === from) + 1}`);
-      link.setAttribute("href", `#${from}`);
+      const link = made("a", "from", `from step ${from}`);
+      link.setAttribute("href", `#${encodeURIComponent(steps[from - 1].path)}`);
       caption.append(link);
     }
     return made("figure", `tensor ${kind}`, svg, caption);
@@ -98,7 +100,7 @@
 
   /** @param {Tensor} tensor */
   function kindOf(tensor) {
-    return tensor[5] ? "weight" : "signal";
+    return tensor[3] ? "weight" : "signal";
   }
 
   /** @param {any} step @param {number} unit */
@@ -156,7 +158,7 @@
     const head = made("div", "head", made("h2", "", step.title), made("p", "what", step.what ?? ""));
     const said = made("p", "formula", ...(step.formula ? [...formula(left), " = ", ...formula(step.formula)] : []));
     const also = (step.also ?? []).map((/** @type {Tensor} */ each) =>
-      made("p", "also", made("b", "", each[0]), `: ${each[1]} (${each[2]})`));
+      made("p", "also", made("b", "", each[0]), `: ${shapes[each[1]][0]} (${shapes[each[1]][1]})`));
     return made("article", "panel", crumbs(step), head, picture(step, unit), said, ...also, workings(step));
   }
 
@@ -255,7 +257,7 @@
     place.textContent = `step ${at + 1} of ${steps.length}`;
     back.toggleAttribute("disabled", at === 0);
     on.toggleAttribute("disabled", at === steps.length - 1);
-    ruler(unit, RULER);
+    ruler(unit, Math.min(RULER, main.clientWidth - 140));
     [["p", parameters, 0], ["f", flops, 1]].forEach(([key, written, number]) => {
       const [so, all] = [sum(at, key), totals[number]];
       bars[number].full.style.width = `${all ? (100 * so) / all : 0}%`;

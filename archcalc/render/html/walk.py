@@ -22,13 +22,14 @@ RULER = (1, 10, 100, 1_000, 10_000, 100_000)
 
 def render(report: WalkReport) -> str:
     shown = page(report)
-    made = _Data()
+    made = _Data({row.path: row.number for row in report.rows})
     steps = [made.step(row) for row in report.rows]
     kinds = ([row for row in report.rows if bool(row.pair) is wanted] for wanted in (True, False))
     data = {
         "steps": steps,
         "places": made.places,
         "solids": made.solids,
+        "shapes": made.shapes,
         "largest": [_largest(rows) for rows in kinds],
         "longest": max(side.size for row in report.rows for each in _all(row) for side in _sides(each)),
         "ruler": RULER,
@@ -71,10 +72,12 @@ def _sides(shown: Shown) -> tuple[Any, ...]:
 
 
 class _Data:
-    """Steps as the script reads them; modules and boxes that several of them have stand once."""
+    """Steps as the script reads them; modules, shapes and boxes that several of them have stand once."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: dict[str, int]) -> None:
+        self.numbers = numbers  # of steps, by their paths
         self.places: list[list[Any]] = []
+        self.shapes: list[list[Any]] = []
         self.solids: list[dict[str, Any]] = []
 
     def step(self, row: Row) -> dict[str, Any]:
@@ -104,11 +107,11 @@ class _Data:
         return {key: value for key, value in found.items() if value or key in ("path", "title")}
 
     def _tensor(self, shown: Shown) -> list[Any]:
-        """Its name, sizes, names of dims, box, and where it comes from."""
-        box = shown.box
-        at = _at(self.solids, _drawn(solid(box)))
+        """Its name, its shape (sizes, names of dims, box), the step that makes it, and whether it is a weight."""
+        at = _at(self.solids, _drawn(solid(shown.box)))
         dims, sizes = " × ".join(shown.dims), " × ".join(f"{size:,}" for size in shown.shape)
-        return [visible(shown.name), sizes or "1", visible(dims), at, visible(shown.made_by), int(bool(shown.path))]
+        shape = _at(self.shapes, [sizes or "1", visible(dims), at])
+        return [visible(shown.name), shape, self.numbers.get(shown.made_by, 0), int(bool(shown.path))]
 
 
 def _at(known: list[Any], one: Any) -> int:

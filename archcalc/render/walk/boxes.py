@@ -1,5 +1,6 @@
-"""A tensor as a box. Every side is as long as the square root of its size, on one scale for a whole walk: so 150,000 and
-1 stand on one page, and what is four times as many is twice as long.
+"""A tensor as a box. Every side is as long as the square root of its size, on one scale for a whole walk.
+
+So 150,000 and 1 stand on one page, and what is four times as many is twice as long.
 
 The face has rows and columns. Behind it the depth goes back at a third of its length, as in cabinet drawings; equal
 copies (heads, experts) are sheets one behind the other instead, at most eight of them.
@@ -29,12 +30,6 @@ class Solid:
     height: float
     areas: tuple[tuple[str, tuple[Point, ...]], ...]  # which: face, top, side or sheet
     lines: tuple[tuple[Point, ...], ...]
-
-    @property
-    def front(self) -> tuple[float, float]:
-        """The width and the height of its face."""
-        (_, corners) = self.areas[-1]
-        return corners[1][0] - corners[0][0], corners[2][1] - corners[1][1]
 
 
 def solid(box: Box) -> Solid:
