@@ -157,8 +157,9 @@ class _Walk:
         read: dict[Tensor, Tensor] = {}
         for tensor in tensors:
             is_signal = tensor.storage in self.signals and not step.holds(tensor)
+            is_before = tensor.storage in self.naming.before  # what the run before handed on
             is_tied = isinstance(tensor.storage, Param) and tensor.storage not in step.params
-            if is_signal or is_tied:
+            if is_signal or is_tied or is_before:
                 read.setdefault(tensor.within(self.naming.maker), tensor)
         return list(read.values())
 
@@ -172,7 +173,7 @@ class _Walk:
         if isinstance(tensor.storage, Param):
             owner = tensor.storage.owner.path
             return replace(shown, path=f"{owner}.{tensor.storage.name}".lstrip("."))
-        found = self.naming.made(tensor)
+        found = None if tensor.storage in self.naming.before else self.naming.made(tensor)
         return replace(shown, made_by=self.naming.path[found[0]] if found and found[0] is not step else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from archcalc.analyze.walk.sides import is_moved
 from archcalc.core.ir import Op, Param, Role, Tensor
 from archcalc.core.op_formulas import CALL, FORMULAS, Formula
 from archcalc.core.op_pictures import PICTURES
@@ -54,13 +55,12 @@ class Written:
     def _product(self, op: Op) -> str:
         """Of two matrices with a ᵀ where the second is summed along its rows; ⋆ moves a window over a map."""
         others = op.inputs[1:]
-        moves = any(param.weight_role is Role.CONVOLUTION for param in others if isinstance(param, Param))
         texts = [self.text(each, PRODUCT) or "constants" for each in op.inputs]
         second = others[0].storage if len(others) == 1 else None
         is_weight = isinstance(second, Param) and not second.weight_role.is_table  # written as on paper
         if second and not is_weight and op.over and {*others[0].axes[-1]} == {*op.over}:
             texts[1] += "ᵀ"
-        return (" ⋆ " if moves else "·").join(texts)
+        return (" ⋆ " if is_moved(op) else "·").join(texts)
 
     def _norm(self, op: Op) -> tuple[str, int]:
         x, *weights = (self.text(each) for each in op.inputs)

@@ -11,7 +11,7 @@ from archcalc.analyze.diagram.sketch import windows, words
 from archcalc.analyze.walk.formula import LONGEST, Written, letter
 from archcalc.analyze.walk.steps import Step, is_bias
 from archcalc.core.equations import System
-from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.op_formulas import FORMULAS
 from archcalc.core.op_pictures import PICTURES
 
@@ -32,6 +32,9 @@ class Naming:
         self.steps_of = Counter(step.module for step in self.steps)
         self.weighing = Counter(step.module for step in self.steps if _reads_own(step))
         self.hidden = Counter(step.module for step in self.steps if _is_hidden(step))
+        around = dict.fromkeys(module for step in self.steps for module in step.module.ancestry)
+        carried = [pair for module in around if module.region == Region.STEP for pair in module.carries]
+        self.before = {into.storage: f"{self._carried(out)}⟨t−1⟩" for into, out in carried}
         self.first: dict[Module, Tensor] = {}  # what comes into a module, if several things do: before all others
         self.path = {}
         taken = Counter[str]()
@@ -90,6 +93,8 @@ class Naming:
         """A letter of a parameter; the name of a step in the same part; x for what comes from outside."""
         if isinstance(tensor.storage, Param):
             return letter(tensor.storage)
+        if tensor.storage in self.before:
+            return self.before[tensor.storage]
         found = self.made(tensor)
         if not found:
             return ""
@@ -101,6 +106,10 @@ class Naming:
     def made(self, tensor: Tensor) -> tuple[Step, Op] | None:
         """The step that makes it, and by which op; none makes constants."""
         return self.maker.get(tensor.within(self.maker))
+
+    def _carried(self, tensor: Tensor) -> str:
+        found = self.made(tensor)
+        return found[1].name if found and found[1].name else "state"
 
     def _symbol(self, step: Step) -> str:
         if self.is_whole(step) and step.module.name:

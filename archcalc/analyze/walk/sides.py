@@ -52,11 +52,9 @@ def box(tensor: Tensor, batch: Collection[Dim]) -> Box:
 def factors(op: Op, batch: Collection[Dim]) -> tuple[Box, Box, Box] | None:
     """Both factors of a matrix product and the result, laid out so that the sides that meet are as long: the columns of
     the first are the rows of the second. None where it is no such product, or moves a window over a map."""
-    if not op.traits.contraction or len(op.inputs) != 2 or not op.over:
+    if not op.traits.contraction or len(op.inputs) != 2 or not op.over or is_moved(op):
         return None
     first, second = op.inputs
-    if any(isinstance(each.storage, Param) and each.storage.weight_role is Role.CONVOLUTION for each in op.inputs):
-        return None
     if isinstance(first.storage, Param):
         first, second = second, first
     shared = [dim for dim in second.dims if dim in first.dims and dim not in op.over and dim not in batch]
@@ -67,6 +65,15 @@ def factors(op: Op, batch: Collection[Dim]) -> tuple[Box, Box, Box] | None:
     over, row, column, depth = (Side.of(each) for each in (op.over, rows, columns, shared))
     deep = Side.of(experts) if experts else depth
     return Box(row, over, depth), Box(over, column, deep), Box(row, column, depth)
+
+
+def is_moved(op: Op) -> bool:
+    """A convolution's weights move over a map; over patches that are cut out already they are a matrix."""
+    is_window = any(
+        isinstance(each.storage, Param) and each.storage.weight_role is Role.CONVOLUTION for each in op.inputs
+    )
+    first = op.inputs[0].axes[-1:]
+    return is_window and not any(len(axis) > 1 and {*axis} == {*op.over} for axis in first)
 
 
 def batch_of(ops: Sequence[Op]) -> frozenset[Dim]:

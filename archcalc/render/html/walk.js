@@ -13,9 +13,10 @@
   const THICKEST = 14; // pixels for a side of 1
   const BESIDE = [560, 40]; // pixels for the words beside the boxes of a product
   const BELOW = [340, 150]; // and below all others
-  const STACKED = [60, 260]; // on a narrow screen they stand above and below
+  const STACKED = [150, 260]; // on a narrow screen they stand above and below
   const ON_PAPER = [640, 240];
   const NARROW = 700;
+  const NAMED = 40; // thousandths of the strip that a name needs
   const RULER = 330;
   const FRAME = 430; // pixels of the height that are not the picture's
   const PAUSE = 900; // milliseconds after which digits are another number
@@ -69,7 +70,7 @@
       (wide - room[kind][0]) / largest[0],
       (high - room[kind][1]) / largest[1],
     ]);
-    return Math.max(0.4, Math.min(...units, THICKEST));
+    return Math.max(0.05, Math.min(...units, THICKEST));
   }
 
   /** @param {Tensor} tensor @param {number} unit @param {string} kind */
@@ -221,7 +222,7 @@
     });
     strip.replaceChildren(...rectangles, drawn("path", { class: "mark", d: "" }));
     names.replaceChildren(...[...parts.values()].filter((part) => part.wide > 0).map((part) => {
-      const name = made("span", "", part.title);
+      const name = made("span", "", part.wide < NAMED ? "" : part.title);
       name.style.width = `${part.wide / 10}%`;
       return name;
     }));
