@@ -111,13 +111,14 @@ class WalkReport(Report):
         return " · ".join(f"{name} {size:,}" for name, size in sizes.items())
 
     def figures(self) -> Sequence[Figure]:
-        where = "of these steps" if self.chosen else ""
-        return (
+        """Of the steps that are shown, all their copies and runs."""
+        found = (
             Figure("steps", len(self.rows)),
-            Figure("parameters", self.parameters, note=where),
-            Figure("FLOPs", self.flops, "flops", note=where or "forward, matrix products"),
-            Figure("elementwise besides", self.elementwise, "flops", note=where),
+            Figure("parameters", self.parameters),
+            Figure("FLOPs", self.flops, "flops", note="forward, matrix products"),
+            Figure("elementwise besides", self.elementwise, "flops"),
         )
+        return [each for each in found if each.value or not self.chosen]
 
     def columns(self) -> Sequence[Column[Row]]:
         return (

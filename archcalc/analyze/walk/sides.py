@@ -69,11 +69,9 @@ def factors(op: Op, batch: Collection[Dim]) -> tuple[Box, Box, Box] | None:
 
 def is_moved(op: Op) -> bool:
     """A convolution's weights move over a map; over patches that are cut out already they are a matrix."""
-    is_window = any(
-        isinstance(each.storage, Param) and each.storage.weight_role is Role.CONVOLUTION for each in op.inputs
-    )
-    first = op.inputs[0].axes[-1:]
-    return is_window and not any(len(axis) > 1 and {*axis} == {*op.over} for axis in first)
+    weights = (each.storage for each in op.inputs)
+    is_window = any(isinstance(each, Param) and each.weight_role is Role.CONVOLUTION for each in weights)
+    return is_window and not any(len(axis) > 1 and {*axis} == {*op.over} for axis in op.inputs[0].axes[-1:])
 
 
 def batch_of(ops: Sequence[Op]) -> frozenset[Dim]:
