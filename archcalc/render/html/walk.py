@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from archcalc.analyze.walk.report import Row, Shown, WalkReport
+from archcalc.core.count import Count
 from archcalc.core.visible import visible
 from archcalc.render.html import tables
 from archcalc.render.html.document import Body, document, packaged
@@ -81,13 +82,13 @@ class _Data:
         self.solids: list[dict[str, Any]] = []
 
     def step(self, row: Row) -> dict[str, Any]:
-        names, numbers = row.each.worked(names=True), row.each.worked()
+        over = [row.pair[0].box.columns.name, row.pair[0].box.columns.size] if row.pair else []
         found = {
             "path": visible(row.path),
             "title": visible(row.title),
             "what": visible(row.what),
             "in": [_at(self.places, [p.path, visible(p.title), p.repeat, p.calls]) for p in row.places],
-            "over": [visible(row.pair[0].box.columns.name), row.pair[0].box.columns.size] if row.pair else [],
+            "over": over,
             "pair": [self._tensor(each) for each in row.pair],
             "rest": [self._tensor(each) for each in row.besides[:MOST]],
             "more": max(len(row.besides) - MOST, 0),
@@ -98,11 +99,11 @@ class _Data:
             "runs": row.runs,
             "each": int(row.each),
             "p": row.parameters,
-            "pw": [names, numbers] if row.each else [],
+            "pw": _ways(row.each),
             "once": int(row.once),
             "f": row.flops,
             "e": row.elementwise,
-            "fw": [row.once.worked(names=True), row.once.worked()] if row.once else [],
+            "fw": _ways(row.once),
         }
         return {key: value for key, value in found.items() if value or key in ("path", "title")}
 
@@ -112,6 +113,11 @@ class _Data:
         dims, sizes = " × ".join(shown.dims), " × ".join(f"{size:,}" for size in shown.shape)
         shape = _at(self.shapes, [sizes or "1", visible(dims), at])
         return [visible(shown.name), shape, self.numbers.get(shown.made_by, 0), int(bool(shown.path))]
+
+
+def _ways(count: Count) -> list[str]:
+    """How it is worked out, in names and in numbers."""
+    return [count.worked(names=True), count.worked()] if count else []
 
 
 def _at(known: list[Any], one: Any) -> int:

@@ -10,6 +10,7 @@ const FURTHEST = 2 ** 17;
 const COMMAND = { // of archcalc, by view
   overview: "params",
   diagram: "diagram",
+  walk: "walk",
   shapes: "shapes",
   flops: "flops",
   memory: "memory",
@@ -23,6 +24,7 @@ export class Questions {
   constructor(settings) {
     this.known = new Map(settings.map((setting) => [setting.name, setting]));
     this.axis = USUAL_AXIS; // of curves, for this model
+    this.step = 1; // of the walk, which is seen
     this.wide = 0; // pixels that a chart may take
   }
 
@@ -72,6 +74,7 @@ export class Questions {
     if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
     if (view === "curves") asked.plot = this.plot(state);
+    if (view === "walk") asked.walk = { ask: "walk", source, settings: this.settings(state, "compare"), step: this.step, wide };
     return asked;
   }
 

@@ -6,6 +6,7 @@ import { Compare } from "./compare.js";
 import { Curves } from "./curves.js";
 import { showNotes } from "./notes.js";
 import { Sheet } from "./sheet.js";
+import { Walk } from "./walk.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Answer} Answer */
@@ -14,6 +15,7 @@ import { Sheet } from "./sheet.js";
 const LABELS = {
   overview: "Overview",
   diagram: "Diagram",
+  walk: "Walk",
   shapes: "Shapes",
   flops: "FLOPs",
   memory: "Memory",
@@ -53,6 +55,7 @@ export class Views {
         tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
         apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
       }),
+      walk: new Walk(store, answers.questions),
       curves: this.curves,
       compare: this.compare,
     };
