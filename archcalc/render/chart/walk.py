@@ -11,7 +11,7 @@ from archcalc.render.inks import MUTED, SERIES, Ink
 from archcalc.render.text_width import shortened, width
 from archcalc.render.walk.boxes import MOST, SCALE, Solid, solid
 
-ROOM = 1000.0
+ROOM, NARROWEST = 1000.0, 640.0
 LARGEST = (420.0, 240.0)  # pixels that the boxes of a step take at the most, between their names
 TITLE, USUAL, SMALL = 20.0, 14.0, 12.0
 GAP, LINE = 14.0, 18.0
@@ -20,10 +20,12 @@ FILLS = {
     SIGNAL: (Ink("signal", "#d3e5f0", "#203647"), Ink("signal-back", "#b3d3e6", "#274a63")),
     WEIGHT: (Ink("weight", "#fbeccc", "#45381f"), Ink("weight-back", "#f5d999", "#5e4a20")),
 }
+INKS = tuple(ink for fills in FILLS.values() for ink in fills)
 
 
 def walk(report: WalkReport, wide: float = ROOM) -> Drawing:
-    """Steps beneath one another, on one scale."""
+    """Steps beneath one another, on one scale; names take room, so that a narrower page scrolls."""
+    wide = max(wide, NARROWEST)
     placed = [_Step(row, wide) for row in report.rows]
     unit = min([8.0, *(step.largest() for step in placed)])
     heights = [step.height(unit) for step in placed]

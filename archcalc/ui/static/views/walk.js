@@ -15,12 +15,12 @@ export class Walk extends Sheet {
     this.store = store;
     this.questions = questions;
     this.place = element("output", {});
-    this.working = element("div", { class: "beneath" });
+    this.worked = element("div", { class: "beneath" });
     this.back = this.button("← Step before", -1);
     this.on = this.button("Next step →", 1);
     const row = element("div", { class: "toolbar" }, this.back, " ", this.place, " ", this.on);
-    this.element.prepend(row, this.working);
-    this.charts[0].place.after(this.working);
+    this.element.prepend(row, this.worked);
+    this.charts[0].place.after(this.worked);
     this.element.addEventListener("keydown", ({ key }) => {
       if (key === "ArrowRight" || key === "ArrowLeft") this.go(key === "ArrowRight" ? 1 : -1);
     });
@@ -51,6 +51,6 @@ export class Walk extends Sheet {
     this.place.textContent = `step ${step} of ${steps}`;
     this.back.disabled = step === 1;
     this.on.disabled = step === steps;
-    fill(this.working, ...working.map((line) => element("p", {}, line)));
+    fill(this.worked, ...working.map((line) => element("p", {}, line)));
   }
 }
