@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.ui.reading import Answer, Question
@@ -13,7 +14,8 @@ from archcalc.ui.tables import chart, shown, with_records
 
 def walk_answer(question: Question) -> Answer:
     """`step` is a number; beyond the last one it is the last one, as another model may have fewer."""
-    report = model_of(question.source).walk(**sizes(question.settings))
+    given: dict[str, Any] = {**sizes(question.settings)}
+    report = model_of(question.source).walk(**given)
     wanted = question.asked.get("step", 1)
     if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
         raise InputError("expected the number of a step", field="step")

@@ -165,3 +165,12 @@ def test_sizes_are_those_that_were_asked_for() -> None:
     assert scores.output
     assert scores.output.shape == (12, 100, 100)
     assert scores.once == 2 * 3 * 12 * 100 * 64 * 100
+
+
+@pytest.mark.parametrize("name", ["qwen3-next-80b-a3b", "transformer-big-shaw"])
+def test_a_step_that_gives_out_something_else_than_its_product_is_drawn_as_a_row(name: str) -> None:
+    """Of projections that are cut into parts, and of scores that have two sums."""
+    for row in archcalc.load(name).walk().rows:
+        if row.pair and row.output:
+            made = row.output.box
+            assert (row.pair[0].box.rows.size, row.pair[1].box.columns.size) == (made.rows.size, made.columns.size)

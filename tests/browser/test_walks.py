@@ -10,6 +10,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from support.browser import Browser
+from support.explorer import Explorer
 
 import archcalc
 from archcalc.render import render
@@ -143,3 +144,14 @@ def test_names_from_a_file_are_shown_and_never_run(browser: Browser, tmp_path: P
     assert "<img" in browser.one("h1").text
     press(browser, Keys.END)
     assert browser.console() == []
+
+
+def test_the_explorer_walks_from_step_to_step(page: Explorer) -> None:
+    page.open("#view=walk")
+    steps = len(archcalc.load("textbook").walk().rows)
+    page.say("#view output", f"step 1 of {steps}")
+    page.one("#view .toolbar button:last-child").click()
+    page.say("#view output", f"step 2 of {steps}")
+    page.until(lambda: "W_tokens[ids] + b_tokens" in page.text("#view [data-chart=walk]") or None)
+    page.one("#view .toolbar button:last-child").send_keys(Keys.ARROW_LEFT)
+    page.say("#view output", f"step 1 of {steps}")

@@ -118,9 +118,11 @@ class _Walk:
         )
 
     def _product(self, step: Step) -> Product | None:
-        """The only product of two matrices in a step."""
+        """The only product of two matrices in a step, if the step gives out what it makes, or the same sides."""
         found = [Product(op, laid) for op in step.ops if (laid := factors(op, self.batch))]
-        return found[0] if len(found) == 1 else None
+        made = step.made
+        is_given_out = len(found) == 1 and made and {*made.output.dims} == {*found[0].op.output.dims}
+        return found[0] if is_given_out else None
 
     def _boxes(self, step: Step, product: Product | None) -> dict[Tensor, Box]:
         """Of a product, by what it reads and makes."""
@@ -131,7 +133,7 @@ class _Walk:
         if isinstance(one.storage, Param):
             one, other = other, one
         is_weight = isinstance(other.storage, Param)
-        same = {each.output: result for each in step.ops if each.output.dims == op.output.dims}
+        same = {each.output: result for each in step.ops if {*each.output.dims} == {*op.output.dims}}
         return {one: first, other: second, **same, **({other.storage: second} if is_weight else {})}
 
     def _pair(self, step: Step, product: Product | None, boxes: dict[Tensor, Box]) -> tuple[Shown, ...]:

@@ -116,7 +116,7 @@ class WalkReport(Report):
             Figure("steps", len(self.rows)),
             Figure("parameters", self.parameters),
             Figure("FLOPs", self.flops, "flops", note="forward, matrix products"),
-            Figure("elementwise besides", self.elementwise, "flops"),
+            Figure("elementwise FLOPs", self.elementwise, "flops"),
         )
         return [each for each in found if each.value or not self.chosen]
 
