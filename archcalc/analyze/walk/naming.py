@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from archcalc.analyze.diagram.kinds import weights
 from archcalc.analyze.diagram.sketch import windows, words
@@ -43,8 +44,9 @@ class Naming:
             taken[path] += 1
             self.path[step] = f"{path}_{taken[path]}" if taken[path] > 1 else path
             for tensor in (tensor for op in step.ops for tensor in op.inputs):
-                if (found := self.made(tensor)) and (branches := _apart(step.module, found[0].module)):
-                    self.first.setdefault(branches[0], tensor.within(self.maker))
+                found = self.made(tensor)
+                if found and step.module not in found[0].module.ancestry:
+                    self.first.setdefault(_apart(step.module, found[0].module)[0], tensor.within(self.maker))
 
     def is_alone(self, step: Step) -> bool:
         """All that its module does: the module needs no heading."""
@@ -64,19 +66,18 @@ class Naming:
 
     def _name(self, step: Step) -> str:
         """`scores`, `relu`, `add`."""
-        made = step.made
-        if made is None:
+        main = step.main
+        if main is None:
             return step.module.name
-        return made.name or (step.shown.name if step.shown else _word(made).replace(" ", "_").lower())
+        return main.name or (step.shown.name if step.shown else _word(main).replace(" ", "_").lower())
 
     def title(self, step: Step) -> str:
         if self.is_alone(step):
             return step.module.words.full_name
-        made, shown = step.made, step.shown
-        for op in (made, shown):
-            if op and op.name:
-                return op.title or op.name.replace("_", " ")
-        return _word(made) if made else "kept"
+        named = [op for op in (step.main, step.shown) if op and op.name]
+        if named:
+            return named[0].title or named[0].name.replace("_", " ")
+        return _word(step.main) if step.main else "kept"
 
     def what(self, step: Step) -> str:
         """`linear`, `7 × 7, stride 2`, `scale, mask, softmax`: what the title does not say."""
@@ -125,10 +126,12 @@ class Naming:
             line = [each for each in made_in.module.ancestry if not each.is_section]
             below = line[: line.index(module)]
             return below[-1].name if below else op.name or self._symbol(made_in)
-        own, other = _apart(module, made_in.module) or (module, module)
-        if made_in.module is own.parent:
+        own, other = _apart(module, made_in.module)
+        if made_in.module is own.parent and own is module:
             return op.name or self._symbol(made_in)
-        return X if self.first.get(own) is tensor.within(self.maker) else other.name
+        if self.first.get(own) is tensor.within(self.maker):
+            return X
+        return other.name if other else op.name or self._symbol(made_in)
 
     def formula(self, step: Step) -> str:
         made = step.made
@@ -167,7 +170,8 @@ def _is_hidden(step: Step) -> bool:
     return made is not None and not made.name and PICTURES[made.kind].part == "activation"
 
 
-def _apart(one: Module, other: Module) -> tuple[Module, Module] | None:
-    """Where two modules part below the innermost one around both; None where one is around the other."""
+def _apart(one: Module, other: Module) -> tuple[Module, Module | None]:
+    """Where two modules part below the innermost one around both; none on the side of one that is around the other."""
     mine, theirs = ([each for each in reversed(of.ancestry) if not each.is_section] for of in (one, other))
-    return next((pair for pair in zip(mine, theirs, strict=False) if pair[0] is not pair[1]), None)
+    pairs = zip_longest(mine, theirs)
+    return next(((own, its) for own, its in pairs if own is not its and own), (one, other))

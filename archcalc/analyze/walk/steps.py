@@ -29,6 +29,14 @@ class Step:
         return next((op for op in reversed(making) if op.output.role != "cache"), making[-1] if making else None)
 
     @property
+    def main(self) -> Op | None:
+        """What the step is called after: not the bias that is added at its end."""
+        making = [op for op in self.ops if op is self.made or not is_shown(op)]
+        while len(making) > 1 and is_bias(making[-1], self):
+            making.pop()
+        return making[-1] if making and self.made and is_bias(self.made, self) else self.made
+
+    @property
     def shown(self) -> Op | None:
         """A shape to look at, such as that of one head."""
         return next((op for op in reversed(self.ops) if is_shown(op)), None)

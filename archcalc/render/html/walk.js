@@ -11,14 +11,14 @@
   const { steps, places, shapes, solids, totals } = data;
   const SPACE = "http://www.w3.org/2000/svg";
   const THICKEST = 14; // pixels for a side of 1
-  const BESIDE = [560, 40]; // pixels for the words beside the boxes of a product
-  const BELOW = [340, 150]; // and below all others
+  const BESIDE = [640, 40]; // pixels for the words beside the boxes of a product
+  const BELOW = [340, 170]; // and below all others
   const STACKED = [150, 260]; // on a narrow screen they stand above and below
   const ON_PAPER = [640, 240];
   const NARROW = 700;
   const NAMED = 40; // thousandths of the strip that a name needs
   const RULER = 330;
-  const FRAME = 430; // pixels of the height that are not the picture's
+  const FRAME = 450; // pixels of the height that are not the picture's
   const PAUSE = 900; // milliseconds after which digits are another number
   let at = 0;
   let by = "f";
@@ -159,7 +159,7 @@
     const head = made("div", "head", made("h2", "", step.title), made("p", "what", step.what ?? ""));
     const said = made("p", "formula", ...(step.formula ? [...formula(left), " = ", ...formula(step.formula)] : []));
     const also = (step.also ?? []).map((/** @type {Tensor} */ each) =>
-      made("p", "also", made("b", "", each[0]), `: ${shapes[each[1]][0]} (${shapes[each[1]][1]})`));
+      made("p", "also", made("b", "", each[0] === left ? "each" : each[0]), `: ${shapes[each[1]][0]} (${shapes[each[1]][1]})`));
     return made("article", "panel", crumbs(step), head, picture(step, unit), said, ...also, workings(step));
   }
 
