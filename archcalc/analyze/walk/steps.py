@@ -30,11 +30,12 @@ class Step:
 
     @property
     def main(self) -> Op | None:
-        """What the step is called after: not the bias that is added at its end."""
-        making = [op for op in self.ops if op is self.made or not is_shown(op)]
-        while len(making) > 1 and is_bias(making[-1], self):
-            making.pop()
-        return making[-1] if making and self.made and is_bias(self.made, self) else self.made
+        """What the step is called after: what makes its output, but for a bias that is added at the end."""
+        found, makes = self.made, self.makes
+        while found and is_bias(found, self):
+            read = (tensor.within(makes) for tensor in found.inputs)
+            found = next(makes[tensor] for tensor in read if tensor in makes)
+        return found
 
     @property
     def shown(self) -> Op | None:

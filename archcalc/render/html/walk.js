@@ -11,10 +11,12 @@
   const { steps, places, shapes, solids, totals } = data;
   const SPACE = "http://www.w3.org/2000/svg";
   const THICKEST = 14; // pixels for a side of 1
-  const BESIDE = [640, 40]; // pixels for the words beside the boxes of a product
-  const BELOW = [340, 170]; // and below all others
-  const STACKED = [150, 260]; // on a narrow screen they stand above and below
-  const ON_PAPER = [640, 240];
+  const WORDS = { // pixels across and down that they take beside the boxes of a product, and below all others
+    screen: [[640, 40], [340, 170]],
+    phone: [[150, 260], [150, 260]],
+    paper: [[340, 10], [240, 70]],
+  };
+  const ON_PAPER = [680, 200];
   const NARROW = 700;
   const NAMED = 40; // thousandths of the strip that a name needs
   const RULER = 330;
@@ -62,13 +64,11 @@
     });
   }
 
-  /** Pixels for a side of 1, the same in all steps. @param {number} wide @param {number} high */
-  function scale(wide, high) {
-    const [product, other] = data.largest;
-    const room = wide < NARROW ? [STACKED, STACKED] : [BESIDE, BELOW];
-    const units = [product, other].flatMap((largest, kind) => [
-      (wide - room[kind][0]) / largest[0],
-      (high - room[kind][1]) / largest[1],
+  /** Pixels for a side of 1, the same in all steps. @param {number} wide @param {number} high @param {number[][]} words */
+  function scale(wide, high, words) {
+    const units = data.largest.flatMap((/** @type {number[]} */ largest, /** @type {number} */ kind) => [
+      (wide - words[kind][0]) / largest[0],
+      (high - words[kind][1]) / largest[1],
     ]);
     return Math.max(0.05, Math.min(...units, THICKEST));
   }
@@ -252,7 +252,9 @@
   /** @param {number} wanted */
   function go(wanted) {
     at = Math.max(0, Math.min(steps.length - 1, wanted));
-    const unit = scale(main.clientWidth, innerWidth < NARROW ? innerHeight : Math.max(innerHeight - FRAME, 260));
+    const unit = innerWidth < NARROW
+      ? scale(main.clientWidth, innerHeight, WORDS.phone)
+      : scale(main.clientWidth, Math.max(innerHeight - FRAME, 260), WORDS.screen);
     const shown = panel(at, unit);
     stage.replaceChildren(shown);
     place.textContent = `step ${at + 1} of ${steps.length}`;
@@ -314,7 +316,7 @@
 
   const paper = made("div", "paper");
   addEventListener("beforeprint", () => {
-    paper.replaceChildren(...steps.map((/** @type {any} */ _, /** @type {number} */ index) => panel(index, scale(ON_PAPER[0], ON_PAPER[1]))));
+    paper.replaceChildren(...steps.map((/** @type {any} */ _, /** @type {number} */ index) => panel(index, scale(ON_PAPER[0], ON_PAPER[1], WORDS.paper))));
     main.after(paper);
   });
   addEventListener("afterprint", () => paper.remove());
