@@ -7,13 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from archcalc.analyze.walk.report import WalkReport
+from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output, suffix_of, write
 from archcalc.cli.options import Batch, Force, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 from archcalc.cli.printing import out
 from archcalc.render import formats, images, render
+
+EXAMPLES = {
+    "walk textbook -o walk.html": "a page for a lecture, step by step",
+    "walk gpt2 --step decoder.blocks.attention": "shapes, formulas and counts of one part, worked out",
+    "walk resnet-18 --step conv_1 -o conv_1.svg": "one step for a slide, tensors to scale",
+}
+HELP = Help(LOOK, EXAMPLES, place=2)
 
 svg = partial(render, format="svg")
 WRITTEN: dict[str, Callable[[WalkReport], str | bytes]] = {
@@ -30,20 +36,20 @@ def walk(
     model: ModelName = "textbook",
     step: Annotated[
         str | None,
-        typer.Option("--step", metavar="N|PATH", help="One step with its working, or a part: decoder.blocks.cross."),
+        OUTPUT.option("--step", metavar="N|PATH", help="One step with its working, or a part: decoder.blocks.cross."),
     ] = None,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
+    symbolic: Annotated[bool, OUTPUT.option("--symbolic", help="Names of dims instead of sizes.")] = False,
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {' '.join(WRITTEN)}"),
+        OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {' '.join(WRITTEN)}"),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")
+        str | None, OUTPUT.option("--format", metavar="|".join(formats()), help="How to print the answer.")
     ] = None,
     force: Force = False,
     notes: Notes = False,
