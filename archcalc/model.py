@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.analyze.summary import SummaryReport
+    from archcalc.analyze.walk.report import WalkReport
     from archcalc.report.of_verify import VerifyReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
     from archcalc.spec.node import ModelSpec
@@ -107,6 +108,24 @@ class Model(Network):
         self.check_computation("a diagram")
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return diagram(self.build(work), work, model=self.name, scope=self.scope, symbolic=symbolic, depth=depth)
+
+    @checked
+    def walk(
+        self,
+        *,
+        step: str | None = None,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        symbolic: bool = False,
+    ) -> WalkReport:
+        """What becomes of the input, step by step; of a `step`, by its number or path, that one with its working."""
+        from archcalc.analyze.walk.answer import walked
+
+        self.check_computation("a walk")
+        work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+        return walked(self, work, step=step, symbolic=symbolic)
 
     @checked
     def flops(

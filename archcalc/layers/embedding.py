@@ -49,7 +49,7 @@ def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> 
     m.words.about = PLACED
     _, seq, d_model = x.dims
     if length is None:
-        return m.record("add", x)
+        return m.record("add", x, note="sinusoids")
     rows = Dim.of("positions", length)
     table = (
         m.param("weight", rows, d_model, role=Role.POSITION_TABLE, trainable=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from html import escape
 
@@ -14,6 +15,16 @@ from archcalc.report.base import Report
 
 def render(report: Report, *, width: int) -> str:
     """In characters of ASCII, so that it is the same page whatever a terminal's encoding is."""
+    return _own(report) if report.page else _usual(report)
+
+
+def _own(report: Report) -> str:
+    made = importlib.import_module(f"archcalc.render.html.{report.page}").render(report)
+    assert isinstance(made, str)
+    return made
+
+
+def _usual(report: Report) -> str:
     shown, picture = page(report), chart(report)
     main = "\n".join(_blocks(report, shown, picture.html if picture else ""))
     inks = picture.inks if picture else ()

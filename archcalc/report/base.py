@@ -42,6 +42,7 @@ class Report:
     command: ClassVar[str]
     chart: ClassVar[str] = ""  # the picture of it, where there is one: a file and its function in `render/chart`
     notes_at_first: ClassVar[int] = 3  # that a terminal shows; what decides is always among them
+    page: ClassVar[str] = ""  # its own page, where it has one: a file in `render/html`
     model: str
     assumptions: tuple[Assumption, ...]
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted

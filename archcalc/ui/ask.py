@@ -29,6 +29,7 @@ QUESTIONS = {  # the file that has the function of that name
     "command": "command",
     "schema": "catalog",
     "plot": "drawn",
+    "walk": "stepwise",
     "report": "drawn",
 }
 

@@ -14,6 +14,7 @@ from archcalc.core.visible import visible
 from archcalc.loading import DEFAULT, from_file
 from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
+from archcalc.render.chart.walk import INKS as WALK_INKS
 from archcalc.render.diagram.svg import style as diagram_style
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
 from archcalc.run.device import catalog, usual
@@ -28,8 +29,20 @@ from archcalc.ui.settings import SIZES, setting_of
 from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
-INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
 GPU = "gpu"  # which every question takes as a list, and the page has a field of its own for
+INKS = (
+    *SERIES,
+    INK,
+    MUTED,
+    PAGE,
+    PANEL,
+    RULE,
+    GOOD,
+    FAIR,
+    BAD,
+    *WALK_INKS,
+    *(ink for kind in PartKind for ink in part_inks(kind)),
+)
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 

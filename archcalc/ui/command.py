@@ -14,7 +14,7 @@ from archcalc.ui.reading import Answer, Question
 from archcalc.ui.settings import SIZES, on_card, options, sizes, values
 from archcalc.ui.sources import named
 
-SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
+SIZED = ("shapes", "diagram", "walk", "compare")  # commands that take batch and lengths alone
 PLAIN = ("params", "show")  # commands whose answer no setting changes
 SEVERAL = ("compare", "plot")  # commands that take several models
 ONE_MODE = ("flops", "memory", "fit")

@@ -51,7 +51,10 @@ class _Page:
             yield self._section(
                 "architecture",
                 "Architecture",
-                _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once."),
+                _muted(
+                    "In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once. "
+                    "archcalc walk goes through it step by step."
+                ),
                 f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>',
             )
         yield self._parameters()

@@ -16,6 +16,7 @@ export class Questions {
   constructor(settings) {
     this.known = new Map(settings.map((setting) => [setting.name, setting]));
     this.axis = USUAL_AXIS; // of curves, for this model
+    this.step = 1; // of the walk, which is seen
     this.wide = 0; // pixels that a chart may take
   }
 
@@ -119,6 +120,11 @@ export class Questions {
   plot(state) {
     const { source, other, gpus } = state;
     return { ask: "plot", sources: other ? [source, other] : [source], gpus, ...this.axes(state), wide: this.wide };
+  }
+
+  /** @param {State} state */
+  walk(state) {
+    return { ask: "walk", source: state.source, settings: this.settings(state, "compare"), step: this.step, wide: this.wide };
   }
 
   /** @param {State} state */

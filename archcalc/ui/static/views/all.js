@@ -4,6 +4,7 @@ import { compare } from "./compare.js";
 import { curves } from "./curves.js";
 import { devices } from "./devices.js";
 import { diagram, flops, memory, overview, shapes } from "./plain.js";
+import { walk } from "./walk.js";
 
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("../types.js").State} State */
@@ -22,7 +23,7 @@ import { diagram, flops, memory, overview, shapes } from "./plain.js";
  */
 
 /** @type {Record<string, View>} */
-export const VIEWS = { overview, diagram, shapes, flops, memory, devices, curves, compare };
+export const VIEWS = { overview, diagram, walk, shapes, flops, memory, devices, curves, compare };
 export const FIRST = "overview";
 
 /** @param {State} state */

@@ -1,0 +1,1 @@
+"""The walk: what becomes of the input, step by step."""

@@ -1,0 +1,1 @@
+"""The steps of a walk as pictures: tensors drawn to scale."""
