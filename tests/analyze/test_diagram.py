@@ -54,7 +54,18 @@ def test_a_sum_that_others_read_too_is_a_sign_of_its_own() -> None:
 @pytest.mark.parametrize("depth", [None, 1, 2, 4, 9])
 @pytest.mark.parametrize(
     "model",
-    ["textbook", "mixtral-8x7b", "deepseek-v3", "gpt-oss-20b", "densenet-121", "resnet-50", "rnnsearch", "bart-base", "mamba-130m", "t5-small"],
+    [
+        "textbook",
+        "mixtral-8x7b",
+        "deepseek-v3",
+        "gpt-oss-20b",
+        "densenet-121",
+        "resnet-50",
+        "rnnsearch",
+        "bart-base",
+        "mamba-130m",
+        "t5-small",
+    ],
 )
 def test_the_parameters_of_all_boxes_are_those_of_the_model(model: str, depth: int | None) -> None:
     """At every depth: tied weights once, experts and repeated blocks times their number, nothing left out."""

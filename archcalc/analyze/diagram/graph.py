@@ -58,6 +58,7 @@ class Node:
     makes: tuple[str, ...] = ()  # the kinds of its ops, in their order: its structure, whatever its sizes
     is_side_by_side: bool = False  # its copies read the same
     is_step: bool = False  # runs for each position of a sequence
+    step: str = ""  # what a layer runs at each position: LSTM step
     keeps: tuple[str, ...] = ()  # what a recurrent layer keeps for its own next step
     reads_weights_of: str = ""  # the module whose weights it shares, where it has none of its own
     children: list[Node] = field(default_factory=list)

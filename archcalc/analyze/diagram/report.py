@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.diagram import kinds
 from archcalc.analyze.diagram.fold import folded
 from archcalc.analyze.diagram.graph import Edge, Form, Graph, Node, PartKind
+from archcalc.analyze.diagram.inset import insets
 from archcalc.analyze.diagram.sketch import Sketch, sketch
 from archcalc.analyze.diagram.tidy import closed, distinct, tidy
 from archcalc.core.ir import Module, Op, Param, Tensor
@@ -29,6 +30,8 @@ class DiagramReport(Report):
     batch: int
     lengths: dict[str, int]
     symbolic: bool = False
+    landscape: bool = False  # as wide as a slide
+    insets: tuple[Graph, ...] = ()  # the inside of parts that are boxes in the picture
 
     @property
     def parameters(self) -> int:
@@ -129,9 +132,11 @@ def diagram(
     depth: int | None = None,
     symbolic: bool = False,
     fold: bool = True,
+    landscape: bool = False,
 ) -> DiagramReport:
     """`fold`: draw what repeats with other sizes once, in a picture of many boxes."""
     opened = closed(graph(sketch(root)), depth)
+    inside = insets(graph(sketch(root)), opened) if depth is None else ()
     return DiagramReport(
         model=model,
         assumptions=(*notes_of(root), *work.assumptions),
@@ -140,6 +145,8 @@ def diagram(
         batch=work.batch,
         lengths=work.lengths,
         symbolic=symbolic,
+        landscape=landscape,
+        insets=tuple(inside),
     )
 
 

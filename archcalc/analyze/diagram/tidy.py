@@ -93,7 +93,7 @@ def _absorb(frame: Node, only: Node) -> None:
     frame.repeat *= only.repeat
     frame.calls *= only.calls
     if only.is_step:
-        frame.is_step, frame.detail = True, f"{only.title}: {only.detail}"
+        frame.is_step, frame.step, frame.detail = True, only.title, f"{only.title}: {only.detail}"
     frame.parameters //= only.repeat
     frame.children, frame.level = only.children, only.level
     frame.detail = frame.detail or only.detail

@@ -65,6 +65,10 @@ def diagram(
     symbolic: Annotated[
         bool, OUTPUT.option("--symbolic", help="Names of dims at the arrows instead of sizes.")
     ] = False,
+    no_fold: Annotated[
+        bool, OUTPUT.option("--no-fold", help="Draw each of the layers that repeat with other sizes (DenseNet, ResNet).")
+    ] = False,
+    landscape: Annotated[bool, OUTPUT.option("--landscape", help="As near to the shape of a slide as it comes.")] = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
@@ -86,7 +90,7 @@ def diagram(
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
+    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic, fold=not no_fold, landscape=landscape)
     if output is None and (format or not is_terminal()):
         out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return
