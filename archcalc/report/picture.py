@@ -14,12 +14,14 @@ Kind = Literal["count", "flops", "bytes"]
 @dataclass(frozen=True)
 class Line:
     """A curve; None where it has a gap. `number` is its place among all that are told apart, the same in every panel.
-    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places."""
+    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places.
+    Beyond `until`, where there is such a place, is what the model is not made for."""
 
     label: str
     number: int
     heights: tuple[Number | None, ...]
     path: tuple[tuple[int, Number | None], ...]
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Curves:
     numeric: bool = True
     log: bool = False
     of_bytes: bool = False
+    beneath: tuple[str, ...] = ()  # sentences under it
 
 
 @dataclass(frozen=True)

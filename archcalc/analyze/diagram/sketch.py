@@ -194,7 +194,7 @@ def _heads_of_keys(op: Op) -> list[Dim]:
 
 
 def _latent(ops: Sequence[Op]) -> list[str]:
-    """What a cache keeps: the width of the vector that keys and values are made of, and of the rotary part beside it."""
+    """What a cache keeps: the vector that keys and values are made of, and the rotary part beside it."""
     widths = {weight.weight_role: weight.dims for op in ops for weight in weights(op)}
     down, up = widths.get(Role.ATTENTION_KV_DOWN), widths.get(Role.ATTENTION_KV_UP)
     if not (down and up):
