@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,13 @@ from archcalc.spec.units import binary_bytes
 
 Number = int | float
 Kind = Literal["count", "flops", "bytes"]
+SEEN = 1 / 50  # of the largest: values that differ by less look alike
+
+
+def says_something(lengths: Iterable[Number | None]) -> bool:
+    """Whether a picture of these shows more than one number: bars, levels or areas that are all alike show nothing."""
+    found = [each for each in lengths if each is not None]
+    return bool(found) and max(found) - min(found) > SEEN * max(found)
 
 
 @dataclass(frozen=True)

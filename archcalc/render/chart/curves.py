@@ -5,6 +5,7 @@ Lines differ in colour and in dashes; the label of each begins with a piece of i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import copysign, dist
@@ -60,6 +61,13 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
         )
         drawing.height += ROW
     return drawing
+
+
+def lengths(report: PlotReport) -> Iterator[float | None]:
+    """The heights of lines, and of devices."""
+    for panel in report.curves.panels:
+        yield from (height for line in panel.lines for height in line.heights)
+        yield from (limit.height for limit in panel.limits)
 
 
 def _widest_label(wide: float) -> float:

@@ -50,6 +50,11 @@ class _Layout:
         return cls(wide, min(names, 260.0) + 14, wide - verdicts - 18, 32.0, 16.0)
 
 
+def lengths(report: FitReport) -> Iterator[float]:
+    """What is needed, as a share of the memory, and all of that."""
+    return (share for row in report.rows for share in (1.0, row.required_bytes / max(row.capacity_bytes, 1)))
+
+
 def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     layout = _Layout.of(report, wide)
     most = min(max(ROOM, *(_with_band(row)[1] / max(row.capacity_bytes, 1) for row in report.rows)), MOST)

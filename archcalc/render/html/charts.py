@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from typing import Any
 
 from archcalc.render.chart.drawing import Drawing
 from archcalc.render.inks import Ink
 from archcalc.report.base import Report
+from archcalc.report.picture import says_something
 
 PHONE = 358.0  # pixels between the margins of a phone's page
 NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
@@ -25,15 +27,24 @@ class Figure:
 
 def drawn(report: Report, *wide: float) -> Drawing:
     """As wide as is usual for such a chart, or as asked for."""
-    draw = getattr(importlib.import_module(f"archcalc.render.chart.{report.chart}"), report.chart)
-    found = draw(report, *wide)
+    found = getattr(_drawer(report), report.chart)(report, *wide)
     assert isinstance(found, Drawing)
     return found
 
 
+def is_drawn(report: Report) -> bool:
+    """Whether there is a picture of it, and that shows more than its largest number."""
+    return bool(report.chart) and says_something(_drawer(report).lengths(report))
+
+
+def _drawer(report: Report) -> Any:
+    """The file of its chart: a function of that name, and `lengths`, what is drawn longer or shorter."""
+    return importlib.import_module(f"archcalc.render.chart.{report.chart}")
+
+
 def chart(report: Report, name: str = "") -> Figure | None:
     """None where there is no picture of it. `name` tells apart those of one page."""
-    if not report.chart:
+    if not is_drawn(report):
         return None
     name = name or report.chart
     drawing = drawn(report)

@@ -24,6 +24,10 @@ from archcalc.spec.units import binary_bytes, flops, rounded
 
 COLUMNS = (3, 4, 2)  # of large figures: the first of them that leaves no gap
 LINES = 60  # of a table; the command that prints all of them is named
+HOW = (
+    "The height of a cell is its share of the parameters. "
+    "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
+)
 EVERYWHERE = "In several parts of the report"
 
 
@@ -80,16 +84,13 @@ class _Page:
         yield cards(report)
 
     def _parameters(self) -> str:
-        params = self.report.params
+        params, drawn = self.report.params, self._chart(self.report.params)
         layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
         return self._section(
             "parameters",
             "Parameters",
-            _muted(
-                "The height of a cell is its share of the parameters. "
-                "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
-            ),
-            self._chart(params),
+            drawn and _muted(HOW),
+            drawn,
             tables.figures(page(params).figures),
             _details("Layer by layer", layers),
         )
@@ -99,8 +100,8 @@ class _Page:
             shown = page(run.memory)
             yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
             yield from (f"<p>{escape(line)}</p>" for line in shown.answer)
-            yield self._chart(run.memory, f"memory-{run.mode}")
-            yield _details("By part, at the peak", tables.table(shown.tables[0]))
+            drawn, parts = self._chart(run.memory, f"memory-{run.mode}"), tables.table(shown.tables[0])
+            yield drawn + _details("By part, at the peak", parts) if drawn else parts
 
     def _devices(self) -> Iterator[str]:
         for run, fit in [(run, run.fit) for run in self.report.runs if run.fit]:
@@ -117,9 +118,8 @@ class _Page:
 
     def _chart(self, report: Report, name: str = "") -> str:
         found = chart(report, name)
-        assert found
-        self.inks |= found.inks
-        return found.html
+        self.inks |= found.inks if found else set()
+        return found.html if found else ""
 
 
 def _muted(text: str) -> str:
