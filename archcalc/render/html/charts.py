@@ -12,7 +12,7 @@ from archcalc.report.base import Report
 from archcalc.report.picture import says_something
 
 PHONE = 358.0  # pixels between the margins of a phone's page
-NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
+NARROWED = ("timeline", "devices", "work", "curves", "beside")  # charts that are drawn a second time for it
 ZOOMED = "icicle"  # laid out anew by the script
 
 
