@@ -57,7 +57,7 @@ def test_everything_stands_within_the_picture(metric: str, wide: float) -> None:
 def test_names_that_two_parts_have_are_told_apart() -> None:
     titles = [group.title for group in groups(report("textbook", "t5-small"))]
     assert len(set(titles)) == len(titles)
-    assert {"encoder: attention", "decoder: attention"} <= set(titles)
+    assert {"encoder: attention", "decoder: attention"} <= set(titles), titles
 
 
 def test_the_command_draws_it(run: Run) -> None:

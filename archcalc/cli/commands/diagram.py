@@ -15,6 +15,7 @@ from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render import as_json, images
 from archcalc.render.diagram import mermaid, svg
+from archcalc.render.html import diagram as html_page
 
 EXAMPLES = {
     "diagram gpt2 -o gpt2.svg": "a drawing of the architecture",
@@ -34,6 +35,7 @@ PRINTED: dict[str, Callable[[DiagramReport], str]] = {
 }
 WRITTEN: dict[str, Callable[[DiagramReport], str | bytes]] = {
     ".svg": svg.render,
+    ".html": html_page.render,
     ".mmd": mermaid.render,
     ".md": mermaid.in_markdown,
     ".png": lambda report: images.png(svg.render(report)),

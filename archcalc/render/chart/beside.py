@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from archcalc.analyze.compare.align import Row
@@ -40,9 +40,10 @@ def lengths(report: CompareReport) -> Iterator[int | None]:
 def groups(report: CompareReport) -> list[Group]:
     """The models, and their parts that have no smaller ones here, in the order of the forward pass."""
     whole, *rows = report.rows
-    paths = {row.path for row in rows if row.depth <= DEEPEST and not row.whole}
-    opened = {path.rpartition(".")[0] for path in paths}
-    parts = [row for row in rows if row.path in paths and row.path not in opened and any(row.values)]
+    inside: dict[str, list[Row]] = {}
+    for row in rows:
+        inside.setdefault(row.path.rpartition(".")[0], []).append(row)
+    parts = [row for top in inside.get("", []) for row in _parts(top, inside) if any(row.values)]
     large = [row for row in parts if max(value or 0 for value in row.values) >= LEAST * max(report.totals)]
     small = [row for row in parts if row not in large]
     titles = [row.title for row in large]
@@ -50,6 +51,16 @@ def groups(report: CompareReport) -> list[Group]:
     several = f"{len(small):,} smaller parts"
     rest = [Group(small[0].title if len(small) == 1 else several, _summed(small))] if small else []
     return [Group("whole model", whole.values), *listed, *rest]
+
+
+def _parts(row: Row, inside: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
+    """What it is made of, where that is all of it."""
+    own = inside.get(row.path, ())
+    if row.depth < DEEPEST and own and _summed(own) == tuple(value or 0 for value in row.values):
+        for part in own:
+            yield from _parts(part, inside)
+    else:
+        yield row
 
 
 def _named(row: Row, titles: Sequence[str], rows: Sequence[Row]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from archcalc.render.chart.drawing import Drawing
@@ -42,18 +43,20 @@ def _drawer(report: Report) -> Any:
     return importlib.import_module(f"archcalc.render.chart.{report.chart}")
 
 
-def chart(report: Report, name: str = "") -> Figure | None:
+def chart(report: Report, name: str = "", caption: str = "") -> Figure | None:
     """None where there is no picture of it. `name` tells apart those of one page."""
     if not is_drawn(report):
         return None
     name = name or report.chart
     drawing = drawn(report)
-    wide = drawing.svg(name)
+    wide, told = drawing.svg(name), caption and f"<figcaption>{escape(caption)}</figcaption>\n"
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
-        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, True)
+        return Figure(
+            f'<figure data-zoom="">\n{told}<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, True
+        )
     if report.chart in NARROWED:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'
-        return Figure(f"<figure>\n{both}</figure>", drawing.inks)
-    return Figure(f'<figure>\n<div class="scroll">{wide}</div></figure>', drawing.inks)
+        return Figure(f"<figure>\n{told}{both}</figure>", drawing.inks)
+    return Figure(f'<figure>\n{told}<div class="scroll">{wide}</div></figure>', drawing.inks)

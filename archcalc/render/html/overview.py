@@ -16,6 +16,7 @@ from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
+from archcalc.render.html.diagram import figure
 from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
@@ -37,8 +38,9 @@ def render(report: Overview) -> str:
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
+    script = "\n".join(map(packaged, ("report.js", "diagram.js") if report.diagram else ("report.js",)))
     foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
-    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, script, foot)
     return document(body)
 
 
@@ -51,13 +53,7 @@ class _Page:
     def sections(self) -> Iterator[str]:
         report = self.report
         if report.diagram:
-            drawn = diagrams.render(report.diagram, "diagram")
-            yield self._section(
-                "architecture",
-                "Architecture",
-                _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once."),
-                f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>',
-            )
+            yield self._section("architecture", "Architecture", figure(report.diagram))
         yield self._parameters()
         if report.shapes:
             table = tables.table(page(report.shapes).tables[0], LINES, "`archcalc shapes` lists them all")
@@ -84,12 +80,11 @@ class _Page:
         yield cards(report)
 
     def _parameters(self) -> str:
-        params, drawn = self.report.params, self._chart(self.report.params)
+        params, drawn = self.report.params, self._chart(self.report.params, caption=HOW)
         layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
         return self._section(
             "parameters",
             "Parameters",
-            drawn and _muted(HOW),
             drawn,
             tables.figures(page(params).figures),
             _details("Layer by layer", layers),
@@ -116,8 +111,8 @@ class _Page:
         head = f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
         return "\n".join(part for part in (head, *parts, "</section>") if part)
 
-    def _chart(self, report: Report, name: str = "") -> str:
-        found = chart(report, name)
+    def _chart(self, report: Report, name: str = "", caption: str = "") -> str:
+        found = chart(report, name, caption)
         self.inks |= found.inks if found else set()
         return found.html if found else ""
 
