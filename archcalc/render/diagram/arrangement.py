@@ -16,18 +16,18 @@ APART = 48.0
 
 
 def arranged(report: DiagramReport) -> Area:
-    """The sheet that leaves the least blank, or for slides the one that is nearest to their shape."""
+    """The smallest sheet around, or for slides the one that is nearest to their shape."""
     heights = HEIGHTS if report.landscape else (TALLEST,)
     sheets = [sheet for tallest in heights for sheet in _sheets(report, tallest)]
-    return min(sheets, key=_from_a_slide if report.landscape else _size)
+    return min(sheets, key=_from_a_slide if report.landscape else _around)
 
 
 def _from_a_slide(sheet: Area) -> float:
     return abs(log(sheet.width / sheet.height / SLIDE))
 
 
-def _size(sheet: Area) -> float:
-    return sheet.width * sheet.height
+def _around(sheet: Area) -> float:
+    return sheet.width + sheet.height
 
 
 def _sheets(report: DiagramReport, tallest: float) -> Iterator[Area]:
