@@ -98,27 +98,35 @@ def _leaves(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _with_fold(found: Graph, run: Run) -> Graph:
-    """The first unit, with the last one's edges to what follows."""
+    """The first unit for all of them, with the last one's edges to what follows."""
     first, *others = run.units
-    lasts, stands = dict(found.lasts), dict[Node, Node]()
-    tensors = [_tensors(unit, found.edges) for unit in run.units]
-    for unit, made in zip(others, tensors[1:], strict=True):
-        stands |= dict(zip(_leaves(unit), _leaves(first), strict=True))
-        for own, other in zip(tensors[0], made, strict=True):
-            lasts[own] = found.lasts.get(other, other)
-    edges = (
-        replace(each, source=stands.get(each.source, each.source)) for each in found.edges if each.target not in stands
-    )
-    around = first[0].parent
+    own = _leaves(first)
+    stands = {leaf: mine for unit in others for leaf, mine in zip(_leaves(unit), own, strict=True)}
+    kept = (edge for edge in found.edges if edge.target not in stands)
+    edges = tuple(replace(edge, source=stands.get(edge.source, edge.source)) for edge in kept)
+    lasts = _lasts(found, run)
+    _draw_once(run)
+    return Graph(found.root, edges, lasts)
+
+
+def _lasts(found: Graph, run: Run) -> dict[Tensor, Tensor]:
+    """The tensors of the last unit by those of the first."""
+    first, *_, last = (_tensors(unit, found.edges) for unit in run.units)
+    pairs = zip(first, last, strict=True)
+    return {**found.lasts, **{tensor: found.lasts.get(other, other) for tensor, other in pairs}}
+
+
+def _draw_once(run: Run) -> None:
+    """In place of all units the first, or a frame around it, that knows the others."""
+    around = run.units[0][0].parent
     assert around
-    whole = [unit[0] if len(unit) == 1 else _frame(around, unit) for unit in run.units]
-    top, gone = whole[0], {node for unit in run.units for node in unit}
+    top, *others = whole = [unit[0] if len(unit) == 1 else _frame(around, unit) for unit in run.units]
+    gone = {node for unit in run.units for node in unit}
     around.children = [*(child for child in around.children if child not in gone), top]
-    times = (sum(sum(each.times) or each.repeat for each in whole),)
-    for other in whole[1:]:
+    copies = sum(sum(each.times) or each.repeat for each in whole)
+    for other in others:
         _stand_for(top, other)
-    top.times = times
-    return Graph(found.root, tuple(edges), lasts)
+    top.times = (copies,)
 
 
 def _tensors(unit: Sequence[Node], edges: Sequence[Edge]) -> list[Tensor]:

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 from archcalc.analyze.plot.axes import Axis, Scales, Written, axis, is_log
 from archcalc.analyze.plot.curves import Family, families
-from archcalc.analyze.plot.drawn import are_straight
+from archcalc.analyze.plot.drawn import Drawn, are_straight
 from archcalc.analyze.plot.panels import grouped, panels
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.analyze.plot.subject import MEMORY, USUAL, Measure, Subject, measures
@@ -105,21 +105,16 @@ def plotted(
         by=apart,
         measures=asked,
         families=tuple(drawn),
-        curves=Curves("", "", over.name, over.values, made, over.numeric, log_x, over.of_bytes, _beyond(drawn)),
+        curves=Curves("", "", over.name, over.values, made, over.numeric, log_x, over.of_bytes, _beyond(listed)),
         met=met,
     )
     return notes(report, refused, named)
 
 
-def _beyond(drawn: Sequence[Family]) -> tuple[str, ...]:
+def _beyond(listed: Sequence[tuple[str, Sequence[Drawn]]]) -> tuple[str, ...]:
     """What dotted pieces of lines are."""
-    found = dict.fromkeys((*one.subject.words, one.x, one.subject.longest(one.x.option)) for one in drawn)
-    ends = [(words, x.values[-1], longest) for *words, x, longest in found]
-    told = [
-        f"{' '.join([*words, ''])}{longest:,}"
-        for words, last, longest in ends
-        if longest and isinstance(last, int) and last > longest
-    ]
+    lines = [line for _, lines in listed for line in lines if line.until]
+    told = dict.fromkeys(" ".join([*line.families[0].subject.words, f"{line.until:,}"]) for line in lines)
     return (f"dotted: longer than the context of the model, {enumeration(told)}",) if told else ()
 
 

@@ -48,9 +48,8 @@ def groups(report: CompareReport) -> list[Group]:
     small = [row for row in parts if row not in large]
     titles = [row.title for row in large]
     listed = [Group(_named(row, titles, report.rows), row.values) for row in large]
-    several = f"{len(small):,} smaller parts"
-    rest = [Group(small[0].title if len(small) == 1 else several, _summed(small))] if small else []
-    return [Group("whole model", whole.values), *listed, *rest]
+    told = small[0].title if len(small) == 1 else f"{len(small):,} smaller parts"
+    return [Group("whole model", whole.values), *listed, *([Group(told, _summed(small))] if small else [])]
 
 
 def _parts(row: Row, inside: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
@@ -133,14 +132,13 @@ def _group(drawing: Drawing, report: CompareReport, group: Group, layout: _Layou
 
 def _amounts(report: CompareReport, group: Group) -> list[str]:
     """`302.3 M · × 3.55`, `5.4 GiB · +10 %`, `none`."""
-    amount, first = AMOUNTS[METRICS[report.metric].unit], group.values[0]
-    return [
-        "none" if value is None else " · ".join(filter(None, (amount(value), _change(first, value) if place else "")))
-        for place, value in enumerate(group.values)
-    ]
+    first, amount = group.values[0], AMOUNTS[METRICS[report.metric].unit]
+    changes = ["", *(_change(first, value) for value in group.values[1:])]
+    told = zip(group.values, changes, strict=True)
+    return [" · ".join(filter(None, ("none" if value is None else amount(value), change))) for value, change in told]
 
 
-def _change(first: int | None, value: int) -> str:
+def _change(first: int | None, value: int | None) -> str:
     if not (first and value):
         return ""
     if value == first:
