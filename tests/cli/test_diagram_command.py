@@ -52,7 +52,7 @@ def test_nothing_is_overwritten_without_force(run: Run, tmp_path: Path) -> None:
     [
         (
             ["-o", "x.gif"],
-            "x.gif: no type of file is known by the suffix .gif\n  choose from: .svg .mmd .md .png .pdf .json",
+            "x.gif: no type of file is known by the suffix .gif\n  choose from: .svg .html .mmd .md .png .pdf .json",
         ),
         (["-o", "x"], "x: the file's name has no suffix"),
         (["-o", ""], "-o: the file's name has no suffix"),

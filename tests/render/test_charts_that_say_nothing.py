@@ -51,6 +51,12 @@ def test_equal_parts_a_rectangle_and_a_single_bar_are_not_drawn(report: Callable
         render(found, "svg")
 
 
+def test_curves_that_rise_a_little_are_drawn_and_a_flat_line_is_not() -> None:
+    """Memory of a small model is mostly overhead; weights do not grow with the sequence."""
+    assert is_drawn(archcalc.load("mlp-mnist").plot("batch=1,2"))
+    assert not is_drawn(archcalc.load("llama-3-8b").plot("seq=1k,2k", y="weights"))
+
+
 @pytest.mark.parametrize(
     "report",
     [

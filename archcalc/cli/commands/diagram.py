@@ -68,9 +68,12 @@ def diagram(
         bool, OUTPUT.option("--symbolic", help="Names of dims at the arrows instead of sizes.")
     ] = False,
     no_fold: Annotated[
-        bool, OUTPUT.option("--no-fold", help="Draw each of the layers that repeat with other sizes (DenseNet, ResNet).")
+        bool,
+        OUTPUT.option("--no-fold", help="Draw each of the layers that repeat with other sizes (DenseNet, ResNet)."),
     ] = False,
-    landscape: Annotated[bool, OUTPUT.option("--landscape", help="As near to the shape of a slide as it comes.")] = False,
+    landscape: Annotated[
+        bool, OUTPUT.option("--landscape", help="As near to the shape of a slide as it comes.")
+    ] = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,

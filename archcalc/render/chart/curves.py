@@ -64,10 +64,11 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
 
 
 def lengths(report: PlotReport) -> Iterator[float | None]:
-    """The heights of lines, and of devices."""
+    """How far each point is above the lowest: whoever asks for curves sees however little they rise."""
     for panel in report.curves.panels:
-        yield from (height for line in panel.lines for height in line.heights)
-        yield from (limit.height for limit in panel.limits)
+        heights = [height for line in panel.lines for height in line.heights if height is not None]
+        yield from (height - min(heights) for height in heights)
+        yield from (abs(limit.height - min(heights)) for limit in panel.limits)
 
 
 def _widest_label(wide: float) -> float:
