@@ -101,13 +101,24 @@ class Model(Network):
         tgt_seq: int | None = None,
         symbolic: bool = False,
         depth: int | None = None,
+        fold: bool = True,
+        landscape: bool = False,
     ) -> DiagramReport:
         """The graph of a picture; `depth` levels of modules are opened."""
         from archcalc.analyze.diagram.report import diagram
 
         self.check_computation("a diagram")
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
-        return diagram(self.build(work), work, model=self.name, scope=self.scope, symbolic=symbolic, depth=depth)
+        return diagram(
+            self.build(work),
+            work,
+            model=self.name,
+            scope=self.scope,
+            symbolic=symbolic,
+            depth=depth,
+            fold=fold,
+            landscape=landscape,
+        )
 
     @checked
     def walk(

@@ -130,6 +130,7 @@ class Module:
         self.repeat = repeat or ONE
         self.calls = ONE
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and what the next run reads in place of it
+        self.is_side_by_side = False  # its copies read the same, and none reads another one: two directions
         self.is_first_only = False  # of copies in a row, only the first runs it: the others read what it made
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from archcalc.render.html.charts import drawn
+from archcalc.render.html.charts import drawn, is_drawn
 from archcalc.render.html.tables import noted
 from archcalc.render.page import Grid, Page, page
 from archcalc.report.base import Report
@@ -30,7 +30,7 @@ def _blocks(report: Report, shown: Page) -> Iterator[str]:
             for each in shown.figures
         ]
         yield _table_of("".join(_cell("td", text, side) for text, side in row) for row in rows)
-    if report.chart:  # with its own style, under a name that no other picture of the notebook has
+    if is_drawn(report):  # with its own style, under a name that no other picture of the notebook has
         drawing = drawn(report)
         yield drawing.svg(f"archcalc-{zlib.crc32(drawing.svg().encode()):08x}", alone=True)
     yield from (_table(each) for each in shown.tables)

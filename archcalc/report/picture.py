@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,17 +10,26 @@ from archcalc.spec.units import binary_bytes
 
 Number = int | float
 Kind = Literal["count", "flops", "bytes"]
+SEEN = 1 / 50  # of the largest: values that differ by less look alike
+
+
+def says_something(lengths: Iterable[Number | None]) -> bool:
+    """Whether a picture of these shows more than one number: bars, levels or areas that are all alike show nothing."""
+    found = [each for each in lengths if each is not None]
+    return bool(found) and max(found) - min(found) > SEEN * max(found)
 
 
 @dataclass(frozen=True)
 class Line:
     """A curve; None where it has a gap. `number` is its place among all that are told apart, the same in every panel.
-    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places."""
+    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places.
+    Beyond `until`, where there is such a place, is what the model is not made for."""
 
     label: str
     number: int
     heights: tuple[Number | None, ...]
     path: tuple[tuple[int, Number | None], ...]
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class Curves:
     numeric: bool = True
     log: bool = False
     of_bytes: bool = False
+    beneath: tuple[str, ...] = ()  # sentences under it
 
 
 @dataclass(frozen=True)

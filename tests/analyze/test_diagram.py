@@ -54,20 +54,30 @@ def test_a_sum_that_others_read_too_is_a_sign_of_its_own() -> None:
 @pytest.mark.parametrize("depth", [None, 1, 2, 4, 9])
 @pytest.mark.parametrize(
     "model",
-    ["textbook", "mixtral-8x7b", "deepseek-v3", "gpt-oss-20b", "rnnsearch", "bart-base", "mamba-130m", "t5-small"],
+    [
+        "textbook",
+        "mixtral-8x7b",
+        "deepseek-v3",
+        "gpt-oss-20b",
+        "densenet-121",
+        "resnet-50",
+        "rnnsearch",
+        "bart-base",
+        "mamba-130m",
+        "t5-small",
+    ],
 )
 def test_the_parameters_of_all_boxes_are_those_of_the_model(model: str, depth: int | None) -> None:
     """At every depth: tied weights once, experts and repeated blocks times their number, nothing left out."""
     found = drawn(model, depth)
-    assert sum(each.parameters * each.copies for each in found.root.leaves()) == load(model).params().total
+    assert sum(each.total for each in found.root.leaves()) == load(model).params().total
 
 
 @pytest.mark.parametrize("model", ["textbook", "mixtral-8x7b", "jamba-v0.1"])
 def test_a_frame_counts_what_is_in_it(model: str) -> None:
     frames = [each for each in drawn(model, 9).root.walk() if each.children]
     for frame in frames:
-        inside = sum(child.parameters * child.repeat for child in frame.children)
-        assert inside == frame.parameters, frame.key
+        assert sum(child.total for child in frame.children) == frame.total, frame.key
 
 
 def test_a_closed_module_stands_for_all_that_is_in_it() -> None:
@@ -91,6 +101,10 @@ def test_a_single_layer_is_one_box_unless_a_depth_is_asked_for() -> None:
         ("textbook", "encoder.blocks.ffn", "1,024 → 512 → 1,024, ReLU"),
         ("textbook", "encoder.blocks.ffn_norm", "layer norm of the sum"),
         ("textbook", "head", "1,024 → 30,000"),
+        ("llama-3-8b", "decoder.blocks.attention", "32 heads × 128, 8 KV heads"),
+        ("falcon-7b", "decoder.blocks.attention", "71 heads × 64, 1 KV head"),
+        ("deepseek-v3", "decoder.attention-ffn.attention", "128 heads × 192, latent KV of 512 + 64"),
+        ("vit-b-16", "head", "the class token, 768 → 1,000"),
         ("vit-b-16", "embedding.projection", "16 × 16, 3 → 768"),
         ("whisper-tiny", "source_embedding.conv_1", "kernel 3, 80 → 384"),
         ("convnext-t", "convnext_1.branch.conv_1", "7 × 7, 96 → 96, 96 groups, layer norm"),

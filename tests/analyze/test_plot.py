@@ -93,7 +93,8 @@ def test_a_crossing_is_the_last_length_that_fits() -> None:
         assert found["solved"] and found["next"] == found["last"] + 1
         assert found["at_last"] == LLAMA.memory(seq=found["last"], weights=stored).total_bytes <= capacity
         assert found["at_next"] == LLAMA.memory(seq=found["next"], weights=stored).total_bytes > capacity
-    assert report.answer() == f"bf16 fits on rtx-4090 up to seq {crossings[0]['last']:,}"
+    told = f"bf16 fits on rtx-4090 up to seq {crossings[0]['last']:,}, longer than the model's 8,192"
+    assert report.answer() == told
 
 
 def test_a_falling_curve_fits_from_the_first_that_does() -> None:
@@ -137,7 +138,7 @@ def test_curves_cross_where_the_one_overtakes_the_other() -> None:
     for y, told in (("cache,weights", "cache is more than weights"), ("weights,cache", "weights is less than cache")):
         (found,) = LLAMA.plot("seq=64k,128k", y=y).record()["crossings"]
         assert found["last"] == LLAMA.memory().parts["weights"] // (2 * 32 * 8 * 128 * 2)
-        assert found["text"] == f"{told} from seq {found['last'] + 1:,}"
+        assert found["text"].startswith(f"{told} from seq {found['last'] + 1:,}, longer")
 
 
 def test_unlike_quantities_do_not_cross() -> None:
@@ -205,19 +206,49 @@ def test_where_all_is_refused_that_is_the_answer() -> None:
 @pytest.mark.parametrize(
     ("asked", "x", "y"),
     [
-        ({"x": "seq=1k..128k"}, True, False),
-        ({"x": "seq=1k..8k:1k"}, False, False),
-        ({"x": "batch=1,2,4,8"}, True, False),
+        ({"x": "seq=1k..128k", "y": "flops"}, True, True),
+        ({"x": "seq=1k..8k:1k", "y": "flops"}, False, False),
+        ({"x": "seq=1k..128k"}, False, False),
+        ({"x": "batch=1,2,4,8"}, False, False),
+        ({"x": "seq=1k..128k", "log": "x"}, True, False),
         ({"x": "seq=1k..128k", "linear": "x", "log": "y"}, False, True),
-        ({"x": "seq=1k..128k", "y": "cache"}, True, True),
-        ({"x": "seq=1k..8k", "y": "weights,cache"}, True, False),
+        ({"x": "seq=1k..128k", "y": "cache"}, False, False),
+        ({"x": "seq=1k..8k", "y": "weights,cache"}, False, False),
         ({"x": "weights=bf16,q8_0"}, False, False),
     ],
 )
 def test_scales_follow_the_values(asked: dict[str, Any], x: bool, y: bool) -> None:
-    """Doublings are a log axis; so are heights of which the lowest would not be seen."""
+    """Straight lines have linear axes; of curves, doublings are a log axis, and heights of which the lowest would not
+    be seen: FLOPs have a term in seq²."""
     chart = LLAMA.plot(**asked).curves
     assert (chart.log, chart.panels[0].log) == (x, y)
+
+
+def test_a_line_is_straight_where_its_numbers_are_exactly() -> None:
+    """Memory grows by the same with every token; FLOPs have scores, which grow with the square of the length."""
+    for y, straight in (("memory", True), ("cache", True), ("flops", False)):
+        heights = [row for row in LLAMA.plot("seq=1k,2k,4k", y=y).curves.panels[0].lines[0].heights if row]
+        assert (2 * (heights[1] - heights[0]) == heights[2] - heights[1]) == straight
+        assert LLAMA.plot("seq=1k,2k,4k,8k", y=y).curves.log is not straight
+
+
+def test_a_curve_has_as_many_points_as_it_takes_to_bend() -> None:
+    """Every one of them is what the command answers; a straight line needs none between its ends."""
+    (bent,) = LLAMA.plot("seq=1k..128k", y="flops", linear="x,y").curves.panels[0].lines
+    assert len(bent.path) > 2 * len(bent.heights)
+    between = [place for place, _ in bent.path if place not in (1000 * 2**power for power in range(8))]
+    assert dict(bent.path)[between[0]] == LLAMA.flops(seq=between[0]).total
+    (straight,) = LLAMA.plot("batch=1..64", y="cache").curves.panels[0].lines
+    assert [place for place, _ in straight.path] == [1, 2, 4, 8, 16, 32, 64]
+
+
+def test_a_line_says_where_the_context_of_its_model_ends() -> None:
+    """Llama 3 was trained for 8,192 tokens, Llama 3.1 for 131,072."""
+    both = archcalc.plot([LLAMA, archcalc.load("llama-3.1-8b")], "seq=1k..128k", y="cache")
+    assert [line.until for line in both.curves.panels[0].lines] == [8192, None]
+    assert both.curves.beneath == ("dotted: longer than the context of the model, Llama 3 8B 8,192",)
+    assert LLAMA.plot("seq=1k..8k").curves.beneath == ()
+    assert LLAMA.plot("batch=1..64k", y="cache").curves.beneath == ()
 
 
 def test_an_axis_may_be_given_as_a_list() -> None:

@@ -52,7 +52,7 @@ def test_nothing_is_overwritten_without_force(run: Run, tmp_path: Path) -> None:
     [
         (
             ["-o", "x.gif"],
-            "x.gif: no type of file is known by the suffix .gif\n  choose from: .svg .mmd .md .png .pdf .json",
+            "x.gif: no type of file is known by the suffix .gif\n  choose from: .svg .html .mmd .md .png .pdf .json",
         ),
         (["-o", "x"], "x: the file's name has no suffix"),
         (["-o", ""], "-o: the file's name has no suffix"),
@@ -95,3 +95,21 @@ def test_images_are_written(run: Run, tmp_path: Path, suffix: str, begins: bytes
     file = tmp_path / f"x.{suffix}"
     assert run("diagram", "gpt2", "-o", str(file)).code == 0
     assert file.read_bytes().startswith(begins)
+
+
+def test_landscape_and_no_fold_change_the_picture(run: Run) -> None:
+    def size(*options: str) -> tuple[float, float]:
+        drawn = ElementTree.fromstring(run("diagram", *options, "--format", "svg").out)
+        return float(drawn.get("width") or 0), float(drawn.get("height") or 0)
+
+    (wide, high), (wider, lower) = size("gpt2"), size("gpt2", "--landscape")
+    assert wider > wide and lower < high
+    assert size("densenet-121", "--no-fold")[0] > 2 * size("densenet-121")[0]
+    assert "dense 43 … dense 58 × 16" in run("diagram", "densenet-121").out
+
+
+def test_a_page_zooms_by_its_own_script(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "gpt2.html"
+    assert run("diagram", "gpt2", "-o", str(page)).code == 0
+    text = page.read_text(encoding="ascii")
+    assert text.startswith("<!DOCTYPE html>") and "default-src 'none'" in text and "Zoom in" in text

@@ -17,7 +17,7 @@ from archcalc.render.style import UNSTYLED
 from archcalc.report.picture import Curves, Line, Panel
 
 SVG = "{http://www.w3.org/2000/svg}"
-LLAMA = archcalc.load("llama-3-8b")
+LLAMA = archcalc.load("llama-3.1-8b")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,18 @@ def test_everything_stands_within_the_picture(drawn: ElementTree.Element) -> Non
     for each in drawn.iter(f"{SVG}path"):
         numbers = [float(number) for number in re.findall(r"-?[\d.]+", each.get("d", ""))]
         assert all(0 <= x <= wide for x in numbers[::2]) and all(0 <= y <= high for y in numbers[1::2])
+
+
+def test_beyond_the_context_of_its_model_a_line_is_thin_and_dotted() -> None:
+    """It is not what Llama 3 was trained for, and the picture says so."""
+    drawn = ElementTree.fromstring(curves(archcalc.load("llama-3-8b").plot("seq=1k..128k", gpus=["rtx-4090"])).svg())
+    (beyond,) = [
+        each
+        for each in drawn.iter(f"{SVG}path")
+        if each.get("stroke-dasharray") == "1 3" and "f-" not in each.get("class", "")
+    ][1:]
+    assert beyond.get("stroke-width") == "1.2"
+    assert "dotted: longer than the context of the model, 8,192" in words(drawn)
 
 
 def test_a_gap_breaks_the_line() -> None:

@@ -18,14 +18,28 @@ def report(*gpus: str, **options: str) -> FitReport:
     return fit(archcalc.load("llama-3-8b"), list(gpus), **options)  # type: ignore[arg-type]
 
 
-def test_bars_are_proportional_to_bytes() -> None:
+def test_bars_are_proportional_to_bytes_and_their_frame_to_the_memory() -> None:
+    """Of every device alike: all frames are equally wide, so that 24 GB are read as easily as 80."""
     asked = report("rtx-4090", "h100")
     drawn = marked(devices(asked), "data-part")
-    sizes = [size for row in asked.rows for size in row.segments.values() if size]
+    shares = [size / row.capacity_bytes for row in asked.rows for size in row.segments.values() if size]
     wide = [float(each.attrib["width"]) for each in drawn]
-    assert len(wide) == len(sizes)
-    scale = wide[0] / sizes[0]
-    assert wide == pytest.approx([size * scale for size in sizes], abs=0.11)
+    assert len(wide) == len(shares)
+    scale = wide[0] / shares[0]
+    assert wide == pytest.approx([share * scale for share in shares], abs=0.16)
+    frames = [each for each in element(devices(asked)).iter("rect") if "f-panel" in each.get("class", "").split()]
+    assert len({each.attrib["width"] for each in frames if float(each.attrib["width"]) > 50}) == 1
+
+
+def test_a_card_is_told_as_it_is_sold() -> None:
+    assert {"8GB", "80GB", "24 GiB"} & set(words(devices(report("rtx-4060", "h100")))) == {"8GB", "80GB"}
+
+
+def test_what_is_far_too_large_stays_within_the_picture() -> None:
+    """Bars end at one and a half times the memory; the verdict says how much is missing."""
+    found = element(devices(fit(archcalc.load("llama-3.1-70b"), ["rtx-4060", "h100"])))
+    ends = [float(each.attrib["x"]) + float(each.attrib["width"]) for each in found.findall(".//rect")]
+    assert max(ends) <= 860.1
 
 
 def test_the_verdict_is_a_word_and_a_mark() -> None:

@@ -16,6 +16,7 @@ from archcalc.analyze.diagram.sketch import sketch
 from archcalc.analyze.diagram.tidy import closed
 from archcalc.core.ir import Module
 from archcalc.render.diagram.area import Area, Box, Label
+from archcalc.render.diagram.arrangement import arranged
 from archcalc.render.diagram.layout import layout
 from archcalc.render.diagram.sizes import texts
 from archcalc.spec.paths import presets
@@ -103,6 +104,20 @@ def place(area: Area, key: str) -> Box:
 @pytest.mark.parametrize("name", sorted(presets())[::5])
 def test_a_preset_is_laid_out_without_faults(name: str) -> None:
     assert faults(preset(name)) == []
+
+
+@pytest.mark.parametrize("name", ["llama-3-8b", "deepseek-v3", "resnet-50", "textbook", "unet", "rnnsearch"])
+@pytest.mark.parametrize("landscape", [False, True])
+def test_a_sheet_with_its_insets_has_no_faults(name: str, *, landscape: bool) -> None:
+    assert faults(arranged(load(name).diagram(landscape=landscape))) == []
+
+
+def test_landscape_has_about_the_shape_of_a_slide() -> None:
+    """A sheet of a long decoder is higher than wide, and for slides its blocks are cut into columns."""
+    high, wide = (arranged(load("llama-3-8b").diagram(landscape=landscape)) for landscape in (False, True))
+    assert high.width / high.height < 1
+    assert 4 / 3 < wide.width / wide.height < 2
+    assert {box.node.key for box in high.boxes} == {box.node.key for box in wide.boxes}
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 9])

@@ -34,6 +34,7 @@ class CompareReport(Report):
     """Every row has a value for each model, and a difference and a ratio for each but the first."""
 
     command: ClassVar[str] = "compare"
+    chart: ClassVar[str] = "beside"
     metric: str
     labels: tuple[str, ...]
     names: tuple[str, ...]

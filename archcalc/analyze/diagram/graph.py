@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -55,10 +55,16 @@ class Node:
     parameters: int = 0
     repeat: int = 1  # equal copies, one after the other
     calls: int = 1  # how often each copy runs: the steps of a recurrent net, the layers that share weights
+    makes: tuple[str, ...] = ()  # the kinds of its ops, in their order: its structure, whatever its sizes
+    is_side_by_side: bool = False  # its copies read the same
     is_step: bool = False  # runs for each position of a sequence
+    step: str = ""  # what a layer runs at each position: LSTM step
     keeps: tuple[str, ...] = ()  # what a recurrent layer keeps for its own next step
     reads_weights_of: str = ""  # the module whose weights it shares, where it has none of its own
     children: list[Node] = field(default_factory=list)
+    others: list[Node] = field(default_factory=list)  # of the same structure in other sizes, which it stands for too
+    until: str = ""  # the title of the last of them
+    times: tuple[int, ...] = ()  # copies of each that it stands for, where these are folded
 
     def __repr__(self) -> str:
         return f"Node({self.key!r}, {self.form})"
@@ -74,6 +80,11 @@ class Node:
         return (node for node in self.walk() if not node.children)
 
     @property
+    def name(self) -> str:
+        """`dense 1 … dense 6`, where it stands for several."""
+        return f"{self.title} … {self.until}" if self.until not in ("", self.title) else self.title
+
+    @property
     def above(self) -> Iterator[Node]:
         """The node itself, then those around it."""
         node: Node | None = self
@@ -83,11 +94,21 @@ class Node:
 
     @property
     def copies(self) -> int:
-        """How many of it the whole model holds."""
+        """How many of it the whole model holds; of the first of those that it stands for."""
         copies = 1
         for node in self.above:
             copies *= node.repeat
         return copies
+
+    @property
+    def total(self) -> int:
+        """The parameters of all copies of it in the whole model, and of what it stands for."""
+        return sum(each.parameters * each.copies for each in (self, *self.others))
+
+    @property
+    def last(self) -> Node:
+        """Of those that it stands for; itself, where it stands for no other."""
+        return self.others[-1] if self.others else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +128,4 @@ class Graph:
 
     root: Node
     edges: tuple[Edge, ...]
+    lasts: Mapping[Tensor, Tensor] = field(default_factory=dict)  # of tensors that stand for several, the last of them

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.analyze.diagram import kinds
+from archcalc.analyze.diagram.fold import folded
 from archcalc.analyze.diagram.graph import Edge, Form, Graph, Node, PartKind
+from archcalc.analyze.diagram.inset import insets
 from archcalc.analyze.diagram.sketch import Sketch, sketch
 from archcalc.analyze.diagram.tidy import closed, distinct, tidy
 from archcalc.core.ir import Module, Op, Param, Tensor
@@ -28,6 +30,8 @@ class DiagramReport(Report):
     batch: int
     lengths: dict[str, int]
     symbolic: bool = False
+    landscape: bool = False  # as wide as a slide
+    insets: tuple[Graph, ...] = ()  # the inside of parts that are boxes in the picture
 
     @property
     def parameters(self) -> int:
@@ -46,15 +50,18 @@ class DiagramReport(Report):
     def described(self) -> str:
         """In words, for readers who do not see the picture."""
         nodes = sorted(self.graph.root.children, key=lambda node: node.order)
-        parts = [f"{node.title}{f' × {node.repeat}' if node.repeat > 1 else ''}" for node in nodes]
+        parts = [f"{node.name} × {node.repeat}" if node.repeat > 1 else node.name for node in nodes]
         return f"{self.parameters:,} parameters. From input to output: {', '.join(parts)}."
 
     def label(self, wire: tuple[Node, Tensor]) -> str:
         """The shape of a tensor: sizes, or names of dims."""
-        tensor = wire[1]
+        node, tensor = wire
+        last = self.graph.lasts.get(tensor, tensor)
         if self.symbolic:
             return " × ".join("·".join(dim.name for dim in axis) for axis in tensor.axes)
-        return " × ".join(f"{each:,}" for each in tensor.shape)
+        sizes = [list(dict.fromkeys(pair)) for pair in zip(tensor.shape, last.shape, strict=True)]
+        shape = " × ".join("…".join(f"{size:,}" for size in pair) for pair in sizes)
+        return f"{node.repeat} of {shape}" if node.is_side_by_side else shape
 
     def _repr_html_(self) -> str:
         """The picture, for notebooks."""
@@ -89,7 +96,7 @@ class DiagramReport(Report):
 NODES: tuple[Column[Node], ...] = (
     Column("id", get="key"),
     Column("inside", get=lambda node: (node.parent and node.parent.key) or None),
-    Column("title", "part", "name"),
+    Column("title", "part", "name", "name"),
     Column("", "×", "times", "copies"),
     Column("form", get=lambda node: str(node.form)),
     Column("", "one", "count", "parameters"),
@@ -97,7 +104,16 @@ NODES: tuple[Column[Node], ...] = (
     *keys("detail", "parameters", "repeat"),
     Column("runs", get="calls"),
     Column("keeps", get=lambda node: list(node.keeps)),
+    Column("times", get=lambda node: list(node.times or (node.repeat,))),
+    Column("others", get=lambda node: [_of(other) for other in node.others]),
 )
+
+
+def _of(node: Node) -> dict[str, Any]:
+    """One of those that a folded node stands for."""
+    return {"id": node.key, "title": node.title, "detail": node.detail, "parameters": node.parameters}
+
+
 EDGES: tuple[Column[Edge], ...] = (
     Column("from", get="source.key"),
     Column("to", get="target.key"),
@@ -115,15 +131,22 @@ def diagram(
     scope: Scope = WHOLE,
     depth: int | None = None,
     symbolic: bool = False,
+    fold: bool = True,
+    landscape: bool = False,
 ) -> DiagramReport:
+    """`fold`: draw what repeats with other sizes once, in a picture of many boxes."""
+    opened = closed(graph(sketch(root)), depth)
+    inside = insets(graph(sketch(root)), opened) if depth is None else ()
     return DiagramReport(
         model=model,
         assumptions=(*notes_of(root), *work.assumptions),
         scope=scope,
-        graph=closed(graph(sketch(root)), depth),
+        graph=folded(opened) if fold else opened,
         batch=work.batch,
         lengths=work.lengths,
         symbolic=symbolic,
+        landscape=landscape,
+        insets=tuple(inside),
     )
 
 

@@ -62,7 +62,8 @@ class Sketch:
         title = _TITLES[module.region] if module.is_section and module.region in _TITLES else module.words.full_name
         node = self._node(around, module.name, title, Form.FRAME, first)
         node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
-        node.is_step = module.region == Region.STEP
+        node.is_step, node.is_side_by_side = module.region == Region.STEP, module.is_side_by_side
+        node.makes = tuple(op.kind for op in ops_in(module))
         # Experts are copies of one another, though their weights are one tensor, if all of these are stacked.
         params = [param for inner, _ in walk(module) for param in inner.params.values()]
         experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
@@ -89,7 +90,7 @@ class Sketch:
             name, order = op.name or "input", self.order[op]
             title = op.title or name.replace("_", " ")
             self.home[op] = self._node(self.root, f"#{next(self.number)} {name}", title, Form.INPUT, order)
-        elif not PICTURES[op.kind].unseen or bool(op.name and op.inputs):
+        elif not PICTURES[op.kind].unseen or bool(op.name and op.inputs) or _crops(op):
             self.home[op] = self._bias_of(module, op) or self._step(around, module, op)
 
     def _bias_of(self, module: Module, op: Op) -> Node | None:
@@ -105,9 +106,10 @@ class Sketch:
     def _step(self, around: Node, module: Module, op: Op) -> Node:
         sign = PICTURES[op.kind].sign
         title = sign or op.title or op.name.replace("_", " ") or words(op)
+        title = "crop" if _crops(op) else title
         form = Form.SIGN if sign else Form.STEP
         node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.order[op])
-        node.kind, node.detail = kinds.of_op(op, module), widths([op])
+        node.kind, node.detail, node.makes = kinds.of_op(op, module), widths([op]), (op.kind,)
         return node
 
     def _states(self, around: Node, module: Module) -> None:
@@ -138,6 +140,11 @@ def _parameters(module: Module) -> int:
     return sum(int(copies) * int(param.elements) for copies, param in held) // int(module.repeat)
 
 
+def _crops(op: Op) -> bool:
+    """Whether it cuts a map to what is in its middle."""
+    return bool(op.windows) and PICTURES[op.kind].unseen and all(isinstance(one, Ends) for one in op.windows)
+
+
 def words(op: Op) -> str:
     """What an op is called."""
     if op.traits.contraction and weights(op):
@@ -162,7 +169,8 @@ def detail_of(module: Module, kind: PartKind) -> str:
         return norms[0]
     moved = windows(ops, with_size=kind == PartKind.POOLING)
     behind = norms if kind == PartKind.CONVOLUTION and len(norms) == 1 else []
-    return ", ".join(filter(None, (*pools[:1], widths(ops), moved, *behind, *activations)))
+    read = [op.note for op in ops if op.name and PICTURES[op.kind].unseen and kind == PartKind.HEAD]
+    return ", ".join(filter(None, (*pools[:1], *read, widths(ops), moved, *behind, *activations)))
 
 
 def _attention(module: Module, ops: Sequence[Op]) -> str:
@@ -174,7 +182,25 @@ def _attention(module: Module, ops: Sequence[Op]) -> str:
     heads = next((dim for dim in products[0].output.dims if dim.copies), None)
     if not heads or not products[0].over:
         return ""
-    return f"{heads.size:,} heads × {_size(products[0].over)}"
+    shared = [dim for op in ops_in(module) for dim in _heads_of_keys(op) if dim.size < heads.size][:1]
+    kept = [f"{dim.size:,} KV head{'s' * (dim.size > 1)}" for dim in shared]
+    return ", ".join([f"{heads.size:,} heads × {_size(products[0].over)}", *kept, *_latent(ops)])
+
+
+def _heads_of_keys(op: Op) -> list[Dim]:
+    """The heads that a projection of keys makes."""
+    own = [weight for weight in weights(op) if weight.weight_role == Role.ATTENTION_K]
+    return [dim for weight in own for dim in weight.dims if dim.copies]
+
+
+def _latent(ops: Sequence[Op]) -> list[str]:
+    """What a cache keeps: the vector that keys and values are made of, and the rotary part beside it."""
+    widths = {weight.weight_role: weight.dims for op in ops for weight in weights(op)}
+    down, up = widths.get(Role.ATTENTION_KV_DOWN), widths.get(Role.ATTENTION_KV_UP)
+    if not (down and up):
+        return []
+    latent, kept = up[-1].size, down[0].size
+    return [f"latent KV of {latent:,}" + (f" + {kept - latent:,}" if kept > latent else "")]
 
 
 def _experts(module: Module, ops: Sequence[Op]) -> str:

@@ -78,7 +78,7 @@ def _merged(found: Graph) -> Graph:
     others: dict[Node, Node] = {}
     for frame in reversed(list(found.root.walk())):
         only = frame.children[0] if len(frame.children) == 1 and frame.parent else None
-        if only:
+        if only and not only.is_side_by_side:
             counted_once = only.repeat == 1 or (frame.repeat == 1 and frame.parameters == only.parameters * only.repeat)
             if counted_once and (frame.calls == 1 or only.calls == 1):
                 _absorb(frame, only)
@@ -92,7 +92,8 @@ def _absorb(frame: Node, only: Node) -> None:
     """The outer name, the inner contents."""
     frame.repeat *= only.repeat
     frame.calls *= only.calls
-    frame.is_step = frame.is_step or only.is_step
+    if only.is_step:
+        frame.is_step, frame.step, frame.detail = True, only.title, f"{only.title}: {only.detail}"
     frame.parameters //= only.repeat
     frame.children, frame.level = only.children, only.level
     frame.detail = frame.detail or only.detail

@@ -14,7 +14,8 @@ from typing import Any, Unpack
 
 from archcalc.analyze.plot.axes import Axis, Scales, Written, axis, is_log
 from archcalc.analyze.plot.curves import Family, families
-from archcalc.analyze.plot.panels import panels
+from archcalc.analyze.plot.drawn import Drawn, are_straight
+from archcalc.analyze.plot.panels import grouped, panels
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.analyze.plot.subject import MEMORY, USUAL, Measure, Subject, measures
 from archcalc.core.assumptions import Assumption, Topic, all_on
@@ -92,7 +93,9 @@ def plotted(
     limits = _limits(named, asked, subjects[0])
     drawn, refused = families(subjects, over, apart, asked)
     _check_heights(drawn, asked, scales)
-    made, met = panels(drawn, limits, scales.wanted("y"))
+    listed = grouped(drawn)
+    log_x = is_log(over, scales) and not (scales.wanted("x") is None and all(are_straight(each) for _, each in listed))
+    made, met = panels(listed, limits, scales, log_x=log_x)
     report = PlotReport(
         model=models[0][1].name if len(models) == 1 else " · ".join(label for label, _ in models),
         assumptions=(),
@@ -102,10 +105,17 @@ def plotted(
         by=apart,
         measures=asked,
         families=tuple(drawn),
-        curves=Curves("", "", over.name, over.values, made, over.numeric, is_log(over, scales), over.of_bytes),
+        curves=Curves("", "", over.name, over.values, made, over.numeric, log_x, over.of_bytes, _beyond(listed)),
         met=met,
     )
     return notes(report, refused, named)
+
+
+def _beyond(listed: Sequence[tuple[str, Sequence[Drawn]]]) -> tuple[str, ...]:
+    """What dotted pieces of lines are."""
+    lines = [line for _, lines in listed for line in lines if line.until]
+    told = dict.fromkeys(" ".join([*line.families[0].subject.words, f"{line.until:,}"]) for line in lines)
+    return (f"dotted: longer than the context of the model, {enumeration(told)}",) if told else ()
 
 
 def _check_labels(models: Sequence[tuple[str, Network]]) -> None:

@@ -13,7 +13,9 @@ from itertools import combinations, pairwise
 from math import ceil, floor
 
 from archcalc.analyze.fit.solve import Curve
+from archcalc.analyze.plot.axes import Scales
 from archcalc.analyze.plot.curves import MOST, Family
+from archcalc.analyze.plot.drawn import Drawn, are_straight, refine
 from archcalc.analyze.plot.subject import MEMORY, Measure
 from archcalc.core.errors import InputError
 from archcalc.core.words import enumeration
@@ -21,43 +23,6 @@ from archcalc.report.picture import Limit, Line, Meeting, Number, Panel
 
 WIDE = 50  # times: an axis that starts at 0 shows nothing of what is so much lower than the highest
 Height = Callable[[int], Number | None]  # a curve; None where it has a gap
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A line: one measure of a family, and of those that are equal to it."""
-
-    label: str
-    measure: Measure
-    families: tuple[Family, ...]
-
-    @property
-    def is_dear(self) -> bool:
-        """Memory of training: the allocator is simulated over two steps for every number, and in leaps and bounds, so
-        that two curves may cross there again and again."""
-        return self.measure.name == MEMORY and self.families[0].subject.mode("memory") == "train"
-
-    @property
-    def heights(self) -> tuple[Number | None, ...]:
-        return tuple(self.at(place) for place in self.families[0].x.values)
-
-    @property
-    def path(self) -> tuple[tuple[int, Number | None], ...]:
-        """With every number that a crossing was searched at."""
-        family = self.families[0]
-        if not family.x.numeric:
-            return tuple(enumerate(self.heights))
-        computed = [(place, self.at(place)) for place in family.found if isinstance(place, int)]
-        return tuple(sorted(each for each in computed if each[1] is not None or each[0] in family.x.values))
-
-    def at(self, place: int | str) -> Number | None:
-        return self.families[0].value(self.measure, place)
-
-    def compares_with(self, other: Drawn) -> bool:
-        """The same measure of two questions, or two parts of the memory of one: nothing else is more or less."""
-        are_parts = self.measure.is_part_of_memory and other.measure.is_part_of_memory
-        same_question = any(one is each for one in self.families for each in other.families)
-        return self.measure is other.measure or (are_parts and same_question)
 
 
 @dataclass(frozen=True)
@@ -89,8 +54,11 @@ class Met:
     @property
     def told(self) -> str:
         """The whole sentence."""
-        place = self.numbers[0]
-        return self.brief if place is None else f"{self.brief} {self.line.families[0].x.name} {place:,}"
+        place, until = self.numbers[0], self.line.until
+        if place is None:
+            return self.brief
+        beyond = f", longer than the model's {until:,}" if until and place > until else ""
+        return f"{self.brief} {self.line.families[0].x.name} {place:,}{beyond}"
 
 
 def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:
@@ -126,11 +94,13 @@ def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) ->
 
 
 def panels(
-    families: Sequence[Family], limits: Sequence[Limit], log: bool | None
+    drawn: Sequence[tuple[str, list[Drawn]]], limits: Sequence[Limit], scales: Scales, *, log_x: bool
 ) -> tuple[tuple[Panel, ...], tuple[Met, ...]]:
     """All panels, and every crossing in them."""
-    made, met, numbers = [], [], dict[object, int]()
-    for title, lines in grouped(families):
+    made, met, numbers, asked = [], [], dict[object, int](), scales.wanted("y")
+    for title, lines in drawn:
+        log = _is_wide(lines) and not are_straight(lines) if asked is None else asked
+        refine(lines, log_x=log_x, log_y=log)
         for line in lines:
             numbers.setdefault(_identity(line, lines), len(numbers))
         own = limits if any(line.measure.name == MEMORY for line in lines) else ()
@@ -141,11 +111,12 @@ def panels(
                 title=title,
                 unit=lines[0].measure.unit,
                 lines=tuple(
-                    Line(line.label, numbers[_identity(line, lines)], line.heights, line.path) for line in lines
+                    Line(line.label, numbers[_identity(line, lines)], line.heights, line.path, line.until)
+                    for line in lines
                 ),
                 limits=tuple(own),
                 meetings=tuple(_meeting(one, one.crossing) for one in found if one.crossing),
-                log=_is_wide(lines) if log is None else log,
+                log=log,
             )
         )
     return tuple(made), tuple(met)

@@ -90,6 +90,13 @@ class Subject:
     def mode(self, command: str) -> str:
         return str(self.given.get("mode") or COMMANDS[command].mode)
 
+    def longest(self, option: str) -> int | None:
+        """Of the lengths that an option sets: the longest sequence that the model has positions for."""
+        lengths = self.model.resolved.lengths
+        own = {"seq": list(lengths.values()), "context": list(lengths.values())[-1:]}
+        found = own.get(option, [lengths[option]] if option in lengths else [])
+        return min((each.length for each in found if each.length), default=None)
+
     @property
     def deployment(self) -> Deployment:
         """Whatever the sizes are."""

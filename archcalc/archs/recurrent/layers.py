@@ -84,6 +84,7 @@ def _run_layer(
     both = layer.directions > 1
     into = dropped(m, x, stack.dropout, work, "between")
     one = m.child("direction", repeat=directions.size) if both else m
+    one.is_side_by_side = both
     before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
     step = one["cell"]  # one per position; each passes its state to the next
     step.calls, step.region = seq.size, Region.STEP

@@ -15,6 +15,7 @@ from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render import as_json, images
 from archcalc.render.diagram import mermaid, svg
+from archcalc.render.html import diagram as html_page
 
 EXAMPLES = {
     "diagram gpt2 -o gpt2.svg": "a drawing of the architecture",
@@ -34,6 +35,7 @@ PRINTED: dict[str, Callable[[DiagramReport], str]] = {
 }
 WRITTEN: dict[str, Callable[[DiagramReport], str | bytes]] = {
     ".svg": svg.render,
+    ".html": html_page.render,
     ".mmd": mermaid.render,
     ".md": mermaid.in_markdown,
     ".png": lambda report: images.png(svg.render(report)),
@@ -65,6 +67,13 @@ def diagram(
     symbolic: Annotated[
         bool, OUTPUT.option("--symbolic", help="Names of dims at the arrows instead of sizes.")
     ] = False,
+    no_fold: Annotated[
+        bool,
+        OUTPUT.option("--no-fold", help="Draw each of the layers that repeat with other sizes (DenseNet, ResNet)."),
+    ] = False,
+    landscape: Annotated[
+        bool, OUTPUT.option("--landscape", help="As near to the shape of a slide as it comes.")
+    ] = False,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
@@ -86,7 +95,7 @@ def diagram(
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
+    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic, fold=not no_fold, landscape=landscape)
     if output is None and (format or not is_terminal()):
         out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return

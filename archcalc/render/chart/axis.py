@@ -62,6 +62,10 @@ class Places:
             return self.scale.place(place)
         return self.scale.place(index)
 
+    def end(self, line: Line) -> float:
+        """Where it leaves what its model is made for."""
+        return float("inf") if line.until is None else self.scale.place(line.until)
+
     def path(self, line: Line, heights: Linear) -> list[Point | None]:
         """The way of a line; None at its gaps."""
         return _points(((self.scale.place(x), y) for x, y in line.path), heights)

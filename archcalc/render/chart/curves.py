@@ -5,6 +5,7 @@ Lines differ in colour and in dashes; the label of each begins with a piece of i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import copysign, dist
@@ -29,6 +30,7 @@ WIDEST_LABEL = 200
 FAR = 20  # between a ring and its number
 OFFSETS = (-14, 14, -28, 28, -42, 42, 60, 80)  # at which a number may stand above or beneath its ring
 ROW = 16  # between labels
+BEYOND = "1 3"  # of a line that its model is not made for
 SMALL, USUAL, LARGE = 11, 12, 15
 TICKS = 5
 
@@ -45,7 +47,7 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
     lines = [line.label for panel in chart.panels for line in panel.lines]
     labels = max(min(width(label, USUAL), _widest_label(wide)) for label in lines)
     right = wide - MARGIN - SAMPLE - GAP - labels - 10
-    crowded: list[str] = []
+    crowded = list(chart.beneath)
     for index, panel in enumerate(chart.panels):
         top = above + index * each + TITLE
         scale, places = heights(panel, top + high, top), Places.of(chart, left + 8, right - 8)
@@ -59,6 +61,14 @@ def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
         )
         drawing.height += ROW
     return drawing
+
+
+def lengths(report: PlotReport) -> Iterator[float | None]:
+    """How far each point is above the lowest: whoever asks for curves sees however little they rise."""
+    for panel in report.curves.panels:
+        heights = [height for line in panel.lines for height in line.heights if height is not None]
+        yield from (height - min(heights) for height in heights)
+        yield from (abs(limit.height - min(heights)) for limit in panel.limits)
 
 
 def _widest_label(wide: float) -> float:
@@ -133,10 +143,14 @@ class _Area:
         return inside and apart and not any(_crosses(box, *piece) for piece in pieces)
 
     def _line(self, line: Line) -> None:
-        ink = series(line.number)
+        ink, end = series(line.number), self.places.end(line)
         for is_drawn, piece in groupby(self.places.path(line, self.scale), key=bool):
             if is_drawn:  # between gaps
-                self.drawing.line([point for point in piece if point], ink, width=2.2, dash=dash(line.number))
+                points = [point for point in piece if point]
+                own, beyond = [at for at in points if at[0] <= end], [at for at in points if at[0] >= end]
+                for way, wide, dashes in ((own, 2.2, dash(line.number)), (beyond, 1.2, BEYOND)):
+                    if len(way) > 1 or way == points:
+                        self.drawing.line(way, ink, width=wide, dash=dashes)
         for index, point in enumerate(self.places.points(line, self.scale)):
             if point:
                 place, height = self.curves.places[index], line.heights[index]
@@ -146,6 +160,8 @@ class _Area:
                     hint += f" bytes ({binary_bytes(round(height or 0))})"
                 self.drawing.open(hint=hint)
                 self.drawing.dot(*point, 3, ink)
+                if point[0] > end:
+                    self.drawing.dot(*point, 1.8, PAGE)
                 self.drawing.close()
 
     def _meeting(self, meeting: Meeting) -> None:

@@ -67,6 +67,11 @@ def icicle(report: ParamsReport, wide: float = WIDTH) -> Drawing:
     return drawing
 
 
+def lengths(report: ParamsReport) -> Iterator[int]:
+    """The parts that have no parts."""
+    return (cell.total for cell in cells(report).whole.walk() if not cell.children)
+
+
 def places(cell: Cell, level: int = 0, before: int = 0, whole: int = 0) -> Iterator[Place]:
     """Every cell, those around it before it."""
     whole = whole or cell.total or 1

@@ -11,7 +11,7 @@ from archcalc.render import cells
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
 from archcalc.render.chart.scale import Linear
 from archcalc.render.style import BOLD, DIM, painted, styled
-from archcalc.report.picture import Curves, Line, Panel
+from archcalc.report.picture import Curves, Limit, Line, Panel
 
 ALONE, BESIDE = 16, 11  # rows of a single panel, and of each of several
 NARROW = 30  # columns of a panel: below that labels stand beneath it
@@ -56,7 +56,7 @@ def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Linear) -> Label
     for line in panel.lines:
         points = places.points(line, scale)
         for start, end in pairwise(places.path(line, scale)):
-            if start and end:
+            if start and end and end[0] <= places.end(line) + 0.5:
                 canvas.line(start, end, line.number)
         for point in points:
             if point:
@@ -66,13 +66,21 @@ def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Linear) -> Label
     for meeting in panel.meetings:
         canvas.glyph(places.scale.place(meeting.place), scale.place(meeting.height), CROSSED)
     # A rule for each device, with its name where the rule is free for long enough; devices of one row share it.
-    by_row: dict[int, list[str]] = {}
+    by_row: dict[int, list[Limit]] = {}
     for limit in panel.limits:
         canvas.rule(scale.place(limit.height))
-        by_row.setdefault(canvas.cell(0, scale.place(limit.height))[0], []).append(visible(limit.label))
-    for row, names in by_row.items():
-        text = f" {', '.join(names)} "
-        for at, words in ((row, text), (row - 1, text.strip()), (row, f" {names[0]} "), (row + 1, text.strip())):
+        by_row.setdefault(canvas.cell(0, scale.place(limit.height))[0], []).append(limit)
+    for row, limits in by_row.items():
+        whole, short = (
+            ", ".join(map(visible, each)) for each in zip(*((one.label, one.name) for one in limits), strict=True)
+        )
+        for at, words in (
+            (row, f" {whole} "),
+            (row - 1, whole),
+            (row + 1, whole),
+            (row, f" {short} "),
+            (row - 1, short),
+        ):
             if any(canvas.write(at, column, words) for column in range(1, canvas.wide - len(words))):
                 break
     _labelled(canvas, panel, places, scale)

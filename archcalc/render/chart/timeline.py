@@ -66,6 +66,11 @@ def stages(report: MemoryReport) -> Sequence[Snapshot]:
     return (report.stages.value if report.stages else ()) or (report.peak,)
 
 
+def lengths(report: MemoryReport) -> Iterator[int]:
+    """How much is there, stage by stage."""
+    return (stage.bytes for stage in stages(report))
+
+
 def _columns(found: Sequence[Snapshot], left: float, right: float) -> list[Column]:
     """What happens once has room to be seen; copies share the rest."""
     room, copies = right - left, sum(stage.is_one_of_many for stage in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from archcalc.analyze.flops.report import Amounts, FlopsReport
@@ -19,6 +20,11 @@ NARROW = 560.0  # below it a name stands above its bar
 BAR = 18.0
 SIZE, SMALL = 12.0, 11.0
 INKS = {"forward": SERIES[0], "backward": SERIES[4], "recomputed": SERIES[3]}
+
+
+def lengths(report: FlopsReport) -> Iterator[int]:
+    """The work of every kind."""
+    return (size for amounts in report.kinds.values() if (size := _size(amounts)))
 
 
 def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:

@@ -23,15 +23,15 @@ CHANNEL = 18.0  # above or below the columns
 LIFT = 26.0  # how much higher a way up begins than the way down ends
 
 
-def layout(graph: Graph, label: Callable[[Wire], str]) -> Area:
-    """Every node and every wire with its place."""
+def layout(graph: Graph, label: Callable[[Wire], str], tallest: float = splits.TALLEST) -> Area:
+    """Every node and every wire with its place; chains higher than `tallest` are cut into columns."""
     wires = dict.fromkeys(Wire(edge.source, edge.tensor) for edge in graph.edges)
-    return _Layout(graph, {wire: label(wire) for wire in wires}).contents(graph.root, frozenset(), up=False)
+    return _Layout(graph, {wire: label(wire) for wire in wires}, tallest).contents(graph.root, frozenset(), up=False)
 
 
 class _Layout:
-    def __init__(self, graph: Graph, labels: dict[Wire, str]) -> None:
-        self.graph, self.labels = graph, labels
+    def __init__(self, graph: Graph, labels: dict[Wire, str], tallest: float) -> None:
+        self.graph, self.labels, self.tallest = graph, labels, tallest
         self.outs: dict[Node, list[Wire]] = {}
         for wire in labels:
             self.outs.setdefault(wire.source, []).append(wire)
@@ -46,7 +46,7 @@ class _Layout:
         if split:
             return Columns(seen, areas, ways, split).area()
         whole = Column(seen, areas, ways).area()
-        for pages in splits.pages(seen, whole, areas):
+        for pages in splits.pages(seen, whole, areas, self.tallest):
             wrapped = Columns(seen, areas, ways, pages).area()
             if wrapped.height < UNEVEN * whole.height / len(pages.columns):
                 return wrapped

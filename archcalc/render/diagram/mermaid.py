@@ -10,7 +10,7 @@ from archcalc.core.ir import Tensor
 from archcalc.core.visible import visible
 from archcalc.render.diagram.level import in_order
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK
-from archcalc.render.diagram.sizes import badge, count, steps
+from archcalc.render.diagram.sizes import badge, count, details, steps
 
 _SHAPES = {
     Form.BOX: '["{}"]',
@@ -56,11 +56,11 @@ class _Mermaid:
 
     def _node(self, node: Node, indent: str) -> Iterator[str]:
         if not node.children:
-            lines = (f"{node.title} {badge(node)}".strip(), node.detail, steps(node), count(node))
+            lines = (f"{node.name} {badge(node)}".strip(), *details(node), steps(node), count(node))
             text = "<br>".join(quoted(line) for line in lines if line)
             yield f"{indent}{self.names[node]}{_SHAPES[node.form].format(text)}"
             return
-        title = " · ".join(quoted(part) for part in (f"{node.title} {badge(node)}".strip(), count(node)) if part)
+        title = " · ".join(quoted(part) for part in (f"{node.name} {badge(node)}".strip(), count(node)) if part)
         yield f'{indent}subgraph {self.names[node]}["{title}"]'
         for child in in_order(node):
             yield from self._node(child, indent + "  ")

@@ -96,9 +96,9 @@ def fold(level: Level) -> Split | None:
     return Split((down, up), last_goes_up=True)
 
 
-def pages(level: Level, whole: Area, areas: dict[Node, Area]) -> list[Split]:
+def pages(level: Level, whole: Area, areas: dict[Node, Area], tallest: float) -> list[Split]:
     """Ways to cut a long chain into columns of about one height, where cuts are allowed; the most columns first."""
-    if whole.height <= TALLEST:
+    if whole.height <= tallest:
         return []
     rows = _ranked(level)
     rank = {child: rows.of[child].rank for child in level.children}

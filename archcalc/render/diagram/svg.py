@@ -13,7 +13,8 @@ from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.core.visible import visible
 from archcalc.render.chart.drawing import FONT, attributes
 from archcalc.render.diagram.area import Area, Box, Line, Point
-from archcalc.render.diagram.layout import HEADER, PADDING, layout
+from archcalc.render.diagram.arrangement import arranged
+from archcalc.render.diagram.layout import HEADER, PADDING
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
 from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, badge_width, count, stacked, texts
 from archcalc.render.text_width import width
@@ -30,7 +31,7 @@ _PLAIN = (PartKind.OTHER, PartKind.ACTIVATION, PartKind.STACK)
 
 def render(report: DiagramReport, name: str = "") -> str:
     """A file of its own; with a name, the element that a page holds under it, whose `style` the page has."""
-    picture = layout(report.graph, report.label)
+    picture = arranged(report)
     return "\n".join(_Svg(report, picture, name).lines()) + "\n"
 
 

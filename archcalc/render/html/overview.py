@@ -16,6 +16,7 @@ from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
+from archcalc.render.html.diagram import figure
 from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
@@ -24,6 +25,10 @@ from archcalc.spec.units import binary_bytes, flops, rounded
 
 COLUMNS = (3, 4, 2)  # of large figures: the first of them that leaves no gap
 LINES = 60  # of a table; the command that prints all of them is named
+HOW = (
+    "The height of a cell is its share of the parameters. "
+    "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
+)
 EVERYWHERE = "In several parts of the report"
 
 
@@ -33,8 +38,9 @@ def render(report: Overview) -> str:
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
+    script = "\n".join(map(packaged, ("report.js", "diagram.js") if report.diagram else ("report.js",)))
     foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
-    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, script, foot)
     return document(body)
 
 
@@ -47,16 +53,8 @@ class _Page:
     def sections(self) -> Iterator[str]:
         report = self.report
         if report.diagram:
-            drawn = diagrams.render(report.diagram, "diagram")
-            yield self._section(
-                "architecture",
-                "Architecture",
-                _muted(
-                    "In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once. "
-                    "archcalc walk goes through it step by step."
-                ),
-                f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>',
-            )
+            walk = _muted("archcalc walk goes through it step by step.")
+            yield self._section("architecture", "Architecture", figure(report.diagram), walk)
         yield self._parameters()
         if report.shapes:
             table = tables.table(page(report.shapes).tables[0], LINES, "`archcalc shapes` lists them all")
@@ -83,16 +81,12 @@ class _Page:
         yield cards(report)
 
     def _parameters(self) -> str:
-        params = self.report.params
+        params, drawn = self.report.params, self._chart(self.report.params, caption=HOW)
         layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
         return self._section(
             "parameters",
             "Parameters",
-            _muted(
-                "The height of a cell is its share of the parameters. "
-                "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
-            ),
-            self._chart(params),
+            drawn,
             tables.figures(page(params).figures),
             _details("Layer by layer", layers),
         )
@@ -102,8 +96,8 @@ class _Page:
             shown = page(run.memory)
             yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
             yield from (f"<p>{escape(line)}</p>" for line in shown.answer)
-            yield self._chart(run.memory, f"memory-{run.mode}")
-            yield _details("By part, at the peak", tables.table(shown.tables[0]))
+            drawn, parts = self._chart(run.memory, f"memory-{run.mode}"), tables.table(shown.tables[0])
+            yield drawn + _details("By part, at the peak", parts) if drawn else parts
 
     def _devices(self) -> Iterator[str]:
         for run, fit in [(run, run.fit) for run in self.report.runs if run.fit]:
@@ -118,11 +112,10 @@ class _Page:
         head = f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
         return "\n".join(part for part in (head, *parts, "</section>") if part)
 
-    def _chart(self, report: Report, name: str = "") -> str:
-        found = chart(report, name)
-        assert found
-        self.inks |= found.inks
-        return found.html
+    def _chart(self, report: Report, name: str = "", caption: str = "") -> str:
+        found = chart(report, name, caption)
+        self.inks |= found.inks if found else set()
+        return found.html if found else ""
 
 
 def _muted(text: str) -> str:
