@@ -22,15 +22,12 @@ from archcalc.ui.tables import chart, numbered, shown, with_records
 
 
 def exact_answer(question: Question) -> Answer:
-    """The figures at once, since they follow every key; tables and drawings of the parts that are to be shown."""
+    """Parameters at once, since they follow every key; of FLOPs, tables and drawings the parts that are to be shown."""
     asked, source = options("flops", question.settings), loaded(question.source)
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
     head = source.once("figures", lambda: _figures(model, counted))
     answer: Answer = {**copy.deepcopy(head), "tables": {}, "charts": {}}
     reports: dict[str, Report] = {"params": counted}
-    if model.spec.is_computed:  # which a list of tensors is not
-        said = in_short(amounts(model, asked)[0], trains=asked.trains, gpus=asked.plan.gpus)
-        answer["flops"] = {"clauses": [*said]}
     for part in question.texts("show") if "show" in question.asked else PARTS:
         if part not in PARTS:
             raise InputError(f"no part is called {part}", did_you_mean(part, PARTS), field="show")
@@ -68,10 +65,16 @@ def _shapes(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
     answer["tables"]["shapes"] = shown(report)[1][0]
 
 
+def _work(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
+    """FLOPs in a sentence, without the parts of the model."""
+    made = amounts(of.source.model, of.asked)[0]
+    answer["flops"] = {"clauses": [*in_short(made, trains=of.asked.trains, gpus=of.asked.plan.gpus)]}
+
+
 def _flops(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
     reports["flops"] = report = flops(of.source.model, of.asked, explain=True, depth=USUAL_DEPTH)
     head, (kinds, layers, *_) = shown(report)
-    answer["flops"] |= head
+    answer["flops"] = {**answer.get("flops", {}), **head}
     answer["tables"] |= {"kinds": kinds, "flops": layers}
     answer["charts"] |= chart(of.question, report)
 
@@ -83,6 +86,7 @@ def _diagram(of: Exact, answer: Answer, reports: dict[str, Report]) -> None:
 PARTS: dict[str, Callable[[Exact, Answer, dict[str, Report]], None]] = {
     "params": _params,
     "shapes": _shapes,
+    "work": _work,
     "flops": _flops,
     "diagram": _diagram,
 }

@@ -86,7 +86,7 @@ def groups(page: Explorer, field: str, typed: str = "") -> dict[str, list[str]]:
     if typed:
         page.one(f"#{field}").send_keys(Keys.CONTROL, "a")
         page.one(f"#{field}").send_keys(typed)
-    return {name: values for name, values in page.browser.script(GROUPS, f"{field}-list")}
+    return dict(page.browser.script(GROUPS, f"{field}-list"))
 
 
 def test_devices_are_listed_by_maker_and_kind(page: Explorer) -> None:

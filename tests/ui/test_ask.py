@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import shlex
 import subprocess
@@ -62,6 +63,54 @@ def test_peaks_are_those_of_the_command_line(run: Run, mode: str) -> None:
     assert json.loads(memory["records"]["memory"]) == run("memory", "gpt2", *options).json
     fit = asked("fit", settings={"mode": mode, "batch": "4"}, gpus=["rtx-4090"], records=True)
     assert json.loads(fit["records"]["fit"]) == run("fit", "gpt2", "--gpu", "rtx-4090", *options).json
+
+
+def test_only_what_is_shown_is_worked_out(run: Run) -> None:
+    """Parameters always, and of the rest the parts that are asked for."""
+    whole = asked("exact")
+    bare, work, shapes = (asked("exact", show=parts) for parts in ([], ["work"], ["shapes"]))
+    assert bare["parameters"] == f"{run('params', 'gpt2', '--format', 'json').json['total']:,}"
+    assert bare["tables"] == bare["charts"] == {} and "flops" not in bare
+    assert work["flops"]["clauses"] == run("flops", "gpt2", columns=400).out.splitlines()[1].split(" · ")
+    assert shapes["tables"] == {"shapes": whole["tables"]["shapes"]}
+    assert refused("exact", show=["everything"])["field"] == "show"
+
+
+def test_a_verdict_comes_with_its_sentence_and_its_bars(run: Run) -> None:
+    """The sentence that heads `fit`, and parts that add up to what is needed and left."""
+    answer = asked("fit", {"preset": "llama-3-8b"}, gpus=["rtx-4060", "rtx-4090", "h100"], helps=False, cards=True)
+    devices = ("--gpu", "rtx-4060", "--gpu", "rtx-4090", "--gpu", "h100")
+    found = run("fit", "llama-3-8b", *devices, "--format", "json").json
+    assert "; ".join(answer["clauses"]) == found["summary"]
+    assert answer["bars"][answer["about_bar"]]["gpu"] == "rtx-4090"  # the smallest that it fits
+    for bar, row in zip(answer["bars"], found["rows"], strict=True):
+        sizes = {one["name"]: int(one["exact"].removesuffix(" bytes").replace(",", "")) for one in bar["parts"]}
+        assert sum(sizes.values()) == max(row["capacity_bytes"], row["required_bytes"])
+        assert sum(one["share"] for one in bar["parts"]) == pytest.approx(1)
+        assert bar["limit"] == pytest.approx(min(row["capacity_bytes"] / row["required_bytes"], 1))
+
+
+def test_peak_memory_is_that_of_the_only_device(run: Run) -> None:
+    """Of several, and of unequal ones that share layers, it is that of any device."""
+    llama = {"preset": "llama-3-8b"}
+    one = asked("memory", llama, gpus=["rtx-4090"], records=True)["records"]["memory"]
+    assert json.loads(one) == run("memory", "llama-3-8b", "--gpu", "rtx-4090", "--format", "json").json
+    anywhere = asked("memory", llama)["clauses"]
+    for gpus in ([], ["rtx-4090", "h100"], ["rtx-4090+h100"]):
+        assert asked("memory", llama, gpus=gpus)["clauses"] == anywhere
+
+
+def test_what_a_list_offers_is_grouped_and_explained() -> None:
+    """In words that are made of the files of formats and engines."""
+    catalog = ask({"ask": "catalog"})
+    weights = {one["value"]: one for each in catalog["settings"] if each["name"] == "weights" for one in each["known"]}
+    assert (weights["q4_k"]["group"], weights["q4_k"]["aside"]) == ("GGUF", f"{4 + 12 / 32 + 32 / 256} bits")
+    assert weights["int4"]["title"].endswith("an fp16 scale and a 4-bit zero for each 128")
+    for listed in (catalog["presets"], catalog["gpus"], list(weights.values())):
+        names = [one["group"] for one in listed]
+        assert len(set(names)) == 1 + sum(
+            one != other for one, other in itertools.pairwise(names)
+        )  # none in two places
 
 
 def test_an_empty_field_stands_for_what_the_run_has() -> None:

@@ -59,7 +59,7 @@ export class Questions {
     const memory = { ask: "memory", source, settings: this.settings(state, "memory"), gpus, wide: this.wide };
     const fit = this.fit(state);
     /** @type {Record<string, object>} */
-    const asked = { exact: { ...this.exact(state), show: [] }, memory, fit, ...viewOf(state).asks?.(state, this) };
+    const asked = { exact: { ...this.exact(state), show: [] }, work: { ...this.exact(state), show: ["work"] }, memory, fit, ...viewOf(state).asks?.(state, this) };
     if (view !== "devices") asked.cards = { ...fit, ...MORE.cards };
     return asked;
   }

@@ -9,7 +9,7 @@ import { byId, element, fill } from "../dom.js";
 const TILES = [ // label, topic, the view that has more of it, and where the answer stands
   ["Parameters", "exact", "overview", (answer) => answer],
   ["Peak memory", "memory", "memory", (answer) => answer],
-  ["FLOPs", "exact", "flops", (answer) => answer.flops],
+  ["FLOPs", "work", "flops", (answer) => answer.flops],
 ];
 
 export class Summary {
