@@ -1,4 +1,4 @@
-"""Models side by side: the whole of each, then part by part, all bars to one scale, with the difference to the first."""
+"""Models side by side: the whole of each, then part by part, to one scale, with the difference to the first."""
 
 from __future__ import annotations
 
