@@ -1,17 +1,20 @@
-"""The chart of a report on a page: the drawing, and a narrower one for phones."""
+"""The chart of a report on a page: the drawing, a narrower one for phones, and the scripts that it needs."""
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
 
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.render.chart.drawing import Drawing
+from archcalc.render.html import scrubber
 from archcalc.render.inks import Ink
 from archcalc.report.base import Report
 
 PHONE = 358.0  # pixels between the margins of a phone's page
 NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
-ZOOMED = "icicle"  # laid out anew by the script
+ZOOMED = "icicle"  # laid out anew by its script
+SCRIPTS = ("report.js",)
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Figure:
 
     html: str
     inks: set[Ink]
-    script: bool = False  # whether the page's script has something to do
+    scripts: tuple[str, ...] = ()  # that have something to do
 
 
 def drawn(report: Report, *wide: float) -> Drawing:
@@ -40,7 +43,9 @@ def chart(report: Report, name: str = "") -> Figure | None:
     wide = drawing.svg(name)
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
-        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, True)
+        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, SCRIPTS)
+    if isinstance(report, MemoryReport) and scrubber.has_ops(report):
+        return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'

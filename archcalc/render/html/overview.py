@@ -16,7 +16,7 @@ from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
-from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.html.document import Body, document
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
 from archcalc.report.base import Report
@@ -34,7 +34,7 @@ def render(report: Overview) -> str:
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
     foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
-    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, list(made.scripts), foot)
     return document(body)
 
 
@@ -42,6 +42,7 @@ def render(report: Overview) -> str:
 class _Page:
     report: Overview
     inks: set[Ink] = field(default_factory=set)
+    scripts: dict[str, None] = field(default_factory=dict)  # in the order of the page
     titles: dict[str, str] = field(default_factory=dict)  # of sections, by their names
 
     def sections(self) -> Iterator[str]:
@@ -119,6 +120,7 @@ class _Page:
         found = chart(report, name)
         assert found
         self.inks |= found.inks
+        self.scripts |= dict.fromkeys(found.scripts)
         return found.html
 
 
