@@ -16,6 +16,7 @@ from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.timeline import Timeline
 from archcalc.analyze.memory.tracing import timeline
 from archcalc.core.errors import InputError
+from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.resolved import Run
 from archcalc.spec.sizes import Sizes
 
@@ -71,11 +72,10 @@ def _lines(deployment: Deployment, sizes: Sizes, switches: list[Switch]) -> Iter
 
 def _switches(run: Run) -> Iterator[Switch]:
     """With the value of the run among them, if it is another."""
-    recompute = [Value("off", {"recompute": "none"}), Value("on", {"recompute": "full"})]
-    if run.recompute not in ("none", "full"):
-        recompute.insert(1, Value(run.recompute, {"recompute": run.recompute}))
-    asked = next(place for place, one in enumerate(recompute) if one.options["recompute"] == run.recompute)
-    yield Switch("activation checkpointing", tuple(recompute), asked)
+    own = next(name for name, value in RECOMPUTE.items() if value == run.recompute)
+    names = {"none": "off", own: own} | {"none": "off", "full": "on"}
+    recompute = tuple(Value(label, {"recompute": name}) for name, label in names.items())
+    yield Switch("activation checkpointing", recompute, list(names).index(own))
     gpus, stage = run.plan.dp if run.plan.dp > 1 else GPUS, run.plan.zero
     zero = [Value(f"stage {each}", {"dp": gpus, "zero": each}) for each in (1, 2, 3)]
     off = Value("off", {"dp": run.plan.dp, "zero": 0})

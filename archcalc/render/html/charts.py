@@ -14,7 +14,7 @@ from archcalc.report.base import Report
 PHONE = 358.0  # pixels between the margins of a phone's page
 NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
 ZOOMED = "icicle"  # laid out anew by its script
-SCRIPTS = ("report.js",)
+SCRIPT = "report.js"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def chart(report: Report, name: str = "") -> Figure | None:
     wide = drawing.svg(name)
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
-        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, SCRIPTS)
+        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, (SCRIPT,))
     if isinstance(report, MemoryReport) and scrubber.has_ops(report):
         return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:

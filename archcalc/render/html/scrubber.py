@@ -17,7 +17,7 @@ from archcalc.analyze.memory.why_peak import why_peak
 from archcalc.core.visible import visible
 from archcalc.render.chart.legend import ORDER, ink
 
-SCRIPTS = ("timeline_data.js", "timeline.js")
+SCRIPTS = ("timeline_data.js", "timeline_picture.js", "timeline.js")
 
 
 def data(report: MemoryReport) -> dict[str, Any]:

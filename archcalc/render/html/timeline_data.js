@@ -37,6 +37,7 @@
       this.levels = this.summed(parts);
       this.totals = this.columns.map((_, place) => parts.reduce((sum, part) => sum + this.levels[part][place], 0));
       this.most = Math.max(...this.totals);
+      this.base = Object.values(this.start).reduce((sum, size) => sum + size, 0);
       this.peak = this.totals.indexOf(this.most);
     }
 
@@ -114,7 +115,7 @@
     const part = run / (times - 1);
     const all = [...first.weights.map(([op, weight]) => [op, weight * (1 - part)]), ...last.weights.map(([op, weight]) => [op, weight * part])];
     const weights = /** @type {[number, number][]} */ (all.filter(([, weight]) => weight));
-    return { weights, run: first.run || `run ${(run + 1).toLocaleString("en")} of ${times.toLocaleString("en")}` };
+    return { weights, run: first.run || `${(run + 1).toLocaleString("en")} of ${times.toLocaleString("en")} equal runs` };
   }
 
   /** @param {Column} column @param {(op: number) => number} value */

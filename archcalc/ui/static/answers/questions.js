@@ -4,7 +4,7 @@
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "compare", "plot", "search"];
+export const SLOW = ["memory", "fit", "timeline", "compare", "plot", "search"];
 const USUAL_AXIS = "seq=1k..128k";
 const FURTHEST = 2 ** 17;
 const COMMAND = { // of archcalc, by view
@@ -13,6 +13,7 @@ const COMMAND = { // of archcalc, by view
   shapes: "shapes",
   flops: "flops",
   memory: "memory",
+  timeline: "memory",
   devices: "fit",
   curves: "plot",
   compare: "compare",
@@ -69,6 +70,7 @@ export class Questions {
       memory: { ask: "memory", source, settings: this.settings(state, "memory"), wide },
       fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false, wide },
     };
+    if (view === "timeline") asked.timeline = { ask: "timeline", source, settings: this.settings(state, "memory") };
     if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
     if (view === "curves") asked.plot = this.plot(state);

@@ -6,6 +6,7 @@ import { Compare } from "./compare.js";
 import { Curves } from "./curves.js";
 import { showNotes } from "./notes.js";
 import { Sheet } from "./sheet.js";
+import { Timeline } from "./timeline.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Answer} Answer */
@@ -17,6 +18,7 @@ const LABELS = {
   shapes: "Shapes",
   flops: "FLOPs",
   memory: "Memory",
+  timeline: "Timeline",
   devices: "Devices",
   curves: "Curves",
   compare: "Compare",
@@ -48,6 +50,7 @@ export class Views {
         topic: "memory", charts: [["timeline", "Memory over time"]],
         tables: [["parts", "At the peak"], ["host", "In host RAM"], ["layers", "Layer by layer"]], folded: [["timeline", "The course of memory as a table"]],
       }),
+      timeline: new Timeline(),
       devices: new Sheet({
         topic: "fit", charts: [["devices", "Memory against what devices have"]],
         tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
