@@ -115,14 +115,20 @@ def test_the_area_morphs_unless_nothing_is_to_move(browser: Browser, tmp_path: P
     """The weights' area takes its new shape at once for those who want no motion."""
     opened(browser, tmp_path, memory())
     shape = "return document.querySelector('[data-part=weights]').getAttribute('d')"
-    browser.script("window.shapes = new Set(); new MutationObserver(() => shapes.add(document.querySelector("
-                   "'[data-part=weights]').getAttribute('d'))).observe(document.querySelector('[data-timeline] > svg'),"
-                   "{childList: true})")
+    browser.script(
+        "window.shapes = new Set(); new MutationObserver(() => shapes.add(document.querySelector("
+        "'[data-part=weights]').getAttribute('d'))).observe(document.querySelector('[data-timeline] > svg'),"
+        "{childList: true})"
+    )
     choose(browser, 2, "stage 3")
     browser.until(lambda: browser.script("return shapes.size") > 3 or None)
     motion = {"name": "prefers-reduced-motion", "value": "reduce"}
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [motion]})
-    browser.until(lambda: browser.script(f"const a = ({'()=>{' + shape + '}'})(); return a === window.last || (window.last = a, false)"))
+    browser.until(
+        lambda: browser.script(
+            f"const a = ({'()=>{' + shape + '}'})(); return a === window.last || (window.last = a, false)"
+        )
+    )
     browser.script("shapes.clear()")
     choose(browser, 2, "off")
     assert browser.script("return shapes.size") == 1
@@ -135,7 +141,9 @@ def test_it_fits_every_page(browser: Browser, tmp_path: Path, wide: int, dark: b
     browser.size(wide, 900)
     opened(browser, tmp_path, memory("sentiment-lstm"))
     assert browser.script("return document.documentElement.scrollWidth <= innerWidth")
-    assert browser.script("return document.querySelector('[data-timeline] > svg').getBoundingClientRect().right <= innerWidth")
+    assert browser.script(
+        "return document.querySelector('[data-timeline] > svg').getBoundingClientRect().right <= innerWidth"
+    )
     assert browser.console() == []
 
 

@@ -10,37 +10,33 @@ from archcalc.core.words import counted
 from archcalc.report.table import Column, Line, Table
 
 LARGEST = 10
-COLUMNS: tuple[Column[Any], ...] = (
-    Column("", "alive at the peak", "name"),
-    Column("", "shape", "shape"),
-    Column("", "dtype", "name"),
-    Column("", "", "times"),
-    Column("", "memory", "bytes"),
-    Column("", "born at", "name", spare=True),
-    Column("", "dies at", "name", spare=True),
-)
 
 
 def alive_table(line: Timeline, names: Mapping[str, str]) -> Table:
-    """`names` are those of parts. Birth and death are phases, with the op's place among all that are listed."""
+    """`names` are those of parts. Birth and death are places of ops among all of the step."""
     alive = line.alive(line.peak)
-    lines = [_line(one, number, line) for one, number in alive[:LARGEST]]
+    lines = [_line(one, number) for one, number in alive[:LARGEST]]
     rest = alive[LARGEST:]
     if rest:
         size = sum(number * one.bytes for one, number in rest)
         lines.append(_plain(counted(len(rest), "smaller tensor"), size))
-    lines += [_plain(f"{names[part]}, throughout", size) for part, size in line.start.items() if size]
-    return Table(COLUMNS, tuple(lines))
+    lines += [_plain(names[part], size) for part, size in line.start.items() if size]
+    columns: tuple[Column[Any], ...] = (
+        Column("", f"alive at op {line.peak + 1:,} of {len(line.ops):,}", "path"),
+        Column("", "shape", "shape"),
+        Column("", "dtype", "name"),
+        Column("", "", "times"),
+        Column("", "memory", "bytes"),
+        Column("", "born", "count"),
+        Column("", "dies", "count"),
+    )
+    return Table(columns, tuple(lines))
 
 
-def _line(one: Alive, number: int, line: Timeline) -> Line:
-    dies = "the end" if one.dies is None else _at(one.dies, line)
-    return Line((one.name, one.shape, one.dtype, number, number * one.bytes, _at(one.born, line), dies), 1)
+def _line(one: Alive, number: int) -> Line:
+    dies = "end" if one.dies is None else one.dies + 1
+    return Line((one.name, one.shape, one.dtype, number, number * one.bytes, one.born + 1, dies))
 
 
 def _plain(name: str, size: int) -> Line:
-    return Line((name, (), "", 1, size, "", ""), 1)
-
-
-def _at(op: int, line: Timeline) -> str:
-    return f"{line.ops[op].phase} {op:,}"
+    return Line((name, (), "", 1, size, "", ""))

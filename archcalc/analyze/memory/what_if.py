@@ -22,6 +22,7 @@ from archcalc.spec.sizes import Sizes
 
 GPUS = 8  # of a node, that ZeRO divides over where the run has one
 RANK = 16  # of LoRA, where none is given
+MOST_OPS = 4_000  # of a step: with more, nobody waits for every combination
 
 
 class Value(NamedTuple):
@@ -54,7 +55,8 @@ class WhatIf:
 def what_if(deployment: Deployment, sizes: Sizes, asked: Timeline) -> WhatIf:
     """`asked` is the timeline of the run itself. A switch that changes nothing that is allowed is left out."""
     found: list[Switch] = []
-    for switch in _switches(deployment.run) if deployment.run.trains and not deployment.stage else ():
+    is_tried = deployment.run.trains and not deployment.stage and len(asked.ops) <= MOST_OPS
+    for switch in _switches(deployment.run) if is_tried else ():
         tried = [value for value in switch.values if _line(deployment, sizes, value.options)]
         if len(tried) > 1 and switch.values[switch.asked] in tried:
             found.append(Switch(switch.label, tuple(tried), tried.index(switch.values[switch.asked])))

@@ -43,7 +43,9 @@ def chart(report: Report, name: str = "") -> Figure | None:
     wide = drawing.svg(name)
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
-        return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, (SCRIPT,))
+        return Figure(
+            f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, (SCRIPT,)
+        )
     if isinstance(report, MemoryReport) and scrubber.has_ops(report):
         return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:

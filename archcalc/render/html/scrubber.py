@@ -1,7 +1,7 @@
 """Memory over a step as pages draw it: with a scrubber, and switches for other options.
 
-    data(report)        for the script (timeline.js)
-    figure(report, …)   the drawing without a script, which has the data packed beside it
+data(report)        for the script (timeline.js)
+figure(report, …)   the drawing without a script, which has the data packed beside it
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@
       this.columns ??= this.expanded(0, this.ops.length, wanted ?? 2);
       this.levels = this.summed(parts);
       this.totals = this.columns.map((_, place) => parts.reduce((sum, part) => sum + this.levels[part][place], 0));
-      this.most = Math.max(...this.totals);
+      this.most = this.totals.reduce((most, total) => Math.max(most, total), 0);
       this.base = Object.values(this.start).reduce((sum, size) => sum + size, 0);
       this.peak = this.totals.indexOf(this.most);
     }

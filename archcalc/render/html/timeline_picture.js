@@ -135,10 +135,10 @@
       const power = 10 ** Math.floor(Math.log10(rough));
       const step = unit * power * ([1, 2, 5].find((each) => each * power >= rough) ?? 10);
       const values = Array.from({ length: Math.floor(scale / step) + 1 }, (_, place) => place * step);
-      const sign = this.bare ? "+" : "";
+      const [sign, ground] = this.bare ? ["+", binary(this.line.base)] : ["", "0"];
       return values.flatMap((value) => [
         svg("path", { d: `M${LEFT} ${y(value)}H${LEFT + this.room}`, class: "grid" }),
-        svg("text", { x: LEFT - 8, y: y(value) + 4, class: "tick", "text-anchor": "end" }, value ? sign + binary(value).replace(/\.?0+(?= )/, (zeros) => (zeros[0] === "." ? "" : zeros)) : "0"),
+        svg("text", { x: LEFT - 8, y: y(value) + 4, class: "tick", "text-anchor": "end" }, value ? sign + binary(value).replace(/\.?0+(?= )/, (zeros) => (zeros[0] === "." ? "" : zeros)) : ground),
       ]);
     }
 
