@@ -82,7 +82,7 @@ def _switches(run: Run) -> Iterator[Switch]:
     zero = [Value(f"stage {each}", {"dp": gpus, "zero": each}) for each in (1, 2, 3)]
     off = Value("off", {"dp": run.plan.dp, "zero": 0})
     yield Switch(f"ZeRO over {gpus} GPUs", (off, *zero), stage)
-    rank = run.lora.rank if run.lora else RANK
+    rank = run.lora or RANK
     yield Switch("LoRA", (Value("off", {"lora": None}), Value(f"rank {rank}", {"lora": rank})), int(bool(run.lora)))
 
 
