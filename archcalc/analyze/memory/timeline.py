@@ -43,7 +43,7 @@ class Alive:
     bytes: int
     born: int
     dies: int | None
-    copies: Mapping[int, int]
+    copies: dict[int, int]
 
     def at(self, op: int) -> int:
         return next((number for place, number in reversed(self.copies.items()) if place <= op), 0)

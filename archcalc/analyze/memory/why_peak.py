@@ -18,7 +18,9 @@ def why_peak(line: Timeline, names: Mapping[str, str]) -> str:
     """`The peak is in the backward pass of loss, at log softmax, with activations of 12 × decoder.blocks (1.00 GiB), …
     alive at once, on top of weights (1.89 GiB).` `names` are those of parts."""
     standing = sorted(((size, names[part]) for part, size in line.start.items() if size), reverse=True)
-    under = f"{enumeration(name for _, name in standing)} ({_size(line.start.values())})" if standing else ""
+    under = (
+        f"{enumeration(name for _, name in standing)} ({binary_bytes(sum(line.start.values()))})" if standing else ""
+    )
     if not line.ops:
         return f"Nothing is computed: {under or 'nothing'} is all there is."
     told = _told(line)
@@ -26,10 +28,6 @@ def why_peak(line: Timeline, names: Mapping[str, str]) -> str:
         return f"The peak is {_where(line)}, which needs nothing besides {under}."
     alive = f"{enumeration(told)} alive{' at once' * (len(told) > 1)}"
     return f"The peak is {_where(line)}, with {', on top of '.join(filter(None, (alive, under)))}."
-
-
-def _size(sizes: object) -> str:
-    return binary_bytes(sum(sizes))  # type: ignore[call-overload, no-any-return]
 
 
 def _where(line: Timeline) -> str:

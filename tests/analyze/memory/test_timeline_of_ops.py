@@ -16,6 +16,7 @@ from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.analyze.memory.timeline import Shared, Timeline
 from archcalc.analyze.memory.tracing import timeline
 from archcalc.analyze.memory.training import step_schedule
+from archcalc.analyze.memory.why_peak import why_peak
 from archcalc.core.errors import InputError
 from archcalc.run.options import Options
 from archcalc.simulate.build import EVERY
@@ -69,7 +70,7 @@ def test_the_highest_op_is_the_printed_peak_to_the_byte(kind: str) -> None:
         except InputError:
             continue
         line = timeline(deployment, Sizes())
-        parts = dict.fromkeys(PARTS, 0) | line.start
+        parts = dict.fromkeys(PARTS, 0) | dict(line.start)
         for one, copies in line.alive(line.peak):
             parts[one.part] += copies * one.bytes
         assert line.peak_bytes == peak.bytes, name
@@ -170,7 +171,11 @@ def test_switches_show_what_the_options_print() -> None:
     assert [one.label for one in found.switches] == ["activation checkpointing", "ZeRO over 8 GPUs", "LoRA"]
     assert found.asked == (1, 0, 0)
     assert found.lines[1, 0, 0].peak_bytes == report.total_bytes
-    others = {(0, 0, 0): {}, (1, 3, 0): {"recompute": "full", "dp": 8, "zero": 3}, (0, 0, 1): {"lora": 16}}
+    others: dict[tuple[int, ...], dict[str, Any]] = {
+        (0, 0, 0): {},
+        (1, 3, 0): {"recompute": "full", "dp": 8, "zero": 3},
+        (0, 0, 1): {"lora": 16},
+    }
     for places, options in others.items():
         assert found.lines[places].peak_bytes == memory("llama-3-8b", mode="train", **options).total_bytes
 
@@ -228,7 +233,8 @@ def test_a_terminal_lists_what_adds_up_to_the_peak(run: Run) -> None:
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
-def test_a_list_of_tensors_has_no_step(run: Run) -> None:
-    """Nothing is known of what it computes, and nothing is drawn."""
+def test_what_computes_nothing_has_no_ops() -> None:
     line = Timeline({"weights": 10}, (), (), ())
-    assert line.peak == -1 and line.peak_bytes == 10 and line.record()["peak_op"] is None
+    assert line.peak_bytes == 10
+    assert line.record()["peak_op"] is None
+    assert why_peak(line, PARTS) == "Nothing is computed: weights (10 B) is all there is."
