@@ -6,7 +6,7 @@
   const SHOWN = 12; // tensors in the table
   const BAR = 90; // pixels of a tensor's life
   const FLAT = 0.2; // of the peak that comes and goes: where that is less, the rest is not drawn
-  const HEADS = ["alive there", "shape", "dtype", "memory", "lives", "from", "until"];
+  const HEADS = ["alive there", "memory", "shape", "dtype", "lives", "from", "until"];
   const { archcalcLine: Line, archcalcPicture } = /** @type {any} */ (window);
   const { Picture, binary, html, svg } = archcalcPicture;
 
@@ -164,7 +164,7 @@
     row(key, [name, ...looks], size, life) {
       const head = html("th", { scope: "row" }, swatch(this.parts.find((part) => part.key === key)?.ink), name);
       const cells = looks.map((text) => html("td", {}, text));
-      return html("tr", {}, head, ...cells, html("td", { class: "n" }, binary(size)), ...life.map((one) => html("td", { class: "muted" }, one)));
+      return html("tr", {}, head, html("td", { class: "n" }, binary(size)), ...cells, ...life.map((one) => html("td", { class: "muted" }, one)));
     }
   }
 

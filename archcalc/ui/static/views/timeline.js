@@ -18,6 +18,7 @@ export class Timeline extends Sheet {
     super.update(answer);
     const { timeline, style } = /** @type {any} */ (answer);
     adopt(style);
+    this.figures.hidden = this.beneath.hidden = true; // those of Memory
     this.figure.hidden = !timeline;
     const detail = { figure: this.figure, data: timeline };
     if (timeline) requestAnimationFrame(() => window.dispatchEvent(new CustomEvent("archcalc-timeline", { detail })));
