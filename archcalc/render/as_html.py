@@ -8,7 +8,7 @@ from html import escape
 
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
-from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.html.document import Body, document
 from archcalc.render.page import Page, page
 from archcalc.report.base import Report
 
@@ -28,8 +28,8 @@ def _usual(report: Report) -> str:
     shown, picture = page(report), chart(report)
     main = "\n".join(_blocks(report, shown, picture.html if picture else ""))
     inks = picture.inks if picture else ()
-    script = packaged("report.js") if picture and picture.script else ""
-    text = document(Body(shown.title, f"<main>\n{main}\n</main>", inks, script=script))
+    scripts = picture.scripts if picture else ()
+    text = document(Body(shown.title, f"<main>\n{main}\n</main>", inks, scripts=scripts))
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 

@@ -14,7 +14,7 @@ from archcalc.render.page import MARKS, Amount, Grid, aligned, page
 from archcalc.render.style import BOLD, CYAN, DIM, TONES, styled
 from archcalc.report.base import Report
 from archcalc.report.table import Line, Matrix
-from archcalc.report.units import Tone
+from archcalc.report.units import UNITS, Tone
 
 if TYPE_CHECKING:
     from archcalc.report.bar import Bar
@@ -166,7 +166,11 @@ class _Layout:
         cell in its colour."""
         parts = []
         for i in self.kept:
-            text = cells.cut(row[i], self.widths[i]) if self.units[i] in ("name", "text") else row[i]
+            text = row[i]
+            if UNITS[self.units[i]].ends:
+                text = cells.cut_inside(text, self.widths[i])
+            elif self.units[i] in ("name", "text"):
+                text = cells.cut(text, self.widths[i])
             fill = " " * (self.widths[i] - cells.width(text))
             text = styled(text, TONES[tones[i]]) if tones[i : i + 1] and tones[i] else text
             parts.append(text + fill if self.grid.columns[i].left else fill + text)

@@ -19,3 +19,11 @@ def cut(text: str, columns: int) -> str:
     while text and width(text) > columns - 1:
         text = text[:-1]
     return f"{text}…"
+
+
+def cut_inside(text: str, columns: int) -> str:
+    """As much of it as fits, with `…` before its second half where something is left out."""
+    if width(text) <= columns:
+        return text
+    end = text[len(text) - columns * 2 // 3 :]
+    return f"{cut(text, columns - width(end))}{end}"

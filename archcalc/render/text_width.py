@@ -49,6 +49,18 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
     return wide * _BOLD if bold else wide
 
 
+def wrapped(text: str, size: float, room: float) -> list[str]:
+    """In lines of whole words; a word that is wider has a line to itself."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and width(longer, size) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
     """The text, or as much of it as there is room for."""
     if width(text, size, bold=bold) <= room:

@@ -92,11 +92,13 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Skyline:
-    """Memory over a step: stretches in their order, `peak` the place of the highest, and what is there throughout."""
+    """Memory over a step: stretches in their order, `peak` the place of the highest, what is there throughout; and why
+    that is the peak."""
 
     stretches: tuple[Stretch, ...]
     peak: int
     throughout: int
+    why: str
 
 
 Picture = Curves | Skyline

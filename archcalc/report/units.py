@@ -38,6 +38,7 @@ class Unit(NamedTuple):
     exact: Format | None = None  # as in a table, where it is not given
     roughly: Format | None = None
     rough_from: int = 1000  # smaller figures are read as they are
+    ends: bool = False  # its end tells most: where it is too long, its middle is left out
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
     tone: Callable[[Any], Tone] | None = None  # how a value is coloured where there is colour
 
@@ -104,6 +105,7 @@ UNITS = Units(
         "": Unit(),  # of what programs read and people do not see
         "name": Unit(left=True),
         "text": Unit(left=True),
+        "path": Unit(left=True, ends=True),
         "shape": Unit(lambda value: " × ".join(map(str, value)), left=True),
         "count": Unit(_count, roughly=rounded),
         "flops": Unit(_count, roughly=flops),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, Tensor
 from archcalc.simulate.nodes import Loop
 
 
@@ -21,13 +21,16 @@ class Stream(IntEnum):
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """One allocation: the storage of a tensor, or a buffer. `what` is the tensor, where there is one. Several tensors
-    may share it, as gradients do: the last of its `users` frees it."""
+    """One allocation: the storage of a tensor, or a buffer. `what` is the tensor, where there is one; `use` says what
+    else it is (a gradient, a copy), and `of` which tensor. Several tensors may share it, as gradients do: the last of
+    its `users` frees it."""
 
     part: str
     bytes: int
     stream: Stream = Stream.COMPUTE
     what: object = None
+    use: str = ""
+    of: Tensor | None = None
     users: int = 1
 
 
@@ -70,9 +73,19 @@ class Ledger:
     def at(self, phase: str, module: Module, number: int = -1) -> None:
         self.phase, self.module, self.number = phase, module, number
 
-    def allocate(self, part: str, size: int, stream: Stream = Stream.COMPUTE, what: object = None) -> Block:
-        """A block of so many bytes; `what` is the tensor that it holds, for those who compare."""
-        block = Block(part, size, stream, what)
+    def allocate(
+        self,
+        part: str,
+        size: int,
+        use: str = "",
+        of: Tensor | None = None,
+        *,
+        stream: Stream = Stream.COMPUTE,
+        what: object = None,
+    ) -> Block:
+        """A block of so many bytes; `what` is the tensor that it holds, for those who compare, `use` and `of` what it
+        is for those who read."""
+        block = Block(part, size, stream, what, use, of)
         if size:
             self.changes.append(Change(part, size, self.phase, self.module, block, self.run, self.number))
         return block
@@ -86,10 +99,10 @@ class Ledger:
                     size, where = -block.bytes, (self.phase, self.module, block, self.run, self.number)
                     self.changes.append(Change(block.part, size, *where))
 
-    def for_a_moment(self, part: str, size: int) -> None:
+    def for_a_moment(self, part: str, size: int, use: str, of: Tensor | None = None) -> None:
         """Allocated and freed immediately."""
         if size:
-            self.free(self.allocate(part, size))
+            self.free(self.allocate(part, size, use, of))
 
     def cross(self, loop: Loop, *, begins: bool, is_reversed: bool = False) -> None:
         """What follows happens as often as the loop runs, until that ends."""

@@ -125,7 +125,7 @@ class _Expansion:
         for run in reversed(range(times)) if repeated.is_reversed else range(times):
             for (part, size, phase, module, made, block_run, number), block, offset in pattern:
                 if offset is None:
-                    made = self.alive[block, run] = Block(part, size, made.stream, made.what)
+                    made = self.alive[block, run] = Block(part, size, made.stream, made.what, made.use, made.of)
                 elif 0 <= run + offset < times:
                     made = self._taken(block, run + offset)
                 found.append(Change(part, size, phase, module, made, block_run, number))

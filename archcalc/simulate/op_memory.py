@@ -43,13 +43,14 @@ class OpMemory:
         ledger, schedule = self.ledger, self.schedule
         self._copy_weights(step)
         touched = (*step.reads, *step.makes)
-        scratch = [ledger.allocate(schedule.unread, size) for size in step.scratch]
+        scratch = [ledger.allocate(schedule.unread, size, "scratch of", step.output.tensor) for size in step.scratch]
         for cell in touched:
             self.allocate(cell, cell in staying)
         ledger.free(*scratch)
         if step.log_probabilities:
-            ledger.for_a_moment("logits", schedule.logits_copies * schedule.bytes[step.log_probabilities])
-        ledger.for_a_moment("temporary", step.gathered_keys)
+            size = schedule.logits_copies * schedule.bytes[step.log_probabilities]
+            ledger.for_a_moment("logits", size, "copies of", step.log_probabilities.tensor)
+        ledger.for_a_moment("temporary", step.gathered_keys, "keys and values of all GPUs")
         for copy in step.weight_copies:
             if not (copy.is_cached or (copy.is_saved and not is_recomputed)):
                 ledger.free(self.weight_copies.pop((copy.param, step.number), None))
@@ -63,9 +64,11 @@ class OpMemory:
         of_loss = None
         if step.log_probabilities:  # goes back through the mean, then through the log-probabilities
             size = schedule.bytes[step.log_probabilities] * (1 + schedule.logits_copies)
-            of_loss = ledger.allocate("logits", size)
-        ledger.for_a_moment("temporary", 2 * step.gathered_keys)  # and the gradients of all of them
-        scratch = [ledger.allocate("temporary", size) for size in step.gradient_scratch if step.grads]
+            of_loss = ledger.allocate("logits", size, "gradient of", step.log_probabilities.tensor)
+        gathered = "keys and values of all GPUs, and their gradients"
+        ledger.for_a_moment("temporary", 2 * step.gathered_keys, gathered)
+        own = [size for size in step.gradient_scratch if step.grads]
+        scratch = [ledger.allocate("temporary", size, "scratch of the gradient of", step.output.tensor) for size in own]
         at_once, later, wide = self._order(step)
         made = [(one, *self._gradient(step, one, wide)) for one in at_once]
         if later:
@@ -90,7 +93,8 @@ class OpMemory:
         if cell not in self.alive:
             part = "activations" if stays else self.schedule.unread
             part = "logits" if cell in self.schedule.logits else part
-            self.alive[cell] = self.ledger.allocate(part, self.schedule.bytes[cell], what=cell.tensor)
+            use = "copy of" * cell.of_input
+            self.alive[cell] = self.ledger.allocate(part, self.schedule.bytes[cell], use, cell.tensor, what=cell.tensor)
 
     def free(self, *cells: Cell) -> None:
         for cell in cells:
@@ -113,7 +117,8 @@ class OpMemory:
         """For a matrix product, unless the copies still exist."""
         for copy in step.weight_copies:
             if (copy.param, step.number) not in self.weight_copies:
-                self.weight_copies[copy.param, step.number] = self.ledger.allocate(copy.part, copy.bytes)
+                made = self.ledger.allocate(copy.part, copy.bytes, "copy of", copy.param)
+                self.weight_copies[copy.param, step.number] = made
 
     # gradients
 
@@ -131,7 +136,7 @@ class OpMemory:
         whole = int(op.output.size)
         for one in step.grads if gradient.promotes else ():
             if isinstance(one, Cell) and int(one.tensor.size) == whole and size[one] < size[step.output]:
-                wide[one] = self.ledger.allocate("temporary", size[step.output])
+                wide[one] = self.ledger.allocate("temporary", size[step.output], "gradient of", one.tensor)
         is_replayed = step.number in self.replayed
         summed = list(gradient.summed(op)) if is_replayed else []
         is_joined = gradient.divides and not (self.schedule.accumulates or self.schedule.reduces)
@@ -155,8 +160,9 @@ class OpMemory:
             if wanted[0] in step.added_in_place:
                 return None, False
             narrow = step.cast_gradients.get(wanted[0])
-            made = self.ledger.allocate("temporary", narrow) if narrow else self._new(wanted, step)
-            return made, traits.contraction and not narrow
+            if narrow:
+                return self.ledger.allocate("temporary", narrow, "gradient of", wanted[0]), False
+            return self._new(wanted, step), traits.contraction
         overwritten = self.alive.pop(wanted, None) if traits.gradient.in_input else None
         arriving = self.gradients.get(step.output)
         same_size = traits.gradient.passes and size[wanted] == size[step.output]
@@ -174,12 +180,14 @@ class OpMemory:
         of those before."""
         ledger, schedule = self.ledger, self.schedule
         if isinstance(wanted, Cell):
-            return ledger.allocate("logits" if wanted in schedule.logits else "temporary", schedule.bytes[wanted])
+            part = "logits" if wanted in schedule.logits else "temporary"
+            return ledger.allocate(part, schedule.bytes[wanted], "gradient of", wanted.tensor)
         passes = schedule.reduces or self.is_added or wanted in self.gradients
         size = schedule.gradients[wanted[0]].made
-        made = ledger.allocate("temporary" if passes else "gradients", size, what=wanted[0])
+        part = "temporary" if passes else "gradients"
+        made = ledger.allocate(part, size, "gradient of", wanted[0], what=wanted[0])
         if step and schedule.loss_chunks > 1 and step.output in schedule.logits:
-            ledger.for_a_moment("temporary", size)
+            ledger.for_a_moment("temporary", size, "gradient of", wanted[0])
         return made
 
     def _hold(self, step: Step) -> bool:
@@ -231,10 +239,10 @@ class OpMemory:
         ready = [one for one in self.unreduced if block is None or block in one[0].owner.ancestry]
         sizes = [self.schedule.gradients[param] for param, _ in ready]
         self.ledger.free(self.flat)
-        self.flat = self.ledger.allocate("temporary", sum(size.flat for size in sizes))
+        self.flat = self.ledger.allocate("temporary", sum(size.flat for size in sizes), "gradients to reduce")
         self.ledger.free(*[self.unreduced.pop(one) for one in ready])
         share = 0 if self.schedule.accumulates else sum(size.share for size in sizes)
-        reduced = self.ledger.allocate("gradients", share, Stream.REDUCE_SCATTER)
+        reduced = self.ledger.allocate("gradients", share, "reduced gradients", stream=Stream.REDUCE_SCATTER)
         if self.schedule.to_host:
             self.ledger.free(reduced)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from archcalc.core.ir import Module, Region
 from archcalc.simulate.events import Block, Change, Event, Ledger, Stream
@@ -51,8 +52,8 @@ class _Simulation:
 
     def forward(self) -> None:
         schedule, ledger = self.schedule, self.ledger
-        self.left_over = [ledger.allocate(part, size) for part, size in schedule.left_over]
-        self.workspace = ledger.allocate("temporary", schedule.workspace)
+        self.left_over = [ledger.allocate(part, size, "left of the last step") for part, size in schedule.left_over]
+        self.workspace = ledger.allocate("temporary", schedule.workspace, "workspace of matrix products")
         self.gathered["root"] = self.gathering.forward(schedule.gathered_root)
         self.gathered["first"] = self.gathering.forward(schedule.gathered_first)
         self.gathered["last"] = []
@@ -106,13 +107,13 @@ class _Simulation:
             self._empty_autocast()
         ledger.phase = "backward"
         self._free_logits("loss")
-        bucket = ledger.allocate("temporary", schedule.reduce_bucket)
+        bucket = ledger.allocate("temporary", schedule.reduce_bucket, "bucket of gradients to reduce")
         self._go_back()
         self._free_logits("backward")
         ledger.free(*self.gathered["root"])
         self.ops.reduce()
         if not self.ops.is_added:
-            self.ops.done.append(ledger.allocate("gradients", schedule.rounding))
+            self.ops.done.append(ledger.allocate("gradients", schedule.rounding, "rounding of the gradients"))
         ledger.free(self.ops.flat, bucket)
 
     def update(self) -> None:
@@ -121,7 +122,7 @@ class _Simulation:
         ledger.at("step", Module("model"))
         ledger.changes.append(Change("temporary", 0, "step", ledger.module, Block("temporary", 0)))
         for turn in self.schedule.updates:
-            ledger.free(*[ledger.allocate("temporary", size) for size in turn])
+            ledger.free(*[ledger.allocate("temporary", size, "optimizer's update") for size in turn])
         ledger.free(*self.ops.done, *self.ops.held, self.workspace)
 
     def _empty_autocast(self) -> None:
@@ -176,9 +177,10 @@ class _Simulation:
     def _hold_entering(self, group: Group) -> None:
         """Each leaf that wants a gradient, and that: both are there until the step is done."""
         wanted = dict.fromkeys(one for step in self.schedule.steps(group) for one in step.grads if one in group.reads)
-        for size in [self.schedule.bytes[cell] for cell in wanted if isinstance(cell, Cell)]:
-            self.ledger.allocate("activations", size)
-            self.ledger.allocate("activations", size)
+        for cell in wanted:
+            if isinstance(cell, Cell):
+                for use in ("input of the block", "gradient of"):
+                    self.ledger.allocate("activations", self.schedule.bytes[cell], use, cell.tensor)
 
     def _back_into(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""
@@ -235,7 +237,8 @@ class _Simulation:
                     self.ops.free(*(cell for cell in touched if self.schedule.last_read[cell] <= node.number))
                     continue
                 if node.is_leaf:  # made twice: the graph holds the first one
-                    leaves.append(self.ledger.allocate(self.schedule.unread, self.schedule.bytes[node.output]))
+                    size = self.schedule.bytes[node.output]
+                    leaves.append(self.ledger.allocate(self.schedule.unread, size, "copy of", node.output.tensor))
                 self.ops.compute(node, staying)
             elif isinstance(node.region, Loop):
                 self.ledger.cross(node.region, begins=not node.is_end)
@@ -279,15 +282,18 @@ class Gathering:
         output = self.gather(group)
         self.ledger.free(self.output)
         self.output = output
-        return [self.ledger.allocate("temporary", size) for size in group]
+        return self._copied(group)
 
     def copied_out(self, group: Sizes) -> list[Block]:
         """Going back a group is copied out of what was prefetched."""
         output = self.prefetched or self.gather(group)
-        gathered = [self.ledger.allocate("temporary", size) for size in group]
+        gathered = self._copied(group)
         self.ledger.free(output)
         self.prefetched = None
         return gathered
+
+    def _copied(self, group: Sizes) -> list[Block]:
+        return [self.ledger.allocate("temporary", size, "gathered weights") for size in group]
 
     def gather(self, group: Sizes) -> Block | None:
         """The shards are cast into a flat input first, which is freed when the collective has begun."""
@@ -295,8 +301,9 @@ class Gathering:
         if not whole:
             return None
         share = whole // self.gpus
-        copied = self.ledger.allocate("temporary", share * self.are_offloaded, Stream.ALL_GATHER)
-        cast = self.ledger.allocate("temporary", share, Stream.ALL_GATHER)
-        output = self.ledger.allocate("temporary", whole, Stream.ALL_GATHER)
+        allocate = partial(self.ledger.allocate, "temporary", stream=Stream.ALL_GATHER)
+        copied = allocate(share * self.are_offloaded, "shard from host RAM")
+        cast = allocate(share, "shard to gather")
+        output = allocate(whole, "output of the all-gather")
         self.ledger.free(copied, cast)
         return output

@@ -25,6 +25,7 @@ QUESTIONS = {  # the file that has the function of that name
     "exact": "exact",
     "memory": "peaks",
     "fit": "peaks",
+    "timeline": "timeline",
     "compare": "exact",
     "command": "command",
     "schema": "catalog",

@@ -19,7 +19,7 @@ from archcalc.ui.worker import LENGTH, framed
 PATIENCE = 120.0  # seconds that a question may take
 MOST_WAITING = 8  # questions in a lane
 SEARCHES = ("plot", "report")
-PEAKS = ("memory", "fit")
+PEAKS = ("memory", "fit", "timeline")
 
 
 class Busy(Exception):

@@ -19,6 +19,7 @@ COMMANDS = {  # by view
     "shapes": "shapes",
     "flops": "flops",
     "memory": "memory",
+    "timeline": "memory",
     "devices": "fit",
     "curves": "plot",
     "compare": "compare",

@@ -83,8 +83,8 @@ def test_figures_are_those_of_the_commands(browser: Browser, tmp_path: Path) -> 
         assert all(f"{size:,}" in words for size in answer["parts"].values() if size)
     flops = model.flops().record()
     assert f"{flops['forward']:,}" in words
-    peaks = [each.text for each in browser.all("#memory ~ figure .desk text") if each.text.startswith("peak")]
-    assert peaks == ["peak: forward, decoder.blocks — 1.14 GB", "peak: backward, loss — 3.73 GB"]
+    peaks = browser.until(lambda: [each.text for each in browser.all("#memory ~ figure .peak-words")])
+    assert peaks == ["peak 1.06 GiB", "peak 3.48 GiB"]
 
 
 def cell(browser: Browser, path: str) -> WebElement:
@@ -174,6 +174,7 @@ def test_a_phone_has_charts_of_its_own(browser: Browser, tmp_path: Path) -> None
     browser.size(390, 844)
     shown = [each for each in browser.all("figure svg") if each.is_displayed()]
     wide = [each.size["width"] for each in shown if "archcalc-chart" in str(each.get_attribute("class"))]
+    wide += [each.size["width"] for each in browser.all("[data-timeline] > svg")]
     assert len(wide) == 6  # parameters, FLOPs, and memory and devices of two modes
     assert max(wide) <= 358
 

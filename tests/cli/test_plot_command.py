@@ -193,10 +193,13 @@ def test_a_name_is_text_whatever_it_holds(run: Run, write: Write, tmp_path: Path
 
 def test_memory_over_a_step_is_drawn_above_its_table(run: Run) -> None:
     asked = ("memory", "gpt2", "--mode", "train", "--timeline")
-    *_, chart, table, _ = run(*asked).out.split("\n\n")
+    *_, chart, alive, table, _ = run(*asked).out.split("\n\n")
     most = binary_bytes(run(*asked, "--format", "json").json["total_bytes"])
     assert table.startswith("timeline")
-    first, *rows, axis, phases, legend = chart.splitlines()
+    assert alive.startswith("alive at op ")
+    lines = chart.splitlines()
+    why = next(place for place, line in enumerate(lines) if line.strip().startswith("The peak is"))
+    first, *rows, axis, phases, legend = lines[:why]
     assert first.strip() == f"▼ peak: backward, loss · {most}"
     peak = first.index("▼")
     assert rows[0].startswith(f"{most} ┤") and rows[0][peak] == "█"

@@ -12,7 +12,7 @@ import archcalc
 from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
 from archcalc.simulate.levels import Snapshot
-from archcalc.spec.units import decimal_bytes
+from archcalc.spec.units import binary_bytes
 
 FAMILIES = ["gpt2", "textbook", "sentiment-lstm", "gemma-3-1b", "resnet-18", "mamba-130m", "vae-mnist", "word2vec-cbow"]
 
@@ -74,8 +74,8 @@ def test_heights_of_areas_are_proportional_to_bytes() -> None:
 
 def test_the_peak_is_named_with_its_bytes() -> None:
     asked = report()
-    assert f"peak: backward, loss — {decimal_bytes(asked.peak.bytes)}" in words(timeline(asked))
-    assert f"needed with what the allocator reserves: {decimal_bytes(asked.required_bytes)}" in words(timeline(asked))
+    assert f"peak: backward, loss — {binary_bytes(asked.peak.bytes)}" in words(timeline(asked))
+    assert f"needed with what the allocator reserves: {binary_bytes(asked.required_bytes)}" in words(timeline(asked))
     assert {"forward", "loss", "backward", "step"} <= set(words(timeline(report())))
 
 
@@ -83,7 +83,7 @@ def test_inference_has_one_phase_and_its_cache() -> None:
     said = words(timeline(report("llama-3-8b", "infer")))
     assert "forward" in said
     assert "backward" not in said
-    assert "KV cache 268.4 MB" in said  # 32 layers × 2 × 8 heads × 128 × 2048 tokens × 2 bytes
+    assert "KV cache 256.0 MiB" in said  # 32 layers × 2 × 8 heads × 128 × 2048 tokens × 2 bytes
 
 
 @pytest.mark.parametrize("wide", [358, 860])

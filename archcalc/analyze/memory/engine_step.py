@@ -48,7 +48,7 @@ def sampling(root: Module, run: Run, batch: int, residual: int, held: int) -> li
     rows = (rule.every_position and engine.tokens) or (engine.requests if engine.fills_device else batch)
     size = rows * logits * (BYTES[run.activations] + rule.bytes_per_logit)
     size += rule.kernel_rows * logits * BYTES["fp32"] + residual - held
-    block = Block("activations", size)
+    block = Block("activations", size, use="sampler")
     return [Change("activations", sign * size, "forward", root, block) for sign in (1, -1) if size > 0]
 
 

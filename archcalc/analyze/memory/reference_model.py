@@ -25,6 +25,7 @@ from archcalc.simulate.simulation import simulate
 from archcalc.storage.format import plain
 
 PHASE = "reference"
+COPIES = "copies of the logits"
 PLACES = {"rollout": "forward", "loss": "backward"}  # by the method's `reference_pass`: the phase that follows
 
 
@@ -66,9 +67,9 @@ def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Event]:
     width = BYTES["fp32"] if is_wide else BYTES[run.activations]
     logits, known = (width * run.plan.size(tensor) // run.loss_chunks for tensor in logits_of(policy))
     ledger = Ledger(PHASE, root)
-    held = ledger.allocate("logits", logits)
-    ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))
+    held = ledger.allocate("logits", logits, "logits of the reference model")
+    ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size), COPIES)
     if run.method.copied_logits:
-        ledger.for_a_moment("logits", known // run.method.copied_logits)
+        ledger.for_a_moment("logits", known // run.method.copied_logits, COPIES)
     ledger.free(held)
     return ledger.changes

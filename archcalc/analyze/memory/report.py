@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from archcalc.analyze.memory.alive_table import alive_table
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
@@ -15,6 +16,8 @@ from archcalc.analyze.memory.measured_run import Compared
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
 from archcalc.analyze.memory.tables import BOTH_SIZES, part_table
+from archcalc.analyze.memory.timeline import Timeline
+from archcalc.analyze.memory.why_peak import why_peak
 from archcalc.core.later import Later
 from archcalc.report.base import Figure, given
 from archcalc.report.of_run import RunReport
@@ -27,6 +30,9 @@ from archcalc.simulate.events import Stream
 from archcalc.simulate.levels import Snapshot
 from archcalc.simulate.reserved import DeviceMemory
 from archcalc.spec.units import binary_bytes
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.what_if import WhatIf
 
 PARTS = {
     "weights": "weights",
@@ -78,6 +84,8 @@ class MemoryReport(RunReport):
     measured: Compared | None = None  # what somebody's run took, beside what is counted of it
     stages: Later[tuple[Snapshot, ...]] | None = field(default=None, compare=False, repr=False)  # in more detail
     growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
+    ops: Later[Timeline] | None = field(default=None, compare=False, repr=False)  # op by op
+    what_if: Later[WhatIf] | None = field(default=None, compare=False, repr=False)  # with other options
 
     @property
     def band(self) -> Band | None:
@@ -151,6 +159,10 @@ class MemoryReport(RunReport):
         if self._shift:
             parts += f" {'−' if self._shift < 0 else '+'} {binary_bytes(abs(self._shift))} as measured"
         return parts
+
+    def why(self) -> str:
+        """Why the peak is where it is, in one sentence."""
+        return why_peak(self.ops.value, PARTS) if self.ops else ""
 
     @property
     def marginals(self) -> Marginals | None:
@@ -239,7 +251,7 @@ class MemoryReport(RunReport):
         nothing is cached."""
         offloaded = [self.host.table()] if self.host else []
         if self.timeline:
-            return [*offloaded, self._over_step()]
+            return [*offloaded, *self._at_peak(), self._over_step()]
         columns, of_outputs = in_tables(self.columns()), self.layer_kind != "cache"
         sizes = [row.bytes + row.outputs * of_outputs for row in self.rows]
         lines = [
@@ -249,25 +261,29 @@ class MemoryReport(RunReport):
         ]
         return [*offloaded, Table(columns, tuple(lines))]
 
+    def _at_peak(self) -> Iterator[Table]:
+        """A picture of the step, and what is alive at its peak, unless the model computes nothing."""
+        if self.ops and self.ops.value.ops:
+            shown = list(self.stages.value if self.stages else self.instants)
+            stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
+            throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
+            picture = Skyline(stretches, shown.index(self.peak), throughout, self.why())
+            yield alive_table(self.ops.value, PARTS)._replace(picture=picture)
+
     def _over_step(self) -> Table:
-        """The peak within each phase and module of the step, and a picture of it unless the model computes nothing."""
+        """The peak within each phase and module of the step."""
         columns: tuple[Column[Any], ...] = (
             Column("", "timeline", "name"),
             *BOTH_SIZES,
             Column("", "of the peak", "share"),
         )
-        lines, picture = [], None
+        lines = []
         for phase, instants in groupby(self.instants, key=lambda instant: instant.phase):
             lines.append(heading(phase, columns))
             for one in instants:
                 share = one.bytes / max(self.required_bytes, 1)
                 lines.append(Line((stretch_name(one), one.bytes, one.bytes, share), 1))
-        if self.peak in self.instants:
-            shown = list(self.stages.value if self.stages else self.instants)
-            stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
-            throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
-            picture = Skyline(stretches, shown.index(self.peak), throughout)
-        return Table(columns, tuple(lines), picture)
+        return Table(columns, tuple(lines))
 
     def facts(self) -> dict[str, Any]:
         trained, on_device = dict[str, int](), dict[str, Any]()
@@ -304,7 +320,9 @@ class MemoryReport(RunReport):
         timeline = [
             {"phase": one.phase, "path": one.place.path or "model", "bytes": one.bytes} for one in self.instants
         ]
-        return {"timeline": timeline}
+        if not (self.timeline and self.ops):
+            return {"timeline": timeline}
+        return {"timeline": timeline, "op_by_op": {"why": self.why(), **self.ops.value.record()}}
 
 
 def stretch_name(instant: Snapshot) -> str:

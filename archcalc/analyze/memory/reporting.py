@@ -16,6 +16,8 @@ from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.tables import kind_of
+from archcalc.analyze.memory.tracing import timeline as op_by_op
+from archcalc.analyze.memory.what_if import what_if
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.later import Later
 from archcalc.core.precision import BYTES
@@ -47,6 +49,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         counts[deployment.keeping.trainable(one.param)] += one.copies * int(one.param.elements)
     device = Later(partial(getattr, found, "device")) if found.has_device else None
     highest = levels.peak
+    line = Later(partial(op_by_op, deployment, found.sizes))
     outside = max(found.required - highest.bytes, 0) if run.engine.fills_device else 0
     return MemoryReport(
         model=network.name,
@@ -81,4 +84,6 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         host=found.host,
         stages=Later(partial(stages, step.start, step.changes)),
         growth=Later(partial(growth, found)) if network.spec.is_computed else None,
+        ops=line,
+        what_if=Later(lambda: what_if(deployment, found.sizes, line.value)),
     )

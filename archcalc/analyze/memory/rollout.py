@@ -59,5 +59,5 @@ def rollout(run: Run, asked: Options, work: Workload, engine: dict[str, int]) ->
     if where == "same":
         return Resident(NAME, TITLE, parts, assumptions=(note,))
     ledger = Ledger(PHASE)  # there before the step, and gone when it begins
-    ledger.free(*[ledger.allocate(part, size) for part, size in parts.items()])
+    ledger.free(*[ledger.allocate(part, size, "rollout engine") for part, size in parts.items()])
     return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=where == "sleep", assumptions=(note,))

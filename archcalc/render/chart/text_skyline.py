@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import wrap
 
 from archcalc.core.visible import visible
 from archcalc.render.style import BOLD, CYAN, DIM, styled
@@ -42,6 +43,7 @@ def in_text(skyline: Skyline, width: int) -> list[str]:
         f"{'0':>{left}} {styled('└' + axis, DIM)}",
         f"{'':>{left + 2}}{names}".rstrip(),
         f"{'':>{left + 2}}{styled(legend, DIM)}",
+        *(f"{'':>{left + 2}}{text}" for text in wrap(visible(skyline.why), wide)),
     ]
 
 

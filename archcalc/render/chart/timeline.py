@@ -12,15 +12,15 @@ from archcalc.render.chart.drawing import Drawing
 from archcalc.render.chart.legend import ORDER, Entry, ink
 from archcalc.render.chart.scale import Linear
 from archcalc.render.inks import INK, MUTED, RULE
-from archcalc.render.text_width import shortened, width
+from archcalc.render.text_width import shortened, width, wrapped
 from archcalc.simulate.levels import Snapshot
-from archcalc.spec.units import decimal_bytes
+from archcalc.spec.units import binary_bytes
 
 WIDTH = 860.0
 LEFT, RIGHT, TOP = 62.0, 12.0, 46.0  # around the areas
 HIGH = 280.0  # of the areas
 ALONE = 16.0  # pixels at the least for what happens once
-SIZE, SMALL = 12.0, 11.0
+SIZE, SMALL, LINE = 12.0, 11.0, 18.0
 
 
 class Column(NamedTuple):
@@ -35,16 +35,17 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     """Of a training step, or of a forward pass."""
     columns = _columns(stages(report), LEFT, wide - RIGHT)
     ground = TOP + HIGH
-    # The power of a thousand that the axis counts in.
-    unit = 1
-    while report.peak.bytes >= 1000 * unit:
-        unit *= 1000
+    unit = 1  # that the axis counts in: bytes, KiB, MiB …
+    while report.peak.bytes >= 1024 * unit:
+        unit *= 1024
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=unit)
     keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     title = f"{report.title()}: memory over the step"
-    at_peak = (f"{PARTS[part]} {decimal_bytes(size)}" for part, size in report.peak.parts.items() if size)
+    at_peak = (f"{PARTS[part]} {binary_bytes(size)}" for part, size in report.peak.parts.items() if size)
     described = f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(at_peak)}."
-    drawing = Drawing(wide, ground + 56 + legend.height(keys), title, described)
+    beneath = ground + 56 + legend.height(keys)
+    why = wrapped(report.why(), SIZE, wide - LEFT - RIGHT)
+    drawing = Drawing(wide, beneath + 10 + LINE * len(why), title, described)
     for tick in scale.ticks():
         y = scale.place(tick)
         drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
@@ -54,10 +55,12 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     _needed(drawing, report, scale, wide)
     _peak(drawing, report.peak, columns, scale)
     if wide >= WIDTH:
-        hints = (f"{instant_name(one.instant)}: {decimal_bytes(one.instant.bytes)}" for one in columns)
+        hints = (f"{instant_name(one.instant)}: {binary_bytes(one.instant.bytes)}" for one in columns)
         ends = ((one.start, TOP, one.end - one.start, HIGH) for one in columns)
         drawing.zones((*end, hint) for end, hint in zip(ends, hints, strict=True))
     legend.draw(drawing, keys)
+    for number, text in enumerate(why):
+        drawing.text(text, LEFT, beneath + LINE * (number + 0.5))
     return drawing
 
 
@@ -85,7 +88,7 @@ def _columns(found: Sequence[Snapshot], left: float, right: float) -> list[Colum
 
 
 def peak_words(peak: Snapshot) -> str:
-    return f"peak: {instant_name(peak)} — {decimal_bytes(peak.bytes)}"
+    return f"peak: {instant_name(peak)} — {binary_bytes(peak.bytes)}"
 
 
 def _entries(peak: Snapshot, columns: Sequence[Column]) -> Iterator[Entry]:
@@ -93,13 +96,13 @@ def _entries(peak: Snapshot, columns: Sequence[Column]) -> Iterator[Entry]:
     for part in reversed(ORDER):
         most = max(column.instant.parts[part] for column in columns)
         if peak.parts[part]:
-            yield Entry(ink(part), f"{PARTS[part]} {decimal_bytes(peak.parts[part])}")
+            yield Entry(ink(part), f"{PARTS[part]} {binary_bytes(peak.parts[part])}")
         elif most:
-            yield Entry(ink(part), f"{PARTS[part]} up to {decimal_bytes(most)}")
+            yield Entry(ink(part), f"{PARTS[part]} up to {binary_bytes(most)}")
 
 
 def _tick(value: float) -> str:
-    number, unit = decimal_bytes(round(value)).split(" ")
+    number, unit = binary_bytes(round(value)).split(" ")
     if "." in number:
         number = number.rstrip("0").rstrip(".")
     return f"{number} {unit}"
@@ -146,7 +149,7 @@ def _needed(drawing: Drawing, report: MemoryReport, scale: Linear, wide: float) 
         return
     y = scale.place(report.required_bytes)
     drawing.line([(LEFT, y), (wide - RIGHT, y)], INK, dash="6 4")
-    words = f"needed with what the allocator reserves: {decimal_bytes(report.required_bytes)}"
+    words = f"needed with what the allocator reserves: {binary_bytes(report.required_bytes)}"
     drawing.text(words, wide - RIGHT, 10, size=SMALL, anchor="end", ink=MUTED)
 
 

@@ -1,4 +1,4 @@
-"""The chart of a report on a page: the drawing, and a narrower one for phones."""
+"""The chart of a report on a page: the drawing, a narrower one for phones, and the scripts that it needs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.render.chart.drawing import Drawing
+from archcalc.render.html import scrubber
 from archcalc.render.inks import Ink
 from archcalc.report.base import Report
 from archcalc.report.picture import says_something
 
 PHONE = 358.0  # pixels between the margins of a phone's page
 NARROWED = ("timeline", "devices", "work", "curves", "beside")  # charts that are drawn a second time for it
-ZOOMED = "icicle"  # laid out anew by the script
+ZOOMED = "icicle"  # laid out anew by its script
+SCRIPT = "report.js"
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Figure:
 
     html: str
     inks: set[Ink]
-    script: bool = False  # whether the page's script has something to do
+    scripts: tuple[str, ...] = ()  # that have something to do
 
 
 def drawn(report: Report, *wide: float) -> Drawing:
@@ -52,9 +55,10 @@ def chart(report: Report, name: str = "", caption: str = "") -> Figure | None:
     wide, told = drawing.svg(name), caption and f"<figcaption>{escape(caption)}</figcaption>\n"
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
-        return Figure(
-            f'<figure data-zoom="">\n{told}<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, True
-        )
+        zoomed = f'<figure data-zoom="">\n{told}<div class="scroll">{wide}</div>{detail}</figure>'
+        return Figure(zoomed, drawing.inks, (SCRIPT,))
+    if isinstance(report, MemoryReport) and scrubber.has_ops(report):
+        return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'

@@ -7,8 +7,9 @@ from html import escape
 from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.core.visible import visible
 from archcalc.render.diagram import svg
-from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.html.document import Body, document
 
+SCRIPT = "diagram.js"
 CAPTION = "In boxes: parameters; at arrows: the shape of every tensor. What repeats is drawn once."
 
 
@@ -25,5 +26,5 @@ def render(report: DiagramReport) -> str:
     head = f'<header>\n<p class="kind">archcalc diagram</p>\n<h1>{escape(title)}</h1>\n</header>'
     main = f"<main>\n{head}\n{figure(report)}\n</main>"
     style = f"{svg.style()}\nbody {{ max-width: 100rem; }} .diagram {{ max-height: 80vh; }}"
-    page = document(Body(title, main, style=style, script=packaged("diagram.js")))
+    page = document(Body(title, main, style=style, scripts=(SCRIPT,)))
     return page.encode("ascii", "xmlcharrefreplace").decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -28,15 +28,17 @@ class Body:
     main: str
     inks: Iterable[Ink] = ()
     style: str = ""  # besides that of every page
-    script: str = ""
+    scripts: Sequence[str] = ()  # files of this package
     foot: str = ""
 
 
 def document(body: Body) -> str:
-    parts = (variables(PAGE_INKS), packaged("report.css"), rules(body.inks, CLASS), body.style)
+    script = "\n".join(map(packaged, body.scripts))
+    sheets = map(packaged, ("report.css", "timeline.css"))
+    parts = (variables(PAGE_INKS), *sheets, rules(body.inks, CLASS), body.style)
     style = "\n".join(part.strip() for part in parts if part)
     # By their hashes it knows the style and the script that stand in the file.
-    inside = {kind: text for kind, text in (("style", style), ("script", body.script)) if text}
+    inside = {kind: text for kind, text in (("style", style), ("script", script)) if text}
     digests = {kind: base64.b64encode(hashlib.sha256(text.encode()).digest()) for kind, text in inside.items()}
     allowed = [f"{kind}-src 'sha256-{digest.decode()}'" for kind, digest in digests.items()]
     policy = "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
@@ -50,7 +52,7 @@ def document(body: Body) -> str:
         f"<style>{style}</style>\n</head>\n<body>",
         body.main,
         f"<footer>\n{body.foot}\n<p>archcalc {__version__}</p>\n</footer>",
-        body.script and f"<script>{body.script}</script>",
+        script and f"<script>{script}</script>",
         "</body>\n</html>",
     ]
     return "\n".join(filter(None, lines))

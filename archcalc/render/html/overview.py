@@ -16,8 +16,8 @@ from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
-from archcalc.render.html.diagram import figure
-from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.html.diagram import SCRIPT, figure
+from archcalc.render.html.document import Body, document
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
 from archcalc.report.base import Report
@@ -38,9 +38,8 @@ def render(report: Overview) -> str:
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in made.titles.items())
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
-    script = "\n".join(map(packaged, ("report.js", "diagram.js") if report.diagram else ("report.js",)))
     foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
-    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, script, foot)
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, list(made.scripts), foot)
     return document(body)
 
 
@@ -48,12 +47,14 @@ def render(report: Overview) -> str:
 class _Page:
     report: Overview
     inks: set[Ink] = field(default_factory=set)
+    scripts: dict[str, None] = field(default_factory=dict)  # in the order of the page
     titles: dict[str, str] = field(default_factory=dict)  # of sections, by their names
 
     def sections(self) -> Iterator[str]:
         report = self.report
         if report.diagram:
             walk = _muted("archcalc walk goes through it step by step.")
+            self.scripts[SCRIPT] = None
             yield self._section("architecture", "Architecture", figure(report.diagram), walk)
         yield self._parameters()
         if report.shapes:
@@ -113,9 +114,13 @@ class _Page:
         return "\n".join(part for part in (head, *parts, "</section>") if part)
 
     def _chart(self, report: Report, name: str = "", caption: str = "") -> str:
+        """Nothing where a picture would show nothing."""
         found = chart(report, name, caption)
-        self.inks |= found.inks if found else set()
-        return found.html if found else ""
+        if not found:
+            return ""
+        self.inks |= found.inks
+        self.scripts |= dict.fromkeys(found.scripts)
+        return found.html
 
 
 def _muted(text: str) -> str:

@@ -48,7 +48,7 @@ def render(report: WalkReport) -> str:
             f'<script type="application/json" id="steps">{_json(data)}</script>',
         ]
     )
-    text = document(Body(about, main, style=packaged("walk.css"), script=packaged("walk.js")))
+    text = document(Body(about, main, style=packaged("walk.css"), scripts=("walk.js",)))
     return text.encode("ascii", "xmlcharrefreplace").decode()
 
 

@@ -5,7 +5,7 @@ import { viewOf } from "../views/all.js";
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "compare", "plot", "cards", "search"];
+export const SLOW = ["memory", "fit", "timeline", "compare", "plot", "cards", "search"];
 export const MORE = { search: { helps: true }, cards: { cards: true } }; // what is asked of the verdicts besides
 
 const USUAL_AXIS = "seq=1k..128k";
@@ -125,6 +125,11 @@ export class Questions {
   /** @param {State} state */
   walk(state) {
     return { ask: "walk", source: state.source, settings: this.settings(state, "compare"), step: this.step, wide: this.wide };
+  }
+
+  /** @param {State} state */
+  timeline(state) {
+    return { ask: "timeline", source: state.source, settings: this.settings(state, "memory") };
   }
 
   /** @param {State} state */

@@ -1,0 +1,46 @@
+"""Memory over a step as pages draw it: with a scrubber, and switches for other options.
+
+data(report)        for the script (timeline.js)
+figure(report, …)   the drawing without a script, which has the data packed beside it
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+from archcalc.analyze.memory.report import PARTS, MemoryReport
+from archcalc.analyze.memory.timeline import Shared
+from archcalc.analyze.memory.why_peak import why_peak
+from archcalc.core.visible import visible
+from archcalc.render.chart.legend import ORDER, ink
+
+SCRIPTS = ("timeline_data.js", "timeline_picture.js", "timeline.js")
+
+
+def data(report: MemoryReport) -> dict[str, Any]:
+    """Every combination of switches; what several of them say is written once."""
+    assert report.what_if
+    found, shared = report.what_if.value, Shared()
+    lines = [(places, line.packed(shared) | {"why": why_peak(line, PARTS)}) for places, line in found.lines.items()]
+    return {
+        "parts": [{"key": part, "label": PARTS[part], "ink": ink(part).name} for part in ORDER],
+        "switches": [{"label": one.label, "values": [each.label for each in one.values]} for one in found.switches],
+        "asked": found.asked,
+        "lines": lines,
+        "shared": list(shared),
+    }
+
+
+def figure(report: MemoryReport, drawn: str) -> str:
+    """`drawn` stands there until the script has unpacked the data, and where there is no script."""
+    text = visible(json.dumps(data(report), separators=(",", ":")))
+    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return f'<figure data-timeline="{packed}">\n<div class="scroll">{drawn}</div></figure>'
+
+
+def has_ops(report: MemoryReport) -> bool:
+    """Of a list of tensors it is not known what they compute."""
+    return report.ops is not None and bool(report.ops.value.ops)
