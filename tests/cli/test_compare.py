@@ -359,7 +359,7 @@ def test_answers_are_those_of_the_metrics_own_command(run: Run, metric: str, opt
 
 
 def test_every_option_of_the_commands_is_one_of_compare(run: Run) -> None:
-    words = run("compare", "--help").out.split()
+    words = run("compare", "--help-all").out.split()
     options = {name for command in FIGURES for name, _ in options_of(command)} - {"measured"}  # one run's
     assert {flag_of(name) for name in options} <= set(words)
 
