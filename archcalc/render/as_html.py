@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from archcalc.render.html import tables
-from archcalc.render.html.charts import chart
+from archcalc.render.html.charts import SCRIPTS, chart
 from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.page import Page, page
 from archcalc.report.base import Report
@@ -17,7 +17,7 @@ def render(report: Report, *, width: int) -> str:
     shown, picture = page(report), chart(report)
     main = "\n".join(_blocks(report, shown, picture.html if picture else ""))
     inks = picture.inks if picture else ()
-    script = packaged("report.js") if picture and picture.script else ""
+    script = packaged(SCRIPTS[report.chart]) if picture and picture.script else ""
     text = document(Body(shown.title, f"<main>\n{main}\n</main>", inks, script=script))
     return text.encode("ascii", "xmlcharrefreplace").decode()
 

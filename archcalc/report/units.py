@@ -38,6 +38,7 @@ class Unit(NamedTuple):
     exact: Format | None = None  # as in a table, where it is not given
     roughly: Format | None = None
     rough_from: int = 1000  # smaller figures are read as they are
+    brief: Format | None = None  # in a terminal that is too narrow for the table
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
     tone: Callable[[Any], Tone] | None = None  # how a value is coloured where there is colour
 

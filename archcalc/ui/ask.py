@@ -25,6 +25,7 @@ QUESTIONS = {  # the file that has the function of that name
     "exact": "exact",
     "memory": "peaks",
     "fit": "peaks",
+    "matrix": "fields",
     "compare": "exact",
     "command": "command",
     "schema": "catalog",

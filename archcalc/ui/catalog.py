@@ -12,7 +12,7 @@ from archcalc.loading import DEFAULT
 from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.diagram.svg import style as diagram_style
-from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MARGINS, MUTED, PAGE, PANEL, RULE, SERIES, rules
 from archcalc.run.device import catalog, usual
 from archcalc.run.options import options_of
 from archcalc.spec import paths
@@ -25,7 +25,8 @@ from archcalc.ui.settings import SIZES, setting_of
 from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
-INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
+PARTS = (ink for kind in PartKind for ink in part_inks(kind))
+INKS = (*SERIES, *MARGINS, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *PARTS)
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import archcalc.render.html
 
 FOLDER = Path(__file__).parent / "static"
-SHARED = Path(archcalc.render.html.__file__).parent / "report.js"  # opens and closes the cells of the icicle
+PAGES = Path(archcalc.render.html.__file__).parent
+SHARED = (PAGES / "report.js", PAGES / "matrix.js")  # cells that open and close, and cells that answer
 KINDS = {  # by suffix, whatever the system thinks of it
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -17,7 +18,7 @@ KINDS = {  # by suffix, whatever the system thinks of it
 
 
 def files() -> dict[str, Path]:
-    """Every file of the page, and the script that it shares with reports; none that an editor left behind."""
+    """Every file of the page, and the scripts that it shares with reports; none that an editor left behind."""
     found = (file for file in sorted(FOLDER.rglob("*")) if file.suffix in KINDS and file.is_file())
     own = {file.relative_to(FOLDER).as_posix(): file for file in found if not file.name.startswith(".")}
-    return {**own, SHARED.name: SHARED}
+    return {**own, **{file.name: file for file in SHARED}}

@@ -20,7 +20,7 @@ def test_nothing_of_others_lies_among_the_sources() -> None:
 
 def test_every_file_of_the_page_is_served() -> None:
     """And the script that it shares with reports."""
-    assert {file for file in FOLDER.rglob("*") if file.is_file()} | {SHARED} == set(files().values())
+    assert {file for file in FOLDER.rglob("*") if file.is_file()} | {*SHARED} == set(files().values())
 
 
 @pytest.mark.parametrize("path", sorted(files()))

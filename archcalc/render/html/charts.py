@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 from archcalc.render.chart.drawing import Drawing
 from archcalc.render.inks import Ink
@@ -12,6 +15,8 @@ from archcalc.report.base import Report
 PHONE = 358.0  # pixels between the margins of a phone's page
 NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
 ZOOMED = "icicle"  # laid out anew by the script
+ANSWERING = "matrix"  # whose cells answer a click, and follow a slider
+SCRIPTS = {ZOOMED: "report.js", ANSWERING: "matrix.js"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,21 @@ def chart(report: Report, name: str = "") -> Figure | None:
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
         return Figure(f'<figure data-zoom="">\n<div class="scroll">{wide}</div>{detail}</figure>', drawing.inks, True)
-    if report.chart in NARROWED:
+    if report.chart in NARROWED or report.chart == ANSWERING:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'
-        return Figure(f"<figure>\n{both}</figure>", drawing.inks)
+        return Figure(f"<figure{_told(report)}>\n{both}</figure>", drawing.inks, report.chart == ANSWERING)
     return Figure(f'<figure>\n<div class="scroll">{wide}</div></figure>', drawing.inks)
+
+
+def _told(report: Report) -> str:
+    """What the script has to know of the cells."""
+    if report.chart != ANSWERING:
+        return ""
+    return f' data-matrix="{escape(json.dumps(cells(report), separators=(",", ":"), ensure_ascii=False))}"'
+
+
+def cells(report: Report) -> dict[str, Any]:
+    """Of a report whose cells answer."""
+    found: dict[str, Any] = importlib.import_module(f"archcalc.render.chart.{report.chart}").cells(report)
+    return found

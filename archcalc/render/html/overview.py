@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
+from archcalc.analyze.fit.matrix_report import MatrixReport
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.sentence import HEADS
 from archcalc.analyze.fit.verdict import Verdict
@@ -15,7 +16,7 @@ from archcalc.core.assumptions import Assumption, Topic, summed_up, without
 from archcalc.core.visible import visible
 from archcalc.render.diagram import svg as diagrams
 from archcalc.render.html import tables
-from archcalc.render.html.charts import chart
+from archcalc.render.html.charts import SCRIPTS, chart
 from archcalc.render.html.document import Body, document, packaged
 from archcalc.render.inks import Ink
 from archcalc.render.page import page
@@ -34,7 +35,8 @@ def render(report: Overview) -> str:
     main = "\n".join([*made.head(), f'<nav aria-label="Contents"><ul>{links}</ul></nav>', *sections])
     style = diagrams.style() if report.diagram else ""
     foot = report.command and f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>"
-    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
+    script = "\n".join(map(packaged, SCRIPTS.values())) if report.matrix else packaged("report.js")
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, script, foot)
     return document(body)
 
 
@@ -64,6 +66,8 @@ class _Page:
         yield self._section("memory", "Memory", *self._memory())
         if any(run.fit for run in report.runs):
             yield self._section("devices", "Devices", *self._devices())
+        if report.matrix:
+            yield self._section("matrix", "Formats and devices", *self._matrix(report.matrix))
         if report.missing:
             told = (f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in report.missing.items())
             yield self._section("missing", "Not in this report", f'<ul class="notes">{"".join(told)}</ul>')
@@ -110,6 +114,15 @@ class _Page:
             yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
 
+    def _matrix(self, matrix: MatrixReport) -> Iterator[str]:
+        yield f"<p>{escape(visible(matrix.answer()))}</p>"
+        yield _muted(
+            "The slider compares each cell with the longest context that fits there, which is exact. "
+            "A click or Enter on a cell shows its answer and its command."
+        )
+        yield self._chart(matrix)
+        yield _details("In numbers", "\n".join(map(tables.table, page(matrix).tables)))
+
     def _section(self, name: str, title: str, *parts: str) -> str:
         self.titles[name] = title
         head = f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
@@ -132,6 +145,8 @@ def _details(title: str, inside: str) -> str:
 
 def assumed(report: Overview) -> str:
     reports: list[tuple[str, Report | None]] = [("Parameters", report.params), ("Shapes", report.shapes)]
+    if report.matrix:
+        reports.append(("Formats and devices", report.matrix))
     for run in report.runs:
         mode = run.name.capitalize()
         reports += [(mode, run.memory), (f"{mode}, devices", run.fit), (f"{mode}, FLOPs", run.flops)]

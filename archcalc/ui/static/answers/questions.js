@@ -4,7 +4,7 @@
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "compare", "plot", "search"];
+export const SLOW = ["memory", "fit", "compare", "plot", "search", "matrix"];
 const USUAL_AXIS = "seq=1k..128k";
 const FURTHEST = 2 ** 17;
 const COMMAND = { // of archcalc, by view
@@ -14,6 +14,7 @@ const COMMAND = { // of archcalc, by view
   flops: "flops",
   memory: "memory",
   devices: "fit",
+  matrix: "fit",
   curves: "plot",
   compare: "compare",
 };
@@ -71,6 +72,7 @@ export class Questions {
     };
     if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
+    if (view === "matrix") asked.matrix = { ask: "matrix", source, settings: this.settings(state, "fit"), gpus, table: this.table(state), wide };
     if (view === "curves") asked.plot = this.plot(state);
     return asked;
   }
@@ -114,6 +116,14 @@ export class Questions {
     return { x: along, y: (y || "memory").split(","), by, settings: Object.fromEntries(settings) };
   }
 
+  /**
+   * Formats are a choice of inference, numbers of GPUs one of training.
+   * @param {State} state
+   */
+  table({ settings }) {
+    return settings.mode === "train" ? "plan,gpu" : "weights,gpu";
+  }
+
   /** @param {State} state */
   plot(state) {
     const { source, other, gpus } = state;
@@ -126,7 +136,7 @@ export class Questions {
     const command = COMMAND[/** @type {keyof typeof COMMAND} */ (view)];
     const sources = other ? [source, other] : [source];
     const settings = view === "compare" ? this.compared(state) : this.settings(state);
-    const axes = view === "curves" ? this.axes(state) : {};
+    const axes = view === "curves" ? this.axes(state) : view === "matrix" ? { table: this.table(state) } : {};
     return { ask: "command", command, source, sources, metric, settings, gpus, ...axes };
   }
 

@@ -4,6 +4,7 @@ import { byId, element, fill } from "../dom.js";
 import { fragment } from "../state/link.js";
 import { Compare } from "./compare.js";
 import { Curves } from "./curves.js";
+import { Matrix } from "./matrix.js";
 import { showNotes } from "./notes.js";
 import { Sheet } from "./sheet.js";
 
@@ -18,6 +19,7 @@ const LABELS = {
   flops: "FLOPs",
   memory: "Memory",
   devices: "Devices",
+  matrix: "Fit matrix",
   curves: "Curves",
   compare: "Compare",
 };
@@ -53,6 +55,7 @@ export class Views {
         tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
         apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
       }),
+      matrix: new Matrix(),
       curves: this.curves,
       compare: this.compare,
     };
