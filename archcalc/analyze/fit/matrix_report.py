@@ -11,8 +11,8 @@ from archcalc.analyze.fit.matrix_cell import Cell, Refusal
 from archcalc.analyze.fit.matrix_sentence import counted, on_cards, size, worded
 from archcalc.analyze.fit.matrix_units import HEADINGS, MEANS, SOLD, UNIT
 from archcalc.report.base import Report
-from archcalc.report.table import Column, Line, Table, Tone
-from archcalc.report.units import Quantity
+from archcalc.report.table import Column, Line, Table
+from archcalc.report.units import Quantity, Tone
 from archcalc.run.device import DeviceGroup
 from archcalc.spec.units import binary_bytes
 
