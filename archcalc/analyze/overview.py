@@ -14,7 +14,11 @@ from typing import Any, TypeVar
 from archcalc.analyze.adapted import counted
 from archcalc.analyze.diagram.report import DiagramReport, diagram
 from archcalc.analyze.fit.answer import fitted
+from archcalc.analyze.fit.matrix import matrix
+from archcalc.analyze.fit.matrix_axes import UNTYPED, Typed
+from archcalc.analyze.fit.matrix_report import MatrixReport
 from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.uses import is_published_text_model
 from archcalc.analyze.flops.answer import flops
 from archcalc.analyze.flops.report import FlopsReport
 from archcalc.analyze.memory.answer import memory
@@ -57,6 +61,7 @@ class Overview:
     diagram: DiagramReport | None
     shapes: ShapesReport | None
     runs: tuple[Run, ...]
+    matrix: MatrixReport | None = None  # which format fits on which device
     missing: dict[str, str] = field(default_factory=dict)  # a question, and why it has no answer
     command: str = ""
 
@@ -80,10 +85,17 @@ class Overview:
 
 
 def overview(
-    model: Network, gpus: Sequence[str] | str | None, given: Mapping[str, Any], *, command: str = ""
+    model: Network,
+    gpus: Sequence[str] | str | None,
+    given: Mapping[str, Any],
+    *,
+    command: str = "",
+    typed: Typed = UNTYPED,
 ) -> Overview:
+    """`typed` is the model as the command line names it, for the commands of cells."""
     missing: dict[str, str] = {}
-    runs = _runs(model, gpus, modes(given), missing)
+    asked = modes(given)
+    runs = _runs(model, gpus, asked, missing)
     sizes = {name: size for name, size in runs[0].sizes.items() if name in SIZES}
     return Overview(
         model=model.name,
@@ -92,9 +104,21 @@ def overview(
         diagram=_tried("diagram", missing, lambda: _diagram(model, sizes)),
         shapes=_tried("shapes", missing, lambda: _shapes(model, sizes)),
         runs=tuple(runs),
+        matrix=next((_matrix(model, gpus, one.options(), typed) for one in asked if one.mode == "infer"), None),
         missing=missing,
         command=command,
     )
+
+
+def _matrix(model: Network, gpus: Sequence[str] | str | None, options: Options, typed: Typed) -> MatrixReport | None:
+    """Formats × devices, of weights that people quantise; a measured run is one case."""
+    if options.measured or not is_published_text_model(model):
+        return None
+    named = [gpus] if isinstance(gpus, str) else gpus
+    try:
+        return matrix([(typed, model)], named, options, "weights,gpu")
+    except InputError:
+        return None
 
 
 def _diagram(model: Network, sizes: dict[str, Any]) -> DiagramReport:

@@ -151,7 +151,7 @@ def show(report: Report, format: str, *, notes: bool = False, failed: bool = Fal
         raise typer.Exit(DIFFERENT)
 
 
-def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
+def labelled(names: list[str], changes: list[str], *, trace: bool = False) -> list[tuple[str, Model]]:
     """Models that stand side by side: each as it was typed, with its own changes and then those of all."""
     from archcalc.loading import is_text
 
@@ -159,7 +159,7 @@ def labelled(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
     for text in names:
         name, own = split(text)
         try:
-            model = loaded(name, [*own, *changes])
+            model = loaded(name, [*own, *changes], trace=trace)
         except InputError as error:
             change = error.file.removeprefix("--set ")
             if change in own:

@@ -24,7 +24,7 @@ def render(report: Report, *, width: int) -> str:
     picture = drawn(report)
     room, high = picture.width, picture.height + HEAD + MARGIN
     made = Drawing(room + 2 * MARGIN, high, picture.title, picture.described, inks=set(picture.inks))
-    made.text(shortened(report.model, LARGE, room, bold=True), MARGIN, 22, size=LARGE, bold=True)
+    made.text(shortened(report.caption(), LARGE, room, bold=True), MARGIN, 22, size=LARGE, bold=True)
     about = report.title().removeprefix(report.model).removeprefix(" · ") or report.answer()
     made.text(shortened(about, USUAL, room), MARGIN, 42, ink=MUTED)
     made.open(marks={"transform": f"translate({MARGIN} {HEAD})"})

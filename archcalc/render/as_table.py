@@ -100,14 +100,24 @@ class _Layout:
         """Of spare columns that do not fit the last ones go first; then words give way, names last."""
         self.grid, self.width = grid, width
         self.has_levels = any(line.depth for line in grid.lines)
+        self._lay_out(grid.texts, [column.label for column in grid.columns])
+        if self.used > width and any(UNITS[column.unit].brief for column in grid.columns):
+            self._lay_out(grid.briefly(), [column.brief or column.label for column in grid.columns])
+        self._narrow(width)
+
+    def _lay_out(self, texts: Sequence[Sequence[str]], heads: list[str]) -> None:
+        grid, width = self.grid, self.width
         self.units = [column.unit for column in grid.columns]
-        self.heads = [column.label for column in grid.columns]
-        named = zip(grid.lines, grid.texts, strict=True)
+        self.heads = heads
+        named = zip(grid.lines, texts, strict=True)
         self.rows = [["  " * line.depth + name, *rest] for line, (name, *rest) in named]
         self.widths = [max(map(cells.width, column)) for column in zip(self.heads, *self.rows, strict=True)]
         self.bar = BARS[width >= WIDE] if "share" in self.units else 0
         self.kept = list(range(len(self.units)))
         self.used = sum(self.widths) + GAP * (len(self.kept) - 1) + bool(self.bar) + self.bar
+
+    def _narrow(self, width: int) -> None:
+        grid = self.grid
         if self.used > width and self.bar:  # figures before their picture
             self.used -= self.bar + 1
             self.bar = 0
@@ -137,7 +147,9 @@ class _Layout:
         alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
         shown, bar = text, ""
-        if line.tones:
+        if line.quiet:
+            shown = styled(text, DIM)
+        elif line.tones:
             shown = self._joined(row, line.tones)
         elif line.heading or (line.depth == 0 and self.has_levels):
             shown = styled(text, BOLD)

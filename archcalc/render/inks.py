@@ -26,6 +26,14 @@ RULE = Ink("rule", "#d9dde3", "#333a44")  # grid lines and hairlines
 GOOD = Ink("good", "#00684c", "#4cc9a0")
 FAIR = Ink("fair", "#8a5a00", "#f0b840")
 BAD = Ink("bad", "#b03a00", "#ff8a50")
+# Grounds of cells that ink is read on, by what is left of a memory.
+ROOMY = Ink("roomy", "#8fd3b3", "#1d6b4e")
+FITTING = Ink("fitting", "#c0e6d2", "#1b4f3d")
+CLOSE = Ink("close", "#e4f4ec", "#1c382f")
+TIGHT = Ink("tight", "#ffe2a0", "#6a4d0c")
+UNSURE = Ink("unsure", "#dfe3ea", "#3a424e")
+TOO_LARGE = Ink("too-large", "#fbd0bf", "#63301c")
+MARGINS = (ROOMY, FITTING, CLOSE, TIGHT, UNSURE, TOO_LARGE)
 
 SERIES = (
     Ink("blue", "#0072b2", "#4aa3df"),

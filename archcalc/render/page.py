@@ -5,7 +5,7 @@ Renderers for people take a page, never a report, so no name from a file reaches
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from archcalc.core.visible import visible
 from archcalc.report.bar import Bar
 from archcalc.report.base import Report
 from archcalc.report.table import Column, Flag, Line, Matrix, Table
-from archcalc.report.units import GLYPHS, UNITS, Tone, words
+from archcalc.report.units import GLYPHS, UNITS, Quantity, Tone, words
 
 if TYPE_CHECKING:
     from archcalc.report.picture import Picture
@@ -69,6 +69,19 @@ class Grid(NamedTuple):
     lines: Sequence[Line]
     texts: Sequence[Sequence[str]]
     picture: Picture | None = None
+
+    def briefly(self) -> list[list[str]]:
+        """The texts where there is little room, of units that have such a form."""
+        return [list(map(_in_brief, self.columns, line.cells, texts)) for line, texts in self._rows()]
+
+    def _rows(self) -> Iterable[tuple[Line, Sequence[str]]]:
+        return zip(self.lines, self.texts, strict=True)
+
+
+def _in_brief(column: Column[Any], value: Any, text: str) -> str:
+    found, unit = value if isinstance(value, Quantity) else (value, column.unit)
+    brief = UNITS[unit].brief
+    return visible(brief(found)) if brief and found is not None else text
 
 
 class Page(NamedTuple):

@@ -51,6 +51,10 @@ class Report:
     def title(self) -> str:
         return self.model
 
+    def caption(self) -> str:
+        """What stands above its picture."""
+        return self.model
+
     def answer(self) -> str:
         """What was asked, in one line; without it the first figure is the answer."""
         return ""

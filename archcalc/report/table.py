@@ -35,6 +35,7 @@ class Column(Generic[R]):
     whole: float | None = None  # what the value is a share of
     shown: bool = True  # whether tables have it
     spare: bool = False  # left out, with a word about it, where the terminal is too narrow
+    brief: str = ""  # its label where the terminal is too narrow for the table
     about: Assumption | None = None  # what explains it, which is left out with it
 
     def of(self, row: R) -> Any:
@@ -84,6 +85,7 @@ class Line(NamedTuple):
     working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
     tone: Tone = ""  # colours the mark before its name and its last cell
     tones: tuple[Tone, ...] = ()  # of each cell, where they differ
+    quiet: bool = False  # says more of the heads above it
     notes: tuple[str | Matrix, ...] = ()  # sentences beneath it, a line each, and matrices
 
 

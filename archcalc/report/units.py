@@ -39,6 +39,7 @@ class Unit(NamedTuple):
     roughly: Format | None = None
     rough_from: int = 1000  # smaller figures are read as they are
     ends: bool = False  # its end tells most: where it is too long, its middle is left out
+    brief: Format | None = None  # in a terminal that is too narrow for the table
     plain: Callable[[Any], Any] | None = None  # what programs read; the value itself, where it is not given
     tone: Callable[[Any], Tone] | None = None  # how a value is coloured where there is colour
 

@@ -26,6 +26,7 @@ QUESTIONS = {  # the file that has the function of that name
     "memory": "peaks",
     "fit": "peaks",
     "timeline": "timeline",
+    "matrix": "fields",
     "compare": "exact",
     "command": "command",
     "schema": "catalog",

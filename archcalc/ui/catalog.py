@@ -16,7 +16,7 @@ from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.chart.walk import INKS as WALK_INKS
 from archcalc.render.diagram.svg import style as diagram_style
-from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MARGINS, MUTED, PAGE, PANEL, RULE, SERIES, rules
 from archcalc.run.device import catalog, usual
 from archcalc.run.options import options_of
 from archcalc.spec import paths
@@ -30,19 +30,8 @@ from archcalc.version import __version__
 
 KINDS: dict[Check, str] = {flag: "flag", size: "size", number: "size", memory_size: "bytes"}  # of a field, by its check
 GPU = "gpu"  # which every question takes as a list, and the page has a field of its own for
-INKS = (
-    *SERIES,
-    INK,
-    MUTED,
-    PAGE,
-    PANEL,
-    RULE,
-    GOOD,
-    FAIR,
-    BAD,
-    *WALK_INKS,
-    *(ink for kind in PartKind for ink in part_inks(kind)),
-)
+PARTS = (ink for kind in PartKind for ink in part_inks(kind))
+INKS = (*SERIES, *MARGINS, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *WALK_INKS, *PARTS)
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 

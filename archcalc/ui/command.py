@@ -65,6 +65,8 @@ def _more(question: Question, command: str) -> Iterator[str]:
     if command in ("fit", "plot", "report"):
         for gpu in question.texts("gpus"):
             yield from ("--gpu", gpu)
+    if command == "fit" and question.asked.get("table"):
+        yield from ("--table", question.text("table"))
     metric = question.text("metric", "params")
     if command == "compare" and metric != "params":
         yield from ("--metric", metric)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from archcalc.analyze.fit.matrix_axes import Typed
 from archcalc.analyze.overview import overview
 from archcalc.analyze.plot.answer import plotted
 from archcalc.ui.command import line
@@ -28,6 +29,7 @@ def plot_answer(question: Question) -> Answer:
 def report_answer(question: Question) -> Answer:
     """The page that `archcalc report` writes, with the line that would write it."""
     model, given = model_of(question.source), values("report", question.settings)
-    made = overview(model, question.texts("gpus") or None, given, command=line(question, "report"))
+    typed, gpus = Typed(named(question.source)), question.texts("gpus") or None
+    made = overview(model, gpus, given, command=line(question, "report"), typed=typed)
     stem = re.sub(r"\.(ya?ml|json|safetensors|gguf)$", "", named(question.source))
     return {"file": f"{stem or 'model'}.html", "html": made.html()}

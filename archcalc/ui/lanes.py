@@ -18,7 +18,7 @@ from archcalc.ui.worker import LENGTH, framed
 
 PATIENCE = 120.0  # seconds that a question may take
 MOST_WAITING = 8  # questions in a lane
-SEARCHES = ("plot", "report")
+SEARCHES = ("plot", "report", "matrix")
 PEAKS = ("memory", "fit", "timeline")
 
 

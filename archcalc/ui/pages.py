@@ -8,8 +8,8 @@ import archcalc.render.html
 
 FOLDER = Path(__file__).parent / "static"
 PAGES = Path(archcalc.render.html.__file__).parent
-# what opens and closes the cells of the icicle, and the scrubber of memory over a step
-SHARED = [PAGES / "report.js", *sorted(PAGES.glob("timeline*.*s"))]
+# what opens and closes the cells of the icicle, the fit matrix, and the scrubber of memory over a step
+SHARED = [PAGES / "report.js", PAGES / "matrix.js", *sorted(PAGES.glob("timeline*.*s"))]
 KINDS = {  # by suffix, whatever the system thinks of it
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

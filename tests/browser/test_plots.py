@@ -8,7 +8,7 @@ import pytest
 from support.browser import Browser
 
 import archcalc
-from archcalc.cli.commands.plot import WRITTEN
+from archcalc.cli.pictures import WRITTEN
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

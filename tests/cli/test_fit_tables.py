@@ -51,7 +51,8 @@ def test_a_narrower_cache_is_smaller_by_its_bits(run: Run) -> None:
 def test_csv_has_a_line_for_each_cell(run: Run) -> None:
     text = run("fit", "gpt2", "--table", "weights,batch", "--gpu", "1GiB", "--format", "csv").out
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert list(rows[0]) == ["weights", "batch", "required_bytes", "left_bytes", "verdict"]
+    keys = ["weights", "batch", "required_bytes", "left_bytes", "verdict", "engine", "why", "command"]
+    assert list(rows[0]) == keys
     assert len(rows) == len({(row["weights"], row["batch"]) for row in rows})
 
 

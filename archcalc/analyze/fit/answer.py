@@ -60,7 +60,7 @@ def fitted(
     helps: tuple[Remedy, ...] = ()
     uses: tuple[Use, ...] = ()
     if verdicts_alone:
-        rows = [_judged(each) for each in placed]
+        rows = [judged(each) for each in placed]
     else:
         helps, cheapest = remedies(placed)
         rows = [_solved(each, remedy) for each, remedy in zip(placed, cheapest, strict=True)]
@@ -81,7 +81,7 @@ def fitted(
     )
 
 
-def _judged(placed: Placed) -> Row:
+def judged(placed: Placed) -> Row:
     """What is needed on a device, and whether it fits; without what is solved for."""
     request, device, host = placed.request, placed.group.first, placed.request.options.host
     deployment, here, length = request.deployment, room(request, device), request.varying.asked
@@ -121,7 +121,7 @@ def _solved(placed: Placed, remedy: Remedy | None) -> Row:
     else:
         fewest = Spread.of(request, device).fewest()
     return replace(
-        _judged(placed),
+        judged(placed),
         max_batch=None if batch == UNBOUNDED else batch,
         max_seq=length,
         limited_by=limited_by,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +32,7 @@ class Change:
     @property
     def option(self) -> str:
         """As a user types it: `--lora 16 --weights nf4`."""
-        flags = ((flag_of(name), value) for name, value in self._values.items())
-        return self.typed or " ".join(flag if value is True else f"{flag} {_text(value)}" for flag, value in flags)
+        return self.typed or " ".join(words(self._values))
 
     @property
     def price_order(self) -> tuple[bool, int]:
@@ -52,6 +52,12 @@ class Change:
     def _values(self) -> dict[str, Any]:
         sizes = {"batch": self.batch, self.length_option: self.length}
         return {**self.options, **{name: size for name, size in sizes.items() if size}}
+
+
+def words(options: Mapping[str, Any]) -> list[str]:
+    """As they are typed, one by one: a flag that is set has no value."""
+    found = ([flag_of(name)] if value is True else [flag_of(name), _text(value)] for name, value in options.items())
+    return [word for each in found for word in each]
 
 
 def _text(value: Any) -> str:

@@ -1,150 +1,140 @@
-"""What fits over two choices: `archcalc fit MODEL --table weights,context --gpu rtx-3090`.
+"""What fits over two choices: `archcalc fit MODEL --table weights,gpu`.
 
-A row for each value of the first axis, a column for each of the second: the memory needed, and whether that fits.
+A row for each value of the first axis, a column for each of the second. Every cell is what `archcalc fit` answers with
+those values alone, and has that command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from archcalc.analyze.fit.facts import Facts, facts
-from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
-from archcalc.analyze.fit.need import cached, measured, required, room
-from archcalc.analyze.fit.notes import CAPACITY, band_note
-from archcalc.analyze.fit.request import Request, placed_on, with_options
-from archcalc.analyze.fit.solve import longest_in
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.analyze.fit.matrix_axes import AXES, Asked, Axis, Question, Typed, Value, devices, parted, question
+from archcalc.analyze.fit.matrix_cell import BATCH, CONTEXT, KINDS, MEMORY, Cell, Cells, Refusal
+from archcalc.analyze.fit.matrix_notes import notes
+from archcalc.analyze.fit.matrix_report import MatrixReport
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.progress import doing
 from archcalc.network import Network
-from archcalc.run.device import Device, group
-from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
+from archcalc.spec.scope import WHOLE
 
-SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
-COLUMNS = 7
-BATCHES = tuple(2**power for power in range(COLUMNS))
-MARKS = Assumption(Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ tight, ? cannot say, ✗ does not fit", "GiB")
-
-
-@dataclass(frozen=True)
-class Values:
-    """What one axis goes through: its name, its values, and the request with one of them."""
-
-    name: str
-    of: Callable[[Request, Facts], Sequence[str | int]]
-    changed: Callable[[Request, str | int], Request]
+MOST = 512  # cells
+Chosen = tuple[Axis, tuple[Value, ...]]
+Row = tuple[Value, tuple[Cell | Refusal, ...]]
 
 
-def _formats(request: Request, known: Facts) -> list[str]:
-    """As the weights are now, and down the ladder."""
-    rungs = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]
-    now = request.deployment.parameters.weights
-    narrower = {one: with_options(request, request.options.changed(weights=one)) for one in rungs}
-    smaller = [one for one, changed in narrower.items() if changed.deployment.parameters.weights < now]
-    return [_weights_now(request), *smaller]
+class Found(NamedTuple):
+    """Cells in rows, and of each row the longest context where contexts are the columns."""
+
+    across: tuple[Value, ...]
+    rows: tuple[Row, ...]
+    longest: tuple[int | None, ...]
 
 
-def _caches(request: Request, known: Facts) -> list[str]:
-    rungs = ladder(known.engine, known.kind).kv
-    return [_cache_now(request), *(one.format for one in rungs if one.bits < known.cache_bits)]
-
-
-def _weights_now(request: Request) -> str:
-    return request.deployment.run.format.name.lower()
-
-
-def _cache_now(request: Request) -> str:
-    return request.deployment.run.cache_name or "none"
-
-
-def _contexts(request: Request, known: Facts) -> list[int]:
-    """Up to all that the model has, by halves."""
-    _, asked, longest = request.varying
-    if not asked:
-        raise InputError("this model has no context to choose", "use --table weights,batch", field="--table")
-    most = longest or max(LONGEST, asked)
-    halves = [most >> power for power in range(COLUMNS)]
-    return sorted(size for size in halves if size >= min(SHORTEST, most // 4) and size)
-
-
-def _with_format(option: str, now: Callable[[Request], str]) -> Callable[[Request, str | int], Request]:
-    def changed(request: Request, value: str | int) -> Request:
-        if value == now(request):  # which a file may have, and no option
-            return request
-        return with_options(request, request.options.changed(**{option: value}))
-
-    return changed
-
-
-def _with_length(request: Request, value: str | int) -> Request:
-    return replace(request, sizes=replace(request.sizes, **dict.fromkeys(request.varying.names, int(value))))
-
-
-def _with_batch(request: Request, value: str | int) -> Request:
-    return replace(request, sizes=replace(request.sizes, batch=int(value)))
-
-
-AXES = {
-    "weights": Values("weights", _formats, _with_format("weights", _weights_now)),
-    "kv-dtype": Values("kv_dtype", _caches, _with_format("kv_dtype", _cache_now)),
-    "context": Values("context", _contexts, _with_length),
-    "batch": Values("batch", lambda request, known: BATCHES, _with_batch),
-}
-
-
-def matrix(model: Network, gpus: Sequence[str] | None, options: Options, axes: str) -> MatrixReport:
-    """For one device, or several that hold the model together."""
-    first, second = _axes(axes)
-    if not gpus or len(gpus) > 1:
-        raise InputError("is about one device", "add --gpu NAME, such as --gpu rtx-3090", field="--table")
-    if options.trains:
-        raise InputError("is about inference", "leave --mode out", field="--table")
-    (placed,) = placed_on(model, options, [group(gpus[0])])
-    request, device = placed.request, placed.group.first
-    known = facts(request, placed.group.kinds)
-    rows, columns = first.of(request, known), second.of(request, known)
+def matrix(
+    models: Sequence[tuple[Typed, Network]],
+    gpus: Sequence[str] | None,
+    options: Options,
+    axes: str,
+    cell: str = "",
+) -> MatrixReport:
+    """Of models as they were typed."""
+    first, second = parted(axes)
+    written = {axis.name: values for axis, values in (first, second)}
+    typed = tuple(Question(name, network, options) for name, network in models)
+    asked = Asked(typed[0], typed, devices(gpus or (), written.get("gpu", ())))
+    _check(asked, written, gpus or ())
+    asked = Asked(_on_one(typed[0], asked, written), typed, asked.gpus)
+    kind = _kind(cell, asked, written)
+    rows, columns = ((axis, values or tuple(axis.usual(asked))) for axis, values in (first, second))
+    if len(rows[1]) * len(columns[1]) > MOST:
+        fact = f"has {len(rows[1]) * len(columns[1]):,} cells, more than {MOST}"
+        raise InputError(fact, "name fewer values", field="--table")
+    found = _cells(asked, rows, columns, kind)
+    _check_answered(found)
+    found = _kept(found, rows=bool(first[1]), columns=bool(second[1]))
     return MatrixReport(
-        model=model.name,
-        assumptions=(*request.report.assumptions, MARKS, band_note(measured(request)), CAPACITY, *placed.notes),
-        scope=model.scope,
-        gpu=placed.group.name,
-        axes=(first.name, second.name),
-        across=tuple(columns),
-        rows=tuple(
-            (one, tuple(_cell(request, device, (first, one), (second, two)) for two in columns)) for one in rows
-        ),
-        longest=tuple(_longest(request, device, first, one) for one in rows) if second.name == "context" else (),
-        memory=request.report,
-        capacity=device.capacity,
+        model=", ".join(dict.fromkeys(one.network.name for one in typed)),
+        assumptions=tuple(dict.fromkeys(notes(found.rows, found.across))),
+        scope=typed[0].network.scope if len(typed) == 1 else WHOLE,
+        kind=kind,
+        gpus={one.name: one for one in asked.gpus},
+        axes=(first[0].name, second[0].name),
+        across=found.across,
+        rows=found.rows,
+        longest=found.longest,
     )
 
 
-def _axes(text: str) -> tuple[Values, Values]:
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in AXES:
-            raise InputError(f"no axis called {name or 'nothing'}", did_you_mean(name, AXES), field="--table")
-    if len(names) != len(set(names)) or len(names) != 2:
-        raise InputError("takes two different axes", "such as --table weights,context", field="--table")
-    return AXES[names[0]], AXES[names[1]]
+def _check(asked: Asked, written: dict[str, tuple[Value, ...]], gpus: Sequence[str]) -> None:
+    """Of what is no axis there is one."""
+    if "gpu" not in written and len(gpus) != 1:
+        hint = "add --gpu NAME, such as --gpu rtx-3090, or make gpu an axis: --table weights,gpu"
+        raise InputError("is about one device", hint, field="--table")
+    if "model" not in written and len(asked.models) > 1:
+        raise InputError("is about one model", "make model an axis: --table model,gpu", field="--table")
+    if asked.first.options.trains and {"weights", "kv-dtype"} & written.keys():
+        hint = "leave --mode out, or choose other axes: --table plan,gpu"
+        raise InputError("with weights or kv-dtype is about inference", hint, field="--table")
 
 
-def _cell(request: Request, device: Device, *choices: tuple[Values, str | int]) -> Cell | None:
-    """None where the model does not allow both."""
+def _on_one(shared: Question, asked: Asked, written: dict[str, tuple[Value, ...]]) -> Question:
+    """On the device that is no axis."""
+    return shared if "gpu" in written else AXES["gpu"].with_value(shared, asked, asked.gpus[0].name)
+
+
+def _kind(cell: str, asked: Asked, written: dict[str, tuple[Value, ...]]) -> str:
+    """What was asked for; else the longest context, unless an axis has it, and for a model without any the batch."""
+    if cell and cell not in KINDS:
+        raise InputError(f"a cell has no {cell}", did_you_mean(cell, KINDS), field="--cell")
+    if cell in written:
+        raise InputError(f"{cell} is an axis already", "leave --cell out, or choose another", field="--cell")
+    if cell:
+        return cell
+    if CONTEXT in written or BATCH in written:
+        return MEMORY
+    has_context = bool(asked.first.request.varying.asked) and not asked.first.options.trains
+    return CONTEXT if has_context else BATCH
+
+
+def _cells(asked: Asked, rows: Chosen, columns: Chosen, kind: str) -> Found:
+    """Every cell; and where contexts are the columns, the longest context of each row."""
+    cells, found, longest = Cells(kind), list[Row](), list[int | None]()
+    for value in rows[1]:
+        doing(f"{rows[0].name} {value}: row {len(found) + 1} of {len(rows[1])}")
+        row = tuple(_cell(cells, asked, (rows[0], value), (columns[0], other)) for other in columns[1])
+        found.append((value, row))
+        if columns[0].name == CONTEXT:
+            longest.append(cells.longest(question(asked, (rows[0], value))))
+    return Found(columns[1], tuple(found), tuple(longest))
+
+
+def _kept(found: Found, *, rows: bool, columns: bool) -> Found:
+    """Without usual values that no device here runs; those that were written stay."""
+    down = [place for place, (_, row) in enumerate(found.rows) if rows or _is_answered(row)]
+    every = range(len(found.across))
+    across = [place for place in every if columns or _is_answered([row[place] for _, row in found.rows])]
+    kept = ((found.rows[place][0], tuple(found.rows[place][1][each] for each in across)) for place in down)
+    longest = tuple(found.longest[place] for place in down if found.longest)
+    return Found(tuple(found.across[place] for place in across), tuple(kept), longest)
+
+
+def _is_answered(cells: Sequence[Cell | Refusal]) -> bool:
+    return any(isinstance(cell, Cell) for cell in cells)
+
+
+def _check_answered(found: Found) -> None:
+    """A table in which nothing has an answer is a mistake."""
+    every = [cell for _, row in found.rows for cell in row]
+    refused = [cell for cell in every if isinstance(cell, Refusal)]
+    if len(refused) == len(every):
+        raise InputError(refused[0].fact, "no cell of this table has an answer", field="--table")
+
+
+def _cell(cells: Cells, asked: Asked, *chosen: tuple[Axis, Value]) -> Cell | Refusal:
     try:
-        for axis, value in choices:
-            request = axis.changed(request, value)
-        needed = required(request)
-    except InputError:
-        return None
-    return Cell(needed, room(request, device).verdict(needed, cached(request)))
-
-
-def _longest(request: Request, device: Device, axis: Values, value: str | int) -> int | None:
-    """The longest context that fits with the error band to spare."""
-    try:
-        request = axis.changed(request, value)
-        return longest_in(request, room(request, device).safe)[0]
-    except InputError:
-        return None
+        made = question(asked, *chosen)
+    except InputError as error:
+        return Refusal("", error.fact)
+    return cells.of(made)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import LOOK, OUTPUT, Help
-from archcalc.cli.new_file import check_output, suffix_of, write
-from archcalc.cli.options import Force, Format, Models, Notes, Set, completed_gpu, labelled, show
-from archcalc.cli.printing import out
+from archcalc.cli.new_file import check_output
+from archcalc.cli.options import Force, Format, Models, Notes, Set, completed_gpu, labelled
+from archcalc.cli.pictures import SUFFIXES, WRITTEN, answered
 from archcalc.core.errors import InputError
-from archcalc.render import formats, images, render
+from archcalc.render import formats
 from archcalc.run.commands import PLOT
-
-if TYPE_CHECKING:
-    from archcalc.analyze.plot.report import PlotReport
-
 
 EXAMPLES = {
     "plot llama-3.1-8b --x context=1k..128k --gpu 24GB": "how far does the context grow?",
@@ -28,21 +22,6 @@ EXAMPLES = {
 }
 HELP = Help(LOOK, EXAMPLES, place=2)
 
-
-def _as(format: str) -> Callable[[PlotReport], str]:
-    return lambda report: render(report, format) + "\n"
-
-
-WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
-    ".svg": _as("svg"),
-    ".html": _as("html"),
-    ".png": lambda report: images.png(render(report, "svg")),
-    ".pdf": lambda report: images.pdf(render(report, "svg")),
-    ".csv": _as("csv"),
-    ".json": _as("json"),
-    ".md": _as("markdown"),
-}
-_SUFFIXES = " ".join(WRITTEN)
 X = Annotated[
     str,
     typer.Option(
@@ -80,7 +59,7 @@ Gpus = Annotated[
 ]
 Output = Annotated[
     str | None,
-    OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+    OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {SUFFIXES}"),
 ]
 Log = Annotated[str | None, OUTPUT.rest.option("--log", metavar="x|y|x,y", help="Axes with a log scale.")]
 Linear = Annotated[
@@ -119,8 +98,4 @@ def plot(
 
     scales = Scales.of(log, linear)
     report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)
-    if output is None:
-        show(report, format, notes=notes)
-        return
-    write(Path(output), WRITTEN[suffix_of(output, WRITTEN)](report), replace=force)
-    out(f"wrote {output}")
+    answered(report, output, format, notes=notes, force=force)

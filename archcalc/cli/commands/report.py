@@ -60,6 +60,7 @@ def report(
     The architecture, parameters that open on a click, shapes, FLOPs, memory over a step with its peak, devices, and all
     assumptions. Inference and training, unless --mode asks for one. Takes the options of `archcalc memory`.
     """
+    from archcalc.analyze.fit.matrix_axes import Typed
     from archcalc.analyze.overview import overview
     from archcalc.cli.new_file import check_free, stem_of, write
 
@@ -67,7 +68,8 @@ def report(
     if file.suffix.lower() not in SUFFIXES:
         raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
     check_free(file, replace=force)
-    made = overview(loaded(model, set, trace=trace), gpu, options, command=shlex.join(["archcalc", *sys.argv[1:]]))
+    typed, line = Typed(model, tuple(set)), shlex.join(["archcalc", *sys.argv[1:]])
+    made = overview(loaded(model, set, trace=trace), gpu, options, command=line, typed=typed)
     write(file, made.html(), replace=force)
     browser = window() if is_terminal() and not no_open else None
     out(f"wrote {file}; it opens in your browser" if browser else f"wrote {file}")

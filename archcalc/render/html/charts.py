@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,9 +16,10 @@ from archcalc.report.base import Report
 from archcalc.report.picture import says_something
 
 PHONE = 358.0  # pixels between the margins of a phone's page
-NARROWED = ("timeline", "devices", "work", "curves", "beside")  # charts that are drawn a second time for it
+NARROWED = ("timeline", "devices", "work", "curves", "beside", "matrix")  # drawn a second time for it
 ZOOMED = "icicle"  # laid out anew by its script
-SCRIPT = "report.js"
+ANSWERING = "matrix"  # whose cells answer a click, and follow a slider
+SCRIPTS = {ZOOMED: ("report.js",), ANSWERING: ("matrix.js",)}
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,16 @@ def drawn(report: Report, *wide: float) -> Drawing:
 
 
 def is_drawn(report: Report) -> bool:
-    """Whether there is a picture of it, and that shows more than its largest number."""
-    return bool(report.chart) and says_something(_drawer(report).lengths(report))
+    """Whether there is a picture of it; one of lengths has to show more than its largest number."""
+    if not report.chart:
+        return False
+    lengths = getattr(_drawer(report), "lengths", None)
+    return lengths is None or says_something(lengths(report))
 
 
 def _drawer(report: Report) -> Any:
-    """The file of its chart: a function of that name, and `lengths`, what is drawn longer or shorter."""
+    """The file of its chart: a function of that name, and, of a picture of lengths, `lengths`: what is drawn longer or
+    shorter."""
     return importlib.import_module(f"archcalc.render.chart.{report.chart}")
 
 
@@ -56,11 +62,25 @@ def chart(report: Report, name: str = "", caption: str = "") -> Figure | None:
     if report.chart == ZOOMED:
         detail = '<p class="detail" aria-live="polite"></p>'
         zoomed = f'<figure data-zoom="">\n{told}<div class="scroll">{wide}</div>{detail}</figure>'
-        return Figure(zoomed, drawing.inks, (SCRIPT,))
+        return Figure(zoomed, drawing.inks, SCRIPTS[ZOOMED])
     if isinstance(report, MemoryReport) and scrubber.has_ops(report):
         return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'
-        return Figure(f"<figure>\n{told}{both}</figure>", drawing.inks)
+        scripts = SCRIPTS.get(report.chart, ())
+        return Figure(f"<figure{_for_script(report)}>\n{told}{both}</figure>", drawing.inks, scripts)
     return Figure(f'<figure>\n{told}<div class="scroll">{wide}</div></figure>', drawing.inks)
+
+
+def _for_script(report: Report) -> str:
+    """What the script has to know of the cells."""
+    if report.chart != ANSWERING:
+        return ""
+    return f' data-matrix="{escape(json.dumps(cells(report), separators=(",", ":"), ensure_ascii=False))}"'
+
+
+def cells(report: Report) -> dict[str, Any]:
+    """Of a report whose cells answer."""
+    found: dict[str, Any] = _drawer(report).cells(report)
+    return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
+from archcalc.analyze.fit.matrix_report import MatrixReport
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.sentence import HEADS
 from archcalc.analyze.fit.verdict import Verdict
@@ -66,6 +67,8 @@ class _Page:
         yield self._section("memory", "Memory", *self._memory())
         if any(run.fit for run in report.runs):
             yield self._section("devices", "Devices", *self._devices())
+        if report.matrix:
+            yield self._section("matrix", "Formats and devices", *self._matrix(report.matrix))
         if report.missing:
             told = (f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in report.missing.items())
             yield self._section("missing", "Not in this report", f'<ul class="notes">{"".join(told)}</ul>')
@@ -108,6 +111,15 @@ class _Page:
             yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
 
+    def _matrix(self, matrix: MatrixReport) -> Iterator[str]:
+        yield f"<p>{escape(visible(matrix.answer()))}</p>"
+        yield _muted(
+            "The slider compares each cell with the longest context that fits there, which is exact. "
+            "A click or Enter on a cell shows its answer and its command."
+        )
+        yield self._chart(matrix)
+        yield _details("In numbers", "\n".join(map(tables.table, page(matrix).tables)))
+
     def _section(self, name: str, title: str, *parts: str) -> str:
         self.titles[name] = title
         head = f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
@@ -133,6 +145,8 @@ def _details(title: str, inside: str) -> str:
 
 def assumed(report: Overview) -> str:
     reports: list[tuple[str, Report | None]] = [("Parameters", report.params), ("Shapes", report.shapes)]
+    if report.matrix:
+        reports.append(("Formats and devices", report.matrix))
     for run in report.runs:
         mode = run.name.capitalize()
         reports += [(mode, run.memory), (f"{mode}, devices", run.fit), (f"{mode}, FLOPs", run.flops)]

@@ -91,6 +91,7 @@
  * @property {string} [html]
  * @property {string} [line]
  * @property {object} [schema]
+ * @property {string} [cells]  of a field of cells, as its script reads them
  *
  * @typedef {(question: object, signal?: AbortSignal) => Promise<Answer>} Ask
  */

@@ -5,7 +5,7 @@ import { viewOf } from "../views/all.js";
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "timeline", "compare", "plot", "cards", "search"];
+export const SLOW = ["memory", "fit", "timeline", "compare", "plot", "cards", "search", "matrix"];
 export const MORE = { search: { helps: true }, cards: { cards: true } }; // what is asked of the verdicts besides
 
 const USUAL_AXIS = "seq=1k..128k";
@@ -116,6 +116,14 @@ export class Questions {
     return { x: along, y: (y || "memory").split(","), by, settings: Object.fromEntries(settings) };
   }
 
+  /**
+   * Formats are a choice of inference, numbers of GPUs one of training.
+   * @param {State} state
+   */
+  table({ settings }) {
+    return settings.mode === "train" ? "plan,gpu" : "weights,gpu";
+  }
+
   /** @param {State} state */
   plot(state) {
     const { source, other, gpus } = state;
@@ -125,6 +133,11 @@ export class Questions {
   /** @param {State} state */
   walk(state) {
     return { ask: "walk", source: state.source, settings: this.settings(state, "compare"), step: this.step, wide: this.wide };
+  }
+
+  /** @param {State} state */
+  matrix(state) {
+    return { ...this.fit(state), ask: "matrix", table: this.table(state) };
   }
 
   /** @param {State} state */
@@ -138,7 +151,7 @@ export class Questions {
     const { command } = viewOf(state);
     const sources = other ? [source, other] : [source];
     const settings = view === "compare" ? this.compared(state) : this.settings(state);
-    const axes = view === "curves" ? this.axes(state) : {};
+    const axes = view === "curves" ? this.axes(state) : view === "matrix" ? { table: this.table(state) } : {};
     return { ask: "command", command, source, sources, metric, settings, gpus, ...axes };
   }
 

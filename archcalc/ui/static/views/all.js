@@ -3,6 +3,7 @@
 import { compare } from "./compare.js";
 import { curves } from "./curves.js";
 import { devices } from "./devices.js";
+import { matrix } from "./matrix.js";
 import { diagram, flops, memory, overview, shapes } from "./plain.js";
 import { timeline } from "./timeline.js";
 import { walk } from "./walk.js";
@@ -24,7 +25,7 @@ import { walk } from "./walk.js";
  */
 
 /** @type {Record<string, View>} */
-export const VIEWS = { overview, diagram, walk, shapes, flops, memory, timeline, devices, curves, compare };
+export const VIEWS = { overview, diagram, walk, shapes, flops, memory, timeline, devices, matrix, curves, compare };
 export const FIRST = "overview";
 
 /** @param {State} state */
