@@ -66,7 +66,6 @@ class Cache(NamedTuple):
 @dataclass(frozen=True)
 class GlanceReport(Report):
     command: ClassVar[str] = "about"
-    chart: ClassVar[str] = "icicle"  # that of its parameters
     notes_at_first: ClassVar[int] = 0  # so that all of it is one screen
     kind: str
     typed: str  # the name that it goes by on the command line

@@ -110,3 +110,11 @@ def test_one_sentence_heads_every_surface(run: Run) -> None:
     printed = " ".join(run("fit", "llama-3.1-8b", "--gpu", "rtx-4090").out.split())
     assert summary.startswith("fits rtx-4090 with ")
     assert all(clause in printed for clause in summary.split("; "))
+
+
+@pytest.mark.parametrize("command", ["about", "summary", "card"])
+@pytest.mark.parametrize("form", ["table", "csv", "html", "json", "latex", "latex-document", "markdown", "svg"])
+def test_every_format_has_it_or_says_that_it_has_not(run: Run, command: str, form: str) -> None:
+    """There is no picture of a screen of text."""
+    answer = run(command, "gpt2", "--format", form)
+    assert (answer.code, "there is no picture" in answer.err) == ((2, True) if form == "svg" else (0, False)), answer.err
