@@ -14,6 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
+from sphinx.util.console import nocolor
 
 ROOT = Path(__file__).parent.parent
 THEME = Path(__file__).parent / "site"  # our style, and our part of the sidebar
@@ -49,6 +50,7 @@ def pages(out: Path, work: Path, base: str, *, explorer: bool) -> None:
     """All of them, in `out`; `work` is a folder of our own. A warning counts as an error."""
     settings = SETTINGS | {"html_baseurl": base, "html_context": {"has_explorer": explorer}}
     source, said = gathered(work / "source"), StringIO()
+    nocolor()
     try:
         app = Sphinx(source, None, out, work / "read", "html", settings, status=None, warning=said, parallel=1)
         app.connect("source-read", with_navigation)

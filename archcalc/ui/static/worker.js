@@ -18,6 +18,7 @@ const WARM = "import archcalc.ui.exact, archcalc.ui.peaks";
 
 /** @type {Promise<(question: string) => string> | null} */
 let archcalc = null;
+let isAsked = false; // anything yet
 
 /**
  * @param {string} text
@@ -40,7 +41,7 @@ async function begun(site) {
   python.runPython("import gc; gc.set_threshold(200_000, 20, 100)");
   const ask = python.runPython("from archcalc.ui.ask import ask_json; ask_json");
   progress("archcalc is ready", 1);
-  setTimeout(() => python.runPython(WARM)); // after whatever is asked already
+  setTimeout(() => isAsked || python.runPython(WARM));
   return ask;
 }
 
@@ -50,6 +51,7 @@ onmessage = async ({ data }) => {
     archcalc.catch((reason) => setTimeout(() => { throw reason; })); // which the page hears of, unlike a rejection
     return;
   }
+  isAsked = true;
   const ask = await archcalc;
   if (ask) postMessage({ id: data.id, answer: ask(data.question) });
 };
