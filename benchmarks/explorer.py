@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,7 +41,7 @@ class Page:
     def file(self) -> None:
         self._asked("GET", FILE)
 
-    def figures(self, model: str, batch: int, *parts: str) -> None:
+    def figures(self, model: str, parts: tuple[str, ...], batch: int) -> None:
         settings = {"mode": "infer", "batch": str(batch)}
         question = {"ask": "exact", "source": {"preset": model}, "settings": settings, "show": parts}
         answer = json.loads(self._asked("POST", "/ask", json.dumps(question)))
@@ -85,9 +86,7 @@ def main() -> None:
         print("parameters    FLOPs      file  model")
         for model in sys.argv[1:] or MODELS:
             file = least(lambda _: page.file())
-            counted, worked = (
-                least(lambda size, name=model, parts=asked: page.figures(name, size, *parts)) for asked in ASKED
-            )
+            counted, worked = (least(partial(page.figures, model, parts)) for parts in ASKED)
             worst = max(worst, counted / file)
             print(f"{counted / file:8.1f} × {worked / file:6.1f} × {1000 * file:6.2f} ms  {model}")
     print(f"the worst of parameters: {worst:.1f} times a file of the page; {LIMIT} are allowed")

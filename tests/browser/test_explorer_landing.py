@@ -33,7 +33,10 @@ def test_the_sentence_that_heads_fit_comes_first(page: Explorer, run: Run) -> No
     """Whole, as the command line has it, smallest cards included."""
     page.open("#model=llama-3-8b&gpu=rtx-4090")
     summary = run("fit", "llama-3-8b", "--gpu", "rtx-4090", "--format", "json").json["summary"]
-    shown = lambda: "; ".join(page.written(f"#verdict .tile-{part}") for part in ("value", "more"))  # noqa: E731
+
+    def shown() -> str:
+        return "; ".join(page.written(f"#verdict .tile-{part}") for part in ("value", "more"))
+
     page.until(lambda: shown() == summary or None)
     (bottom,) = page.browser.script(PLACES, "#verdict figure")
     assert bottom < 900  # the height of a laptop's window
