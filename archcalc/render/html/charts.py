@@ -35,11 +35,15 @@ def drawn(report: Report, *wide: float) -> Drawing:
 
 def is_drawn(report: Report) -> bool:
     """Whether there is a picture of it, and that shows more than its largest number."""
-    return bool(report.chart) and says_something(_drawer(report).lengths(report))
+    if not report.chart:
+        return False
+    lengths = getattr(_drawer(report), "lengths", None)
+    return lengths is None or says_something(lengths(report))
 
 
 def _drawer(report: Report) -> Any:
-    """The file of its chart: a function of that name, and `lengths`, what is drawn longer or shorter."""
+    """The file of its chart: a function of that name, and `lengths`, what is drawn longer or shorter; a chart without
+    these is made of words."""
     return importlib.import_module(f"archcalc.render.chart.{report.chart}")
 
 
