@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.help import MODEL, OUTPUT, RUN, WORKLOAD, Help
+from archcalc.cli.help import MODEL, OPTIONS, OUTPUT, RUN, WORKLOAD, Help
 from archcalc.cli.new_file import check_output
 from archcalc.cli.options import Force, Format, Notes, Set, Trace, completed_gpu, completed_preset, labelled
 from archcalc.cli.pictures import SUFFIXES, WRITTEN, answered
@@ -57,7 +57,7 @@ Axes = Annotated[
 ]
 CellKind = Annotated[
     str,
-    typer.Option(
+    OPTIONS.rest.option(
         "--cell",
         metavar="context|batch|memory",
         help="What a cell of --table has: the longest context, the largest batch, or the memory needed.",
@@ -66,7 +66,7 @@ CellKind = Annotated[
 ]
 Output = Annotated[
     str | None,
-    OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {SUFFIXES}"),
+    OUTPUT.rest.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {SUFFIXES}"),
 ]
 Presets = Annotated[
     bool,
