@@ -51,8 +51,8 @@ Axes = Annotated[
     typer.Option(
         "--table",
         metavar="ROWS,COLUMNS",
-        help="What fits, over two of model, weights, kv-dtype, context, batch, gpu, plan: --table weights,gpu. An axis "
-        "may have values: weights=q8_0,q4_k_m or plan=1,tp2,dp8+zero3.",
+        help="What fits over two choices, such as weights,gpu. Of model, weights, kv-dtype, context, batch, gpu, plan. "
+        "An axis may have values: weights=q8_0,q4_k_m or plan=1,tp2,dp8+zero3.",
     ),
 ]
 CellKind = Annotated[
