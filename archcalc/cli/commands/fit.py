@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.help import MODEL, OUTPUT, RUN, WORKLOAD, Help
+from archcalc.cli.help import MODEL, OPTIONS, OUTPUT, RUN, WORKLOAD, Help
 from archcalc.cli.new_file import check_output
 from archcalc.cli.options import Force, Format, Notes, Set, Trace, completed_gpu, completed_preset, labelled
 from archcalc.cli.pictures import SUFFIXES, WRITTEN, answered
@@ -51,13 +51,13 @@ Axes = Annotated[
     typer.Option(
         "--table",
         metavar="ROWS,COLUMNS",
-        help="What fits, over two of model, weights, kv-dtype, context, batch, gpu, plan: --table weights,gpu. An axis "
-        "may have values: weights=q8_0,q4_k_m or plan=1,tp2,dp8+zero3.",
+        help="What fits over two choices, such as weights,gpu. Of model, weights, kv-dtype, context, batch, gpu, plan. "
+        "An axis may have values: weights=q8_0,q4_k_m or plan=1,tp2,dp8+zero3.",
     ),
 ]
 CellKind = Annotated[
     str,
-    typer.Option(
+    OPTIONS.rest.option(
         "--cell",
         metavar="context|batch|memory",
         help="What a cell of --table has: the longest context, the largest batch, or the memory needed.",
@@ -66,7 +66,7 @@ CellKind = Annotated[
 ]
 Output = Annotated[
     str | None,
-    OUTPUT.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {SUFFIXES}"),
+    OUTPUT.rest.option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {SUFFIXES}"),
 ]
 Presets = Annotated[
     bool,
