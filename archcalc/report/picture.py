@@ -10,7 +10,7 @@ from archcalc.spec.units import binary_bytes
 
 Number = int | float
 Kind = Literal["count", "flops", "bytes"]
-SEEN = 1 / 50  # of the largest: values that differ by less look alike
+SEEN = 1 / 10  # of the largest: values that differ by less look alike
 
 
 def says_something(lengths: Iterable[Number | None]) -> bool:

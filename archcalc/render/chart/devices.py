@@ -51,8 +51,9 @@ class _Layout:
 
 
 def lengths(report: FitReport) -> Iterator[float]:
-    """What is needed, as a share of the memory, and all of that."""
-    return (share for row in report.rows for share in (1.0, row.required_bytes / max(row.capacity_bytes, 1)))
+    """The memory of each device, and the parts of what is needed there, as shares of it."""
+    for row in report.rows:
+        yield from (size / max(row.capacity_bytes, 1) for size in (row.capacity_bytes, *row.segments.values()))
 
 
 def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
