@@ -117,4 +117,6 @@ def test_one_sentence_heads_every_surface(run: Run) -> None:
 def test_every_format_has_it_or_says_that_it_has_not(run: Run, command: str, form: str) -> None:
     """There is no picture of a screen of text."""
     answer = run(command, "gpt2", "--format", form)
-    assert (answer.code, "there is no picture" in answer.err) == ((2, True) if form == "svg" else (0, False)), answer.err
+    assert (answer.code, "there is no picture" in answer.err) == ((2, True) if form == "svg" else (0, False)), (
+        answer.err
+    )
