@@ -104,9 +104,6 @@ class GlanceReport(Report):
     def summary(self) -> str:
         return self.answer()
 
-    def charted(self) -> Report:
-        return self.params
-
     def columns(self) -> Sequence[Column[Use]]:
         has_context = any(use.max_seq for use in self.rows)
         return (

@@ -48,10 +48,6 @@ class Report:
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
     expected: Expected | None = field(default=None, kw_only=True)  # a number that it was compared with
 
-    def charted(self) -> Report:
-        """The report that its chart is drawn of."""
-        return self
-
     def title(self) -> str:
         return self.model
 

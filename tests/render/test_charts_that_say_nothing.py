@@ -76,8 +76,3 @@ def test_a_report_page_has_no_empty_frame(run: Run) -> None:
     assert "<figure>\n</figure>" not in page
     assert "A click or Enter opens a part" not in page  # there is none to open
     assert "25,088" in page  # the table says it all
-
-
-def test_a_model_on_one_screen_has_the_chart_of_its_parameters(run: Run) -> None:
-    assert "124,439,808 parameters by part" in run("about", "gpt2", "--format", "svg").out
-    assert run("about", "linear-autoencoder", "--format", "html").code == 0

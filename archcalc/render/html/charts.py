@@ -33,7 +33,7 @@ class Figure:
 
 def drawn(report: Report, *wide: float) -> Drawing:
     """As wide as is usual for such a chart, or as asked for."""
-    found = getattr(_drawer(report), report.chart)(report.charted(), *wide)
+    found = getattr(_drawer(report), report.chart)(report, *wide)
     assert isinstance(found, Drawing)
     return found
 
@@ -43,7 +43,7 @@ def is_drawn(report: Report) -> bool:
     if not report.chart:
         return False
     lengths = getattr(_drawer(report), "lengths", None)
-    return lengths is None or says_something(lengths(report.charted()))
+    return lengths is None or says_something(lengths(report))
 
 
 def _drawer(report: Report) -> Any:
