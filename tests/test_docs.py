@@ -22,17 +22,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-FRONT = "index.md"  # of the site, which lists them too: tests/test_site_pages.py
 SERVES = ("ui", "mcp")  # which run until they are ended, in tests of their own
 LANGUAGES = {"console", "yaml", "python", "sh", "text"}  # all but `text` are run as they stand
-LESSONS, LOOKED_UP = (
-    re.findall(r"\(docs/([\w-]+\.md)\)", part)
-    for part in PAGES[0]
-    .read_text("utf-8")
-    .partition("\n## Lessons\n")[2]
-    .partition("\n## ")[0]
-    .split("To look things up")
-)
+FRONT = (ROOT / "docs" / "index.md").read_text("utf-8")  # which lists the others: tests/test_site_pages.py
+LESSONS = re.findall(r"^- .*\(([\w-]+\.md)\)", FRONT.partition("\n## Lessons\n")[2].partition("\n## ")[0], re.MULTILINE)
+LONGEST = 160  # lines of README
 SMALL = 30_000  # bytes of a picture that README shows
 WALKED_THROUGH = "architecture.md"  # the YAML of a family and of a device made there: tests/test_architecture_page.py
 
@@ -148,7 +142,7 @@ def test_every_picture_has_its_command_and_is_small() -> None:
 
 def test_there_are_examples() -> None:
     """A pattern that finds nothing would pass everything."""
-    assert sum(page == "README.md" for page, _, _ in examples()) >= 5
+    assert sum(page == "README.md" for page, _, _ in examples()) >= 2
 
 
 @pytest.mark.parametrize(("page", "text"), list(blocks("python")))
@@ -173,8 +167,15 @@ def test_there_are_programs_and_specs() -> None:
     assert len(list(blocks("yaml"))) >= 7
 
 
-def test_the_readme_lists_every_page_once() -> None:
-    assert sorted([*LESSONS, *LOOKED_UP]) == sorted(page.name for page in PAGES[1:] if page.name != FRONT)
+def test_the_readme_is_a_front_page() -> None:
+    text = PAGES[0].read_text("utf-8")
+    assert text.count("\n") <= LONGEST
+    assert "(docs/index.md)" in text
+
+
+def test_there_are_lessons() -> None:
+    """A pattern that finds nothing would pass everything."""
+    assert len(LESSONS) >= 20
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -187,9 +188,9 @@ def test_a_lesson_starts_with_a_question_and_ends_with_an_exercise_and_its_answe
 
 
 @pytest.mark.parametrize("command", commands.names())
-def test_every_command_is_in_the_readme(command: str) -> None:
-    """What exists is told."""
-    assert f"archcalc {command}" in PAGES[0].read_text(encoding="utf-8")
+def test_every_command_is_told_of(command: str) -> None:
+    """In README or docs, by name."""
+    assert any(f"archcalc {command}" in page.read_text(encoding="utf-8") for page in PAGES)
 
 
 @pytest.mark.parametrize("command", commands.names())
@@ -198,7 +199,6 @@ def test_every_command_has_help(run: Run, command: str) -> None:
     assert re.search(rf"^  {command} +\S", run("--help").out, flags=re.MULTILINE)
     shown = run(command, "--help-all").out
     assert shown.startswith(f"Usage: archcalc {command}")
-    for option in re.split(r"^  (?=-)", shown, flags=re.MULTILINE)[
-        1:
-    ]:  # its names and value, then two spaces or a new line, then what it does
+    _, *listed = re.split(r"^  (?=-)", shown, flags=re.MULTILINE)
+    for option in listed:  # its names and value, then two spaces or a new line, then what it does
         assert re.search(r"\S(?:  +|\n +)[A-Z]", option), f"{command} does not say what {option.split()[0]} does"

@@ -25,13 +25,17 @@ PAGES = {  # by name: the command that prints the page
     "matrix": "archcalc fit llama-3.1-8b --table weights,gpu --format html",
     "timeline": "archcalc memory gpt2 --mode train --timeline --format html",
     "walk": "archcalc walk textbook --format html",
-    "report": "archcalc report llama-3.1-8b --gpu rtx-4090 --no-open -o -",
 }
-EXPLORER, MODEL = "explorer", "llama-3.1-8b"
+PLACES = {"walk": "#encoder.blocks.attention.scores"}  # on a page
+EXPLORER, MODEL, CARD = "explorer", "llama-3.1-8b", "&gpu=rtx-4090"  # as its address names what is seen
 SIZES = {"1440": (1440, 900), "1024": (1024, 768), "390": (390, 844)}
 KEPT = ("1440", "390")  # of these widths pictures are kept; the other is to look at
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-DRAWN = "return document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')"
+DRAWN = """
+const waits = [...document.querySelectorAll(".tile-value")].some((value) => value.textContent === "…");
+const hidden = document.querySelector("#page")?.hidden;
+return document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && !waits && !hidden;
+"""
 QUALITY, PATIENCE = 80, 60
 
 
@@ -63,12 +67,12 @@ def page(name: str, folder: Path) -> Iterator[str]:
     if name != EXPLORER:
         file = folder / f"{name}.html"
         file.write_bytes(subprocess.run(PAGES[name].split(), check=True, capture_output=True).stdout)
-        yield file.as_uri()
+        yield file.as_uri() + PLACES.get(name, "")
         return
     serving = subprocess.Popen(["archcalc", "ui", MODEL, "--no-browser"], stdout=subprocess.PIPE, text=True)
     try:
         assert serving.stdout is not None
-        yield next(word for line in serving.stdout for word in line.split() if word.startswith("http://"))
+        yield next(word for line in serving.stdout for word in line.split() if word.startswith("http://")) + CARD
     finally:
         serving.terminate()
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator
 from html import escape
 
+from archcalc.core.visible import visible
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document
@@ -34,7 +35,10 @@ def _usual(report: Report) -> str:
 
 
 def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
-    yield f'<header>\n<p class="kind">archcalc {report.command}</p>\n<h1>{escape(shown.title)}</h1>'
+    name = visible(report.model)
+    run = shown.title.removeprefix(name).removeprefix(" · ")
+    yield f'<header>\n<p class="kind">archcalc {report.command}</p>\n<h1>{escape(name)}</h1>'
+    yield f'<p class="muted">{escape(run)}</p>' if run else ""
     answer, figures = shown.answer, shown.figures
     if figures and not answer:  # then the first figure is the answer
         first, *figures = figures

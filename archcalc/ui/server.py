@@ -42,7 +42,8 @@ class Server:
 
     async def connected(self, reader: StreamReader, writer: StreamWriter) -> None:
         one = writer.transport
-        with self.connections.entered(one), suppress(OSError, EOFError):  # whoever ends it needs no answer
+        # Whoever ends it needs no answer. Of a handler that ends cancelled, Python 3.11's streams print a traceback.
+        with self.connections.entered(one), suppress(OSError, EOFError, asyncio.CancelledError):
             try:
                 answer = await self._answer(reader, one)
             except Refused as refused:

@@ -238,6 +238,28 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         posted(found[1], found[2], QUICK)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+def test_a_reader_that_goes_away_leaves_no_word() -> None:
+    """In the middle of an answer that takes long, as a page does that is closed."""
+    running = started("GPT2-Medium")
+    assert running.stdout and running.stderr
+    found = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]+)", running.stdout.readline())
+    assert found
+    slow = json.dumps({"ask": "report", "source": {"preset": "deepseek-v3"}}).encode()
+    for _ in range(3):
+        leaving = HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        leaving.request("POST", "/ask", slow, {"Content-Type": "application/json", TOKEN_HEADER: found[2]})
+        leaving.close()
+    answer = posted(f"http://127.0.0.1:{found[1]}", found[2], {"ask": "exact", "source": {"preset": "gpt2"}})
+    assert answer["ok"]  # by then the server has seen that the others are gone
+    staying = HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+    staying.request("POST", "/ask", slow, {"Content-Type": "application/json", TOKEN_HEADER: found[2]})
+    running.send_signal(signal.SIGINT)  # while one is answered
+    _, err = running.communicate(timeout=60)
+    staying.close()
+    assert (running.returncode, err) == (0, "")
+
+
 def test_a_port_that_is_taken_is_an_error(run: Run) -> None:
     from archcalc.ui.running import bound
 
