@@ -74,7 +74,7 @@ def test_a_term_is_answered_from_the_glossary(run: Run) -> None:
     assert lines[1].startswith("Keys and values of earlier tokens")
     assert "fields  kv_heads, head_dim, attention.window" in lines
     assert "try     archcalc memory llama-3-8b --seq 8192" in lines
-    assert f"shows   KV cache {2 * 32 * 8 * 128 * 2 * 8192:,}" in lines
+    assert f"shows   KV cache 1.00 GiB {2 * 32 * 8 * 128 * 2 * 8192:,}" in lines
 
 
 def test_a_field_that_is_also_a_term_comes_first(run: Run) -> None:

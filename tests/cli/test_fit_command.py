@@ -22,10 +22,11 @@ KEYS = ["gpu", "capacity_bytes", "required_bytes", "fits", "max_batch", "max_seq
 
 
 def test_every_option_of_memory_is_taken() -> None:
-    """But how its own table is drawn and compared with a number; with the same defaults."""
+    """But how its own table is drawn and compared with a number; with the same defaults, save that several models may
+    be given."""
     its, ours = (inspect.signature(command).parameters for command in (memory, fit))
     assert set(its) - set(ours) == {"timeline", "depth", "expect"}
-    assert set(ours) - set(its) == {"check", "table", "models", "gpu_memory_utilization", "host"}
+    assert set(ours) - set(its) == {"check", "table", "cell", "models", "output", "force", "gpu_memory_utilization", "host"}
     assert all(ours[name].default == its[name].default for name in set(its) & set(ours) - {"model", "gpu"})
 
 

@@ -32,7 +32,7 @@ from archcalc.spec.option_checks import a_model, checked
 
 AUTOMATIC = Scales()
 NONE: Mapping[str, Any] = MappingProxyType({})
-LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT)
+LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT, Topic.EXACTNESS)  # too long for the model
 MANY = 4  # places that are listed one by one
 LEFT_OUT = (Topic.TABLE,)  # how to read the tables of another report
 SOLVED = Assumption(

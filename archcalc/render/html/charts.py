@@ -77,7 +77,9 @@ def _for_script(report: Report) -> str:
     """What the script has to know of the cells."""
     if report.chart != ANSWERING:
         return ""
-    return f' data-matrix="{escape(json.dumps(cells(report), separators=(",", ":"), ensure_ascii=False))}"'
+    written = json.dumps(cells(report), separators=(",", ":"), ensure_ascii=False)
+    quoted = escape(written, quote=False).replace("'", "&#39;")  # it has many double quotes
+    return f" data-matrix='{quoted}'"
 
 
 def cells(report: Report) -> dict[str, Any]:
