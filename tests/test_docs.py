@@ -173,6 +173,13 @@ def test_the_readme_is_a_front_page() -> None:
     assert "(docs/index.md)" in text
 
 
+def test_ten_tasks_are_solved_by_what_the_readme_suggests() -> None:
+    """Their commands are run above; README names each of them, so that a newcomer types it first."""
+    first = [shlex.split(command)[1] for page, command, _ in examples() if page == "tasks.md"]
+    suggested = {words[1] for words in map(str.split, re.findall(r"archcalc [\w.-]+", PAGES[0].read_text("utf-8")))}
+    assert len(first) == 10 and set(first) <= suggested
+
+
 def test_there_are_lessons() -> None:
     """A pattern that finds nothing would pass everything."""
     assert len(LESSONS) >= 20

@@ -26,7 +26,16 @@ def test_every_option_of_memory_is_taken() -> None:
     be given."""
     its, ours = (inspect.signature(command).parameters for command in (memory, fit))
     assert set(its) - set(ours) == {"timeline", "depth", "expect"}
-    assert set(ours) - set(its) == {"check", "table", "cell", "models", "output", "force", "gpu_memory_utilization", "host"}
+    assert set(ours) - set(its) == {
+        "check",
+        "table",
+        "cell",
+        "models",
+        "output",
+        "force",
+        "gpu_memory_utilization",
+        "host",
+    }
     assert all(ours[name].default == its[name].default for name in set(its) & set(ours) - {"model", "gpu"})
 
 

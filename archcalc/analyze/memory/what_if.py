@@ -51,6 +51,10 @@ class WhatIf:
     def asked(self) -> tuple[int, ...]:
         return tuple(one.asked for one in self.switches)
 
+    def alone(self) -> WhatIf:
+        """The run itself, without switches."""
+        return WhatIf((), {(): self.lines[self.asked]})
+
 
 def what_if(deployment: Deployment, sizes: Sizes, asked: Timeline) -> WhatIf:
     """`asked` is the timeline of the run itself. A switch that changes nothing that is allowed is left out."""

@@ -13,17 +13,27 @@ from typing import Any
 
 from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.analyze.memory.timeline import Shared
+from archcalc.analyze.memory.what_if import WhatIf
 from archcalc.analyze.memory.why_peak import why_peak
 from archcalc.core.visible import visible
 from archcalc.render.chart.legend import ORDER, ink
 
+LARGEST = 100_000  # bytes of all combinations on a page, of models with many layers that are not alike
+TOO_LARGE = (
+    '<figcaption class="muted">The explorer has this with switches, which would make the page large.</figcaption>'
+)
 SCRIPTS = ("timeline_data.js", "timeline_picture.js", "timeline.js")
 
 
 def data(report: MemoryReport) -> dict[str, Any]:
-    """Every combination of switches; what several of them say is written once."""
+    """Every combination of switches."""
     assert report.what_if
-    found, shared = report.what_if.value, Shared()
+    return _data(report.what_if.value)
+
+
+def _data(found: WhatIf) -> dict[str, Any]:
+    """What several combinations say is written once."""
+    shared = Shared()
     lines = [(places, line.packed(shared) | {"why": why_peak(line, PARTS)}) for places, line in found.lines.items()]
     return {
         "parts": [{"key": part, "label": PARTS[part], "ink": ink(part).name} for part in ORDER],
@@ -36,9 +46,17 @@ def data(report: MemoryReport) -> dict[str, Any]:
 
 def figure(report: MemoryReport, drawn: str) -> str:
     """`drawn` stands there until the script has unpacked the data, and where there is no script."""
-    text = visible(json.dumps(data(report), separators=(",", ":")))
-    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-    return f'<figure data-timeline="{packed}">\n<div class="scroll">{drawn}</div></figure>'
+    assert report.what_if
+    found, left_out = report.what_if.value, ""
+    packed = _packed(found)
+    if len(packed) > LARGEST:
+        packed, left_out = _packed(found.alone()), TOO_LARGE
+    return f'<figure data-timeline="{packed}">\n<div class="scroll">{drawn}</div>{left_out}</figure>'
+
+
+def _packed(found: WhatIf) -> str:
+    text = visible(json.dumps(_data(found), separators=(",", ":")))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def has_ops(report: MemoryReport) -> bool:
