@@ -175,7 +175,7 @@ def test_a_phone_has_charts_of_its_own(browser: Browser, tmp_path: Path) -> None
     shown = [each for each in browser.all("figure svg") if each.is_displayed()]
     wide = [each.size["width"] for each in shown if "archcalc-chart" in str(each.get_attribute("class"))]
     wide += [each.size["width"] for each in browser.all("[data-timeline] > svg")]
-    assert len(wide) == 6  # parameters, FLOPs, and memory and devices of two modes
+    assert len(wide) == 7  # parameters, FLOPs, the fit matrix, and memory and devices of two modes
     assert max(wide) <= 358
 
 

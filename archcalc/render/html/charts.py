@@ -54,7 +54,8 @@ def _drawer(report: Report) -> Any:
 
 def chart(report: Report, name: str = "", caption: str = "") -> Figure | None:
     """None where there is no picture of it. `name` tells apart those of one page."""
-    if not is_drawn(report):
+    stepped = _stepped(report)
+    if not (is_drawn(report) or (stepped and stepped.timeline)):  # of a flat one what comes and goes is drawn
         return None
     name = name or report.chart
     drawing = drawn(report)
@@ -63,14 +64,19 @@ def chart(report: Report, name: str = "", caption: str = "") -> Figure | None:
         detail = '<p class="detail" aria-live="polite"></p>'
         zoomed = f'<figure data-zoom="">\n{told}<div class="scroll">{wide}</div>{detail}</figure>'
         return Figure(zoomed, drawing.inks, SCRIPTS[ZOOMED])
-    if isinstance(report, MemoryReport) and scrubber.has_ops(report):
-        return Figure(scrubber.figure(report, wide), drawing.inks, scrubber.SCRIPTS)
+    if stepped:
+        return Figure(scrubber.figure(stepped, wide), drawing.inks, scrubber.SCRIPTS)
     if report.chart in NARROWED:
         narrow = drawn(report, PHONE).svg(f"{name}-phone")
         both = f'<div class="scroll desk">{wide}</div><div class="phone">{narrow}</div>'
         scripts = SCRIPTS.get(report.chart, ())
         return Figure(f"<figure{_for_script(report)}>\n{told}{both}</figure>", drawing.inks, scripts)
     return Figure(f'<figure>\n{told}<div class="scroll">{wide}</div></figure>', drawing.inks)
+
+
+def _stepped(report: Report) -> MemoryReport | None:
+    """A report that knows its step op by op."""
+    return report if isinstance(report, MemoryReport) and scrubber.has_ops(report) else None
 
 
 def _for_script(report: Report) -> str:
