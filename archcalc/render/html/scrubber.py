@@ -18,7 +18,7 @@ from archcalc.analyze.memory.why_peak import why_peak
 from archcalc.core.visible import visible
 from archcalc.render.chart.legend import ORDER, ink
 
-LARGEST = 100_000  # bytes of all combinations on a page, of models with many layers that are not alike
+LARGEST = 70_000  # bytes of all combinations on a page, of models with many layers that are not alike
 TOO_LARGE = (
     '<figcaption class="muted">The explorer has this with switches, which would make the page large.</figcaption>'
 )
