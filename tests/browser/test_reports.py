@@ -102,9 +102,9 @@ def height(found: WebElement) -> float:
 def test_a_click_opens_a_part_and_the_path_closes_it(browser: Browser, tmp_path: Path) -> None:
     browser.open(written(tmp_path))
     before = height(cell(browser, "encoder.blocks.attention"))
-    cell(browser, "encoder.blocks").find_element(By.TAG_NAME, "rect").click()
-    assert crumbs(browser) == ["textbook Transformer", "encoder", "block × 12"]
-    attention, blocks = cell(browser, "encoder.blocks.attention"), cell(browser, "encoder.blocks")
+    cell(browser, "encoder").find_element(By.TAG_NAME, "rect").click()
+    assert crumbs(browser) == ["textbook Transformer", "encoder · block × 12"]
+    attention, blocks = cell(browser, "encoder.blocks.attention"), cell(browser, "encoder")
     assert height(attention) > 2 * before
     assert height(attention) / height(blocks) == pytest.approx(3_149_056 / 4_203_264, abs=0.01)
     assert not cell(browser, "decoder").is_displayed()
@@ -122,9 +122,9 @@ def test_the_keyboard_does_the_same(browser: Browser, tmp_path: Path) -> None:
     assert focused.get_attribute("data-path") == "source_embedding"
     focused.send_keys(Keys.ARROW_DOWN)
     focused = browser.driver.switch_to.active_element
-    assert focused.get_attribute("aria-label") == "encoder: 50,439,168 parameters, 25.0 %"
+    assert focused.get_attribute("aria-label") == "encoder · block × 12: 50,439,168 parameters, 25.0 %"
     focused.send_keys(Keys.ENTER)
-    assert crumbs(browser) == ["textbook Transformer", "encoder"]
+    assert crumbs(browser) == ["textbook Transformer", "encoder · block × 12"]
     browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert crumbs(browser) == ["textbook Transformer"]
     assert len(browser.all("[data-path][tabindex='0']")) == 1

@@ -41,7 +41,8 @@ def test_heights_are_proportional_to_parameters() -> None:
 def test_counts_and_workings_are_those_of_the_table() -> None:
     rows = {row.path: row for row in report().rows}
     found = {cell.attrib["data-path"]: cell.attrib for cell in marked(icicle(report()), "data-path")}
-    assert found["encoder.blocks"]["data-title"] == "block × 12"
+    assert found["encoder"]["data-title"] == "encoder · block × 12"  # which hold all of it
+    assert "encoder.blocks" not in found
     assert (
         found["encoder.blocks.attention"]["data-count"] == f"{12 * (4 * 3 * (1024 * 192 + 192) + 768 * 1024 + 1024):,}"
     )

@@ -34,6 +34,7 @@ LOW = 13.0  # a cell with room for one line
 THIN = 4.0  # a cell that its edge would fill
 TALL = 34.0  # a cell with room for two lines
 _UNNAMED = (PartKind.STACK, PartKind.OTHER)
+NEARLY_ALL = 0.99  # of a part: a column of its own would show the same again
 MOST = 110  # cells of a picture, besides those that stand for the rest
 
 
@@ -219,13 +220,21 @@ def _cell(row: Row, report: ParamsReport) -> Cell:
 
 
 def _tidy(cell: Cell) -> None:
-    """A layer is not divided into its weight and its bias; in place of what is all of a part, its contents stand."""
+    """A layer is not divided into its weight and its bias; in place of what is all of a part, or all that can be seen
+    of it, its contents stand: `decoder · block × 32`."""
     for child in cell.children:
         _tidy(child)
     if all(child.is_tensor for child in cell.children):
         cell.children = []
-    if len(cell.children) == 1 and cell.children[0].times == 1:
-        cell.children = cell.children[0].children
+    if not cell.children:
+        return
+    largest = max(cell.children, key=lambda child: child.total)
+    if len(cell.children) == 1 and largest.times == 1:
+        cell.children = largest.children
+    elif largest.children and largest.total >= NEARLY_ALL * cell.total:
+        cell.title += f" · {largest.title}"
+        place = cell.children.index(largest)
+        cell.children[place : place + 1] = largest.children
 
 
 def _sum_up(cell: Cell, kept: set[Cell]) -> None:
