@@ -104,14 +104,14 @@ class MatrixReport(Report):
         return [{first: one, second: other, **self._record(cell)} for one, other, cell in every]
 
     def _record(self, cell: Cell | Refusal) -> dict[str, Any]:
-        grown, answered = GROWN.get(self.kind), isinstance(cell, Cell)
+        """What has no answer has the same keys, and why."""
         found: dict[str, Any] = dict.fromkeys(("required_bytes", "left_bytes", "verdict"))
-        if isinstance(cell, Cell):
-            found = {"required_bytes": cell.required, "left_bytes": cell.left, "verdict": cell.verdict.value}
-        if grown:
-            found[grown] = cell.growth.most if isinstance(cell, Cell) and cell.growth else None
-        run = {"engine": cell.engine, "why": cell.row.why} if answered else {"engine": None, "why": cell.fact}  # type: ignore[union-attr]
-        return {**found, **run, "command": cell.command}
+        grown = [key for kind, key in GROWN.items() if kind == self.kind]
+        if isinstance(cell, Refusal):
+            return {**found, **dict.fromkeys(grown), "engine": None, "why": cell.fact, "command": cell.command}
+        found = {"required_bytes": cell.required, "left_bytes": cell.left, "verdict": cell.verdict.value}
+        size = dict.fromkeys(grown, cell.growth.most if cell.growth else None)
+        return {**found, **size, "engine": cell.engine, "why": cell.row.why, "command": cell.command}
 
 
 def _key(axis: str) -> str:
