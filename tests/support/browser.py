@@ -15,6 +15,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 T = TypeVar("T")
+# What a page does when its size changes is done within a frame, and what that moves in the next one.
+AFTER_TWO_FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
 LAPTOP = (1440, 900)
 PATIENCE = 60  # seconds, on a machine that does much else; no test waits as long where all is well
 FLAGS = (
@@ -55,8 +57,9 @@ class Browser:
         self.driver.get(page.as_uri() if isinstance(page, Path) else page)
 
     def size(self, wide: int, high: int) -> None:
-        """Of the page itself, narrower than a window can be."""
+        """Of the page itself, narrower than a window can be; returns when the page has been laid out for it."""
         self._emulate("setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=1, mobile=False)
+        self.driver.execute_async_script(AFTER_TWO_FRAMES)
 
     def dark(self, wanted: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if wanted else "light"}
