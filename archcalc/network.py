@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from archcalc.archs import families, family_module
+from archcalc.archs import families, family_module, family_of
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
@@ -56,7 +56,7 @@ class Network:
     def from_document(cls, document: Document, name: str, changes: tuple[str, ...] = ()) -> Self:
         """Validate and resolve a spec that was read, with `--set` changes on top."""
         with document.locating():
-            family = family_module(document.data.get("family", "transformer"))
+            family = family_module(family_of(document.data))
             try:
                 spec = as_read = read_node(family.Spec, document.data)
             except InputError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,11 @@ def families() -> tuple[str, ...]:
 @cache
 def _listed(folders: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(folders)))
+
+
+def family_of(data: Mapping[str, Any]) -> Any:
+    """The family that a spec names; without one it is a Transformer, or a model of parts."""
+    return data.get("family", "parts" if "parts" in data else "transformer")
 
 
 def family_module(family: Any) -> Any:

@@ -135,6 +135,7 @@ class Module:
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
         self.group: ModuleGroup | None = parent.group if parent else None
+        self.like: Module | None = None  # the module whose parameters it uses, in the place of its own
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
         self.body: list[Op | Module] = []
@@ -175,6 +176,7 @@ class Module:
         if name in self._named:
             raise ValueError(f"{self.path or 'the model'} has a child {name} already")
         made = self._named[name] = Module(name, self, repeat=repeat, is_section=is_section)
+        made.like = self.like._named[name] if self.like else None
         if title:
             made.words.title = made.words.term = title
         made.group = group or made.group
@@ -220,6 +222,8 @@ class Module:
         """Declare a parameter with its axes as PyTorch keeps them; `elements` when people multiply in another order."""
         if name in self.params:
             raise ValueError(f"{self.path} has a parameter {name} already")
+        if self.like:
+            return self.like.params[name]
         counted = elements or product([dim.size for axis in axes(*items) for dim in axis])
         made = Param(
             axes(*items),
@@ -236,6 +240,8 @@ class Module:
 
     def buffer(self, name: str, *items: Dim | Axis, role: str = "buffer") -> Tensor:
         """Declare a buffer: stored with the parameters, never trained, not counted as a parameter."""
+        if self.like:
+            return self.like.buffers[name]
         made = self.buffers[name] = Tensor(axes(*items), role)
         return made
 

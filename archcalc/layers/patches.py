@@ -79,10 +79,11 @@ def times(*sizes: int) -> str:
     return " × ".join(map(str, sizes))
 
 
-def cut(m: Module, batch: Dim, patches: Patches) -> Tensor:
-    """The image as it enters, then one row of pixels for each patch."""
+def cut(m: Module, batch: Dim, patches: Patches, image: Tensor | None = None) -> Tensor:
+    """The image as it enters, unless it is there already; then one row of pixels for each patch."""
     channels, height, width = Dim.of("channels", patches.channels), *_sides("", patches.image)
-    image = m.record("input", to=axes(batch, channels, height, width), name="image")
+    to = axes(batch, channels, height, width)
+    image = image.seen_as(*to) if image else m.record("input", to=to, name="image")
     pixels = (channels, *_sides("patch_", patches.patch))
     note = f"{times(*patches.grid)}, each {times(*patches.patch, patches.channels)} flattened"
     return m.record("view", image, to=axes(batch, Dim.of("patches", patches.number), pixels), name="patches", note=note)

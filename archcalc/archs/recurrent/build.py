@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from archcalc.archs.recurrent.layers import (
     Outcome,
+    Start,
     at_position,
     cell_of,
-    handed_over,
+    initial,
     keep,
     last_states,
     run_layers,
@@ -50,21 +51,26 @@ _ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of 
 def build(model: Recurrent, work: Workload) -> Module:
     """Builds the module tree that all numbers come from."""
     root = Module("model", style=work.style)
-    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]  # conventions of textbooks and libraries differ
-    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
-    orders = [_ORDERS[model.attention.when]] if model.attention else []
-    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
-    root.words.notes += all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
+    say_conventions(root, model)
     batch = Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     made: Outcome | None = None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         made = _run_stack(root, stack, batch, sequence_of(name, length), model, tables, made, work)
     assert made
-    logits = run_head(root, made, model, tables)
+    logits, _ = run_head(root, made, model, tables)
     if logits and work.trains:
         cross_entropy(root, logits)
     return root
+
+
+def say_conventions(m: Module, model: Recurrent) -> None:
+    """Conventions in which textbooks and libraries differ."""
+    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
+    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
+    orders = [_ORDERS[model.attention.when]] if model.attention else []
+    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
+    m.words.notes += all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
 
 
 def _run_stack(
@@ -79,10 +85,11 @@ def _run_stack(
 ) -> Outcome:
     """One stack after its embedding. In a decode step the encoder has already run."""
     first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" or model.pools else work
-    x = _embedded(root, stack, batch, seq, tables)
+    x = embedded(root, stack, batch, seq, tables)
     m = root if stack.name == ALONE else root.child(stack.name, group=ModuleGroup.BLOCKS)
     if encoded and model.attention:
-        made = _run_decoder(m, x, encoded, stack, model.attention, asked, from_zeros=not model.handed_over)
+        start = encoded if model.handed_over else None
+        made = run_attending(m, x, encoded.outputs, stack, model.attention, asked, start)
     else:
         made = run_layers(m, x, stack, asked, start=encoded)
     if work.decodes and stack.name == "encoder":
@@ -92,18 +99,23 @@ def _run_stack(
     return made
 
 
-def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param]) -> Tensor:
+def embedded(
+    root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param], read: Tensor | None = None
+) -> Tensor:
+    """What enters the first layer: tokens through a table, or vectors. `read` is what other parts of a model hand over,
+    ids or vectors."""
     side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
     if stack.one_hot:
         prefix, note = f"{side}_".lstrip("_"), "1 in the token's place, 0 elsewhere"
-        ids = root.record("ids", to=axes(batch, seq), name=f"{prefix}ids")
+        ids = read or root.record("ids", to=axes(batch, seq), name=f"{prefix}ids")
         wide = axes(batch, seq, Dim.of("vocab", stack.input))
         return root.record("one_hot", ids, to=wide, name=f"{prefix}one_hot", note=note)
     if stack.embedding is None or stack.vocab is None:
         width = Dim.of("input", stack.input)
-        return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
+        to = axes(batch, seq, width)
+        return read or root.record("input", to=to, name=side or "input", note="vectors as they come")
     m = root.child(f"{side}_embedding".lstrip("_"), group=ModuleGroup.EMBEDDING)
-    ids = m.record("ids", to=axes(batch, seq), name="ids")
+    ids = read or m.record("ids", to=axes(batch, seq), name="ids")
     first = "shared" if stack.shared else stack.name
     if first not in tables:
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), Dim.of("embedding", stack.embedding))
@@ -111,23 +123,34 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
 
 
-def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor | None:
-    """z = W_y·h + b_y: at every position over the vocabulary, or once for the whole sequence over the classes."""
+def run_head(
+    root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]
+) -> tuple[Tensor | None, Tensor]:
+    """z = W_y·h + b_y: at every position over the vocabulary, or once for the whole sequence over the classes; and what
+    comes out: these scores, else what was pooled, else the states."""
     head, stack = model.head, model.stacks[-1]
     if head.kind == "none" and not head.pool:
-        return None
+        return None, made.outputs
     m = root.child("head", group=ModuleGroup.HEAD)
     m.words.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
     if head.pool:
         x = _read(m, made, head)
-        if head.kind == "none":
-            return None
-        read = _state(x, stack)
-        if any(pool.kind != "each" for pool in head.pool):
-            read = Symbol("pooled", shape=read.shape)
-        m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
-        return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)
-    vocab = vocab_of(model.head_vocab)
+        scores = None if head.kind == "none" else _classes(m, x, head, stack)
+        return scores, scores or x
+    scores = _vocabulary(m, made, model, tables)
+    return scores, scores
+
+
+def _classes(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tensor:
+    read = _state(x, stack)
+    if any(pool.kind != "each" for pool in head.pool):
+        read = Symbol("pooled", shape=read.shape)
+    m.words.equations = output_equations(read, head.classes or 0, bias=head.bias)
+    return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)
+
+
+def _vocabulary(m: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor:
+    head, stack, vocab = model.head, model.stacks[-1], vocab_of(model.head_vocab)
     m.words.equations = output_equations(_state(made.outputs, stack), int(vocab.size), bias=head.bias)
     if head.kind == "lm":
         return linear(m, made.outputs, vocab, bias=head.bias, role=Role.HEAD)
@@ -156,17 +179,16 @@ def _state(outputs: Tensor, stack: ResolvedStack) -> Symbol:
     return Symbol(state_letter(stack), time=NOW, shape=(int(width_of(outputs.axes[-1])),))
 
 
-def _run_decoder(
+def run_attending(
     m: Module,
     x: Tensor,
-    encoded: Outcome,
+    read: Tensor,
     stack: ResolvedStack,
     attention: ResolvedAttention,
     work: Workload,
-    *,
-    from_zeros: bool,
+    start: Start = None,
 ) -> Outcome:
-    """A decoder with attention over a whole sequence of tokens; from zeros, or from the encoder's last states.
+    """A stack with attention to the states `read`, over a whole sequence; from zeros, or from other states.
 
     One step has all layers and the attention, and is called for every token:
 
@@ -177,7 +199,6 @@ def _run_decoder(
     A step cannot begin before the last one ended, so its layers run together, not one after the other over a sequence.
     """
     batch, seq = x.dims[:2]
-    read = encoded.outputs
     states = read.seen_as(*read.dims[:2], Dim("key", width_of(read.axes[-1])))
     score = Score(attention.score, attention.width, bias=attention.bias, normed=attention.normed)
     memory = score.over(m, states)
@@ -185,7 +206,7 @@ def _run_decoder(
         m["keys"].calls = Count(0)  # kept from the first token on
     layers = stack.each_layer
     cells = [(one, cell_of(stack, one.layer)) for one in layers]
-    before = [cell.zeros(m, batch) if from_zeros else handed_over(m, encoded, one, cell) for one, cell in cells]
+    before = [initial(m, start, one, cell, batch) for one, cell in cells]
     fed = m.record("zeros", to=axes(batch, Dim.of("fed", attention.query))) if attention.feed else None
     step = m.child("step")
     step.calls, step.region = seq.size, Region.STEP

@@ -41,6 +41,9 @@ class Outcome:
         return m.record("concat", self.top, self.top, to=both, name="last_states", note="h of both directions")
 
 
+Start = Outcome | Tensor | None  # what a stack starts from
+
+
 def cell_of(stack: ResolvedStack, layer: Layer) -> Cell:
     return Cell(stack.cell, stack.biases, layer.hidden, layer.projection, stack.peephole, state_letter(stack))
 
@@ -50,14 +53,17 @@ def state_letter(stack: ResolvedStack) -> str:
     return "a" if stack.biases == "one" and stack.name == ALONE else "h"
 
 
-def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start: Outcome | None = None) -> Outcome:
-    """Layer by layer, each over the whole sequence, from zeros or from the encoder's last states."""
+def run_layers(
+    m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start: Start = None, context: Tensor | None = None
+) -> Outcome:
+    """Layer by layer, each over the whole sequence, from zeros or from another stack's last states. The first layer
+    reads the context at every step, if there is one."""
     ends: list[tuple[Layers, State]] = []
     for group in stack.layers:
         child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group=ModuleGroup.BLOCKS)
         child.words.title = title(group, stack)
         child.words.term = child.words.title if stack.name == ALONE else f"{stack.name} {child.words.title}"
-        out, end = _run_layer(child, x, group, stack, work, start)
+        out, end = _run_layer(child, (x, context), group, stack, work, start)
         child.carries.append((x, out))
         ends.append((group, end))
         x = out
@@ -76,8 +82,9 @@ def title(group: Layers, stack: ResolvedStack) -> str:
 
 
 def _run_layer(
-    m: Module, x: Tensor, group: Layers, stack: ResolvedStack, work: Workload, start: Outcome | None
+    m: Module, read: tuple[Tensor, Tensor | None], group: Layers, stack: ResolvedStack, work: Workload, start: Start
 ) -> tuple[Tensor, State]:
+    x, context = read
     batch, seq = x.dims[:2]
     layer, cell = group.layer, cell_of(stack, group.layer)
     directions = Dim.of("directions", layer.directions)
@@ -85,11 +92,12 @@ def _run_layer(
     into = dropped(m, x, stack.dropout, work, "between")
     one = m.child("direction", repeat=directions.size) if both else m
     one.is_side_by_side = both
-    before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
+    before = initial(one, start, group, cell, batch)
     step = one["cell"]  # one per position; each passes its state to the next
     step.calls, step.region = seq.size, Region.STEP
     step.words.title = step.words.term = f"{cell.kind.upper()} step"
-    after = cell.step(step, (at_position(step, into, seq),), before)
+    inputs = (at_position(step, into, seq), context) if layer.context and context else (at_position(step, into, seq),)
+    after = cell.step(step, inputs, before)
     for old, new in zip(before, after, strict=True):
         step.carries.append((old, new))
     width: Axis = (directions, cell.kept[0]) if both else (cell.kept[0],)
@@ -132,7 +140,15 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
     return tuple(stacks)
 
 
-def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
+def initial(m: Module, start: Start, group: Layers, cell: Cell, batch: Dim) -> State:
+    """Zeros, the last states of another stack, or a vector in the place of h."""
+    if isinstance(start, Outcome):
+        return _handed_over(m, start, group, cell)
+    zeros = cell.zeros(m, batch)
+    return (start.seen_as(batch, cell.kept[0]), *zeros[1:]) if start else zeros
+
+
+def _handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
     """The encoder's last states of the same layers, concatenated over both directions."""
     found = next(last for last in reversed(start.states) if last.first <= group.first)
     states: list[Tensor] = []

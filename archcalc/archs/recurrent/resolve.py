@@ -58,21 +58,34 @@ class Recurrent:
 
 def resolve(spec: Spec) -> Recurrent:
     if not (spec.encoder or spec.decoder):
-        if spec.attention:
-            hint = "give `encoder:` and `decoder:`, or take attention out"
-            raise InputError("attention joins an encoder and a decoder", hint, fields=[("attention",)])
-        scoped = scoped_stack(spec, ALONE)
-        check(scoped)
-        stack = resolved(scoped)
-        if stack.shared:
-            fields: list[Path] = [("embedding", "shared"), ("embedding",)]
-            raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
-        return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
+        return resolve_alone(spec)
     if not (spec.encoder and spec.decoder):
         there = "encoder" if spec.encoder else "decoder"
         hint = f"add `{'decoder' if spec.encoder else 'encoder'}:`; a stack of its own is written at the top"
         raise InputError(f"the spec has only the {there}", hint, fields=[(there,)])
     return _pair(spec)
+
+
+def resolve_alone(spec: Spec, memory: int = 0, context: int = 0) -> Recurrent:
+    """A single stack. In a larger model `memory` is the width of what its attention looks at, `context` that of a
+    vector which its first layer reads at every step."""
+    if spec.attention and not memory:
+        hint = "give `encoder:` and `decoder:`, or take attention out"
+        raise InputError("attention joins an encoder and a decoder", hint, fields=[("attention",)])
+    if memory and not spec.attention:
+        hint = "say how it attends, such as `attention: {score: additive, width: 512}`, or take memory out"
+        raise InputError("a memory without attention to it", hint, fields=[("memory",)])
+    scoped = scoped_stack(spec, ALONE)
+    check(scoped)
+    attention = _attention(spec.attention, memory, scoped) if spec.attention else None
+    if context and attention:
+        fact = "a context at every step, and attention, which gives another one"
+        raise InputError(fact, "keep one of the two", fields=[("context",), ("attention",)])
+    stack = resolved(scoped, {1: context} if context else _contexts(attention))
+    if stack.shared:
+        fields: list[Path] = [("embedding", "shared"), ("embedding",)]
+        raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
+    return Recurrent((stack,), attention, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
 
 
 def _pair(spec: Spec) -> Recurrent:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
-from archcalc.archs.transformer.output import run_head
+from archcalc.archs.transformer.output import Answer, run_head
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
@@ -26,35 +28,56 @@ from archcalc.spec.workload import Workload
 SPARE = "spare table (stored, never used)"  # BART stores the shared one even if encoder and decoder do not use it
 
 
+@dataclass(frozen=True)
+class Read:
+    """What a stack reads: an input of its own; inside a larger model what other parts hand over: `raw` is an input that
+    several may read (ids, an image, frames of audio), `vectors` are positions that stand before those."""
+
+    batch: Dim
+    seq: Dim
+    raw: Tensor | None = None
+    vectors: tuple[Tensor, ...] = ()
+
+
 def build(model: Transformer, work: Workload) -> Module:
     root, batch = Module("model", style=work.style), Dim.of("batch", work.batch)
     tables: dict[str, Param] = {}
     x: Tensor | None = None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         side = {"src_seq": "source_", "tgt_seq": "target_"}.get(name, "")
-        m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
-        blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
         asked = work.of_encoder() if stack.name == "encoder" else work
-        if work.decodes and not asked.decodes:
-            m.calls = blocks.calls = Count(0)  # the encoder ran before the first token
-        context = Context(asked, memory=x)
-        x = _embed(m, batch, sequence_of(name, length), stack, tables, asked)
-        for word, part in stack.parts.items():
-            if isinstance(part, AttentionPart):
-                context.prepared[word] = part.prepare(blocks, x, context)
-        if stack.once:
-            x = run_block(blocks.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
-        x = _run_items(blocks, stack.items, x, context, stack)
-        if own_or(stack.norm.final, stack.norm.place != "post"):
-            x = dropped(blocks, normed(blocks["norm"], x, stack.norm), stack.dropout, asked, "final")
+        x = run_stack(root, side, stack, Read(batch, sequence_of(name, length)), tables, Context(asked, memory=x))
+        if work.decodes and not asked.decodes:  # the encoder ran before the first token
+            root[f"{side}embedding"].calls = root[stack.name].calls = Count(0)
     assert x is not None
-    _end(root, x, model, tables, work)
+    for place, logits in run_end(root, x, model, tables, work).logits.items() if work.trains else ():
+        cross_entropy(place, logits)
     return root
 
 
-def _end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
-    """What stands behind the last block: heads, further tokens, parameters that nothing reads, the losses."""
-    answers = run_head(root, x, model, tables, work)
+def run_stack(
+    root: Module, side: str, stack: ResolvedStack, read: Read, tables: dict[str, Param], context: Context
+) -> Tensor:
+    """One stack from its embedding to the norm behind its last block."""
+    m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
+    blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
+    x = _embed(m, read, stack, tables, context.work)
+    for word, part in stack.parts.items():
+        if isinstance(part, AttentionPart):
+            context.prepared[word] = part.prepare(blocks, x, context)
+    if stack.once:
+        x = run_block(blocks.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
+    x = _run_items(blocks, stack.items, x, context, stack)
+    if own_or(stack.norm.final, stack.norm.place != "post"):
+        x = dropped(blocks, normed(blocks["norm"], x, stack.norm), stack.dropout, context.work, "final")
+    return x
+
+
+def run_end(
+    root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
+) -> Answer:
+    """What stands behind the last block: heads, further tokens, parameters that nothing reads."""
+    answer = run_head(root, x, model, tables, work)
     if model.head.mtp:
         from archcalc.archs.transformer.mtp import predict_further
 
@@ -64,8 +87,7 @@ def _end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], 
         m.words.title = m.words.term = "spare (stored, never used)"
         for name, sizes in model.spare.items():
             m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
-    for place, logits in answers.items() if work.trains else ():
-        cross_entropy(place, logits)
+    return answer
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
@@ -101,16 +123,19 @@ def _sharing(stack: ResolvedStack, distinct: int) -> Assumption:
     return Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct)
 
 
-def _embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
-    """The input of a stack: token or patch embeddings; then positions, a norm, dropout.
+def _embed(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
+    """The input of a stack: token or patch embeddings, or vectors as they come; then positions, a norm, dropout.
 
     `tables` are the token embeddings so far, for a shared embedding and a tied head."""
+    seq = read.seq
     if stack.patches:
-        x = _embed_image(m, batch, seq, stack, stack.patches)
+        x = _embed_image(m, read, stack, stack.patches)
     elif stack.audio:
-        x = _embed_audio(m, batch, seq, stack, stack.audio)
+        x = _embed_audio(m, read, stack, stack.audio)
+    elif stack.embedding.kind == "vectors":
+        x = _embed_vectors(m, read, stack)
     else:
-        x = _embed_tokens(m, batch, seq, stack, tables)
+        x = _embed_tokens(m, read, stack, tables)
     for position in stack.positions:
         if position.on_embedding:
             x = position.add_to(m, x, stack.patches)
@@ -133,12 +158,23 @@ def _projected(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
     return linear(m["projection"], x, Dim.of("d_model", stack.d_model), bias=stack.tables.project_bias)
 
 
-def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: Audio) -> Tensor:
+def _embed_vectors(m: Module, read: Read, stack: ResolvedStack) -> Tensor:
+    """Positions that come as vectors, those of several parts one behind the other."""
+    to = axes(read.batch, read.seq, Dim.of("d_model", stack.d_model))
+    if not read.vectors:
+        return m.record("input", to=to, name="input", note="vectors as they come")
+    if len(read.vectors) == 1:
+        return read.vectors[0].seen_as(*to)
+    return m.record("concat", *read.vectors, to=to, name="joined", note="one behind the other")
+
+
+def _embed_audio(m: Module, read: Read, stack: ResolvedStack, audio: Audio) -> Tensor:
     """A spectrogram through convolutions, to one vector of d_model per position."""
     from archcalc.layers.conv import conv
 
-    frames = Dim.of("frames", audio.frames(seq.size))
-    x = m.record("input", to=axes(batch, frames, Dim.of("mels", audio.mels)), name="frames")
+    seq, frames = read.seq, Dim.of("frames", audio.frames(read.seq.size))
+    to = axes(read.batch, frames, Dim.of("mels", audio.mels))
+    x = read.raw.seen_as(*to) if read.raw else m.record("input", to=to, name="frames")
     for index, kernel in enumerate(audio.kernels, start=1):
         length = seq if index == len(audio.kernels) else Dim.of(f"frames_{index}", audio.frames(seq.size, index))
         made = conv(m[f"conv_{index}"], x, Dim.of("d_model", stack.d_model), kernel, seq=length)
@@ -146,8 +182,8 @@ def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: A
     return x
 
 
-def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
-    ids = m.record("ids", to=axes(batch, seq), name="ids")
+def _embed_tokens(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
+    ids = read.raw or m.record("ids", to=axes(read.batch, read.seq), name="ids")
     first = "shared" if stack.embedding.shared else stack.name
     if first not in tables:
         assert stack.vocab
@@ -165,14 +201,17 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
         x = _projected(m, x, stack)
     for index, rows in enumerate(rows for rows in as_tuple(stack.embedding.types) if rows):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, rows)
-    return x
+    if not read.vectors:
+        return x
+    to = axes(read.batch, read.seq, x.dims[-1])
+    return m.record("concat", *read.vectors, x, to=to, name="joined", note="other parts' positions, then the tokens")
 
 
-def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, patches: Patches) -> Tensor:
+def _embed_image(m: Module, read: Read, stack: ResolvedStack, patches: Patches) -> Tensor:
     """Projected patches after the learned tokens."""
-    d_model = Dim.of("d_model", stack.d_model)
-    x = project(m["projection"], cut(m, batch, patches), d_model, bias=patches.bias)
-    placed = Dim.of("placed", patches.positions) if patches.registers else seq
+    batch, d_model = read.batch, Dim.of("d_model", stack.d_model)
+    x = project(m["projection"], cut(m, batch, patches, read.raw), d_model, bias=patches.bias)
+    placed = Dim.of("placed", patches.positions) if patches.registers else read.seq
     if patches.tokens:
         m["tokens"].words.title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
         return put_in_front(m["tokens"], x, patches.tokens, placed)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
     from archcalc.layers.patches import Patches
 
+_READ = {"patches": "an image", "audio": "audio", "vectors": "vectors"}
 _POOL: list[Path] = [("head", "pool"), ("head",)]
 _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `head: none`"
 
@@ -23,8 +24,8 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
     A classifier has a bias unless it says otherwise, as nn.Linear and every family here; scores of tokens have none.
     """
     head.check_kind(head.kind, ("head",))
-    if stack.patches or stack.audio:
-        _check_no_tokens(head, stack, "an image" if stack.patches else "audio")
+    if stack.embedding.kind != "tokens":
+        _check_no_tokens(head, stack, _READ[stack.embedding.kind])
     if head.kind == "tied":
         _check_tied(head, stack)
     if "transform_bias" in head.model_fields_set and not head.transform:

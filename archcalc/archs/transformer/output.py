@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
@@ -40,24 +40,21 @@ _READ = {  # the position that is pooled, of a text and of an image
 }
 
 
-def run_head(
-    root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
-) -> dict[Module, Tensor]:
-    """The logits of each head, and where the loss on them belongs."""
+class Answer(NamedTuple):
+    """The logits of each head by the place of their loss; and what comes out: those of the first head, else a pooled
+    vector, else the last hidden states."""
+
+    logits: dict[Module, Tensor]
+    output: Tensor
+
+
+def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> Answer:
     head, stack = model.head, model.stacks[-1]
     if stack.tables.projects and stack.tables.project == "tokens":
         out = root.child("projection", group=ModuleGroup.EMBEDDING, title="projection to the embedding width")
         x = linear(out, x, stack.tables.dim, bias=stack.tables.project_bias)
     if head.kind == "none":
-        if head.pool == "probe":
-            _probed(root, x, stack, work)
-        elif head.pooler:
-            _pooler(root.child("pooler", group=ModuleGroup.HEAD), x, head, stack)
-        elif head.pool:
-            pooled = _pooled(root, x, head.pool, stack)
-            if head.norm:
-                normed(root.child("pooler", group=ModuleGroup.HEAD)["norm"], pooled, stack.norm)
-        return {}
+        return Answer({}, _without_logits(root, x, head, stack, work))
     if head.pool == "probe":
         x = _probed(root, x, stack, work)
     if head.beside and head.beside.kind == "none":
@@ -68,9 +65,23 @@ def run_head(
     m.words.about = "logits"
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
     if head.beside is None or head.beside.kind == "none":
-        return {root: logits}
+        return Answer({root: logits}, logits)
     second = root.child("second_head", group=ModuleGroup.HEAD)
-    return {root: logits, second: _classes(second, x, head.beside, stack)}
+    return Answer({root: logits, second: _classes(second, x, head.beside, stack)}, logits)
+
+
+def _without_logits(root: Module, x: Tensor, head: OneHead, stack: ResolvedStack, work: Workload) -> Tensor:
+    """What a model without a head gives: a vector where it pools, else its hidden states."""
+    if head.pool == "probe":
+        return _probed(root, x, stack, work)
+    if head.pooler:
+        return _pooler(root.child("pooler", group=ModuleGroup.HEAD), x, head, stack)
+    if not head.pool:
+        return x
+    pooled = _pooled(root, x, head.pool, stack)
+    if head.norm:
+        pooled = normed(root.child("pooler", group=ModuleGroup.HEAD)["norm"], pooled, stack.norm)
+    return pooled
 
 
 def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor:

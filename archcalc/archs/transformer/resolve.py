@@ -94,12 +94,13 @@ class Transformer:
         return found
 
 
-def resolve(spec: Spec) -> Transformer:
+def resolve(spec: Spec, memory: int = 0) -> Transformer:
+    """`memory` is the width of what another part of the model gives to cross-attention, where one does."""
     if not (spec.encoder or spec.decoder):
         hint = "give the number of blocks: `decoder: 12`, `encoder: 12` or both"
         tell(InputError("neither encoder nor decoder is given", hint, field="decoder"))
         spec = spec.model_copy(update={"decoder": Stack(blocks=STAND_IN)})
-    stacks = {name: _stack(spec, name) for name in ("encoder", "decoder") if getattr(spec, name)}
+    stacks = {name: _stack(spec, name, memory) for name in ("encoder", "decoder") if getattr(spec, name)}
     _check_all_used(spec, stacks.values())
     encoder, decoder, last = stacks.get("encoder"), stacks.get("decoder"), [*stacks.values()][-1]
     if encoder and decoder:
@@ -110,7 +111,7 @@ def resolve(spec: Spec) -> Transformer:
     return Transformer(encoder, decoder, head.resolve(spec.head, last), vocab, spec.spare)
 
 
-def _stack(spec: Spec, name: str) -> ResolvedStack:
+def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
     shared = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
     scope = merged(Stack.model_construct(_fields_set=set(shared), **shared), getattr(spec, name))
     around = Surroundings(
@@ -118,7 +119,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         stack=name,
         d_model=scope.d_model or WIDE_STAND_IN,
         norm=scope.norm,
-        has_memory=bool(spec.encoder and spec.decoder),
+        has_memory=bool(memory or (spec.encoder and name == "decoder")),
         causal=name == "decoder",
     )
     around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
@@ -129,7 +130,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         around = around._replace(patches=patches(around))
     elif scope.embedding.kind == "audio":
         sound = audio(around)
-    else:
+    elif scope.embedding.kind == "tokens":
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(around)
     return ResolvedStack(
@@ -156,7 +157,7 @@ def _items(around: Surroundings) -> pattern.Items:
     if scope.pattern is None:
         if scope.blocks is None:
             tell(InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)], field=name))
-        usual = pattern.USUAL[around.has_memory and around.causal]
+        usual = pattern.USUAL[around.has_memory]
         items: pattern.Items = (pattern.Line(scope.blocks or STAND_IN, tuple(usual.split())),)
     else:
         items = pattern.parse(scope.pattern)

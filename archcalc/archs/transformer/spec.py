@@ -74,13 +74,16 @@ class Embedding(Node):
             {"bias", "types", "norm", "shared", "width", "project", "project_bias", "always_project", "spare", "joined"}
         ),
         "audio": frozenset({"norm", "mels", "kernels", "strides"}),
+        "vectors": frozenset({"norm"}),
         "patches": frozenset(
             {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
         ),
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"patches": ("image", "patch")}
-    kind: Literal["tokens", "patches", "audio"] = field(
-        "tokens", "What the model reads: tokens, patches of an image, or frames of audio.", example="patches"
+    kind: Literal["tokens", "patches", "audio", "vectors"] = field(
+        "tokens",
+        "What the model reads: tokens, patches of an image, frames of audio, or vectors that are d_model wide already.",
+        example="patches",
     )
     bias: bool | None = field(
         None,

@@ -44,6 +44,12 @@ class Audio:
             positions *= stride
         return positions
 
+    def positions(self, frames: int) -> int:
+        """The sequence length for so many frames: every convolution keeps one position in so many as its stride."""
+        for stride in self.strides:
+            frames = -(-frames // stride)
+        return frames
+
 
 def token_tables(around: Surroundings) -> Tables:
     embedding = around.scope.embedding

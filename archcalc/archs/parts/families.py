@@ -1,0 +1,49 @@
+"""How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
+
+    read(written, given, is_output)   from the fields of a part and the flows that come in to a resolved model
+    flow(resolved, given)             what it gives out
+    run(resolved, m, given, work)     records its forward pass
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from archcalc.archs.network.kinds import kinds
+from archcalc.archs.parts.flow import Flow, Given, Made, Signal
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.spec.workload import Workload
+
+FAMILIES = ("transformer", "recurrent", "network")
+
+
+class Adapter(Protocol):
+    def read(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> Any: ...
+
+    def flow(self, resolved: Any, given: Given[Flow]) -> Flow: ...
+
+    def run(self, resolved: Any, m: Module, given: Given[Signal], work: Workload) -> Made: ...
+
+
+def adapter(family: str) -> Adapter:
+    found: Any = importlib.import_module(f"archcalc.archs.parts.of_{family}")
+    return found  # type: ignore[no-any-return]
+
+
+def family_of(written: Mapping[str, Any]) -> str:
+    """As the part says; else by its fields: a list of layers, or a single one; a recurrent cell; blocks."""
+    said = written.get("family")
+    if said is not None and said not in FAMILIES:
+        hint = f"use {', '.join(FAMILIES)}"
+        raise InputError(f"a part cannot be of the family {said}", hint, fields=[("family",)])
+    if said:
+        return str(said)
+    if "cell" in written:
+        return "recurrent"
+    has_blocks = "encoder" in written or "decoder" in written
+    if isinstance(written.get("layers"), list) or (not has_blocks and not kinds().keys().isdisjoint(written)):
+        return "network"
+    return "transformer"

@@ -1,0 +1,88 @@
+"""What goes from one part to the next: a shape, how many of it a sample has, and while the model runs its tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeVar
+
+from archcalc.archs.network.layer import Shape
+from archcalc.archs.recurrent.layers import Outcome
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.positions import Positions
+
+
+@dataclass(frozen=True)
+class Flow:
+    """`number` is how many of them a sample has, such as the images of a prompt; `length` the workload's name for its
+    positions, where a user chooses how many there are."""
+
+    shape: Shape
+    number: int = 1
+    length: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.number} × {self.shape}" if self.number > 1 else str(self.shape)
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether it can stand in a sequence beside others: a vector is one position."""
+        return self.shape.is_sequence or not self.shape.sides
+
+    @property
+    def positions(self) -> int:
+        """How many positions it takes in a sequence of others."""
+        each = self.shape.sides[0] if self.shape.sides else 1
+        return self.number * each
+
+    def gives(self, shape: Shape) -> Flow:
+        """What a part gives that reads this alone."""
+        return replace(self, shape=shape)
+
+
+class Signal(NamedTuple):
+    """A flow while the model runs. The first dim of its tensor are all samples, or all images of all samples."""
+
+    flow: Flow
+    tensor: Tensor
+    states: Outcome | None = None  # of a recurrent part: its last states
+
+    def as_positions(self, batch: Dim, name: str, width: str) -> Tensor:
+        """As positions of one sequence for each sample: several images stand one behind the other."""
+        places = Dim.of(name, self.flow.positions, positions=Positions.SEQUENCE)
+        return self.tensor.seen_as(batch, places, Dim.of(width, self.flow.shape.channels))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Given(Generic[T]):
+    """What a part is handed: flows while it is resolved, signals while it runs."""
+
+    reads: tuple[T, ...]
+    memory: T | None = None
+    start: T | None = None
+    context: T | None = None
+
+
+class Made(NamedTuple):
+    """What a part gives, and where a loss on it belongs: the scores, by the module of their loss."""
+
+    signal: Signal
+    scores: dict[Module, Tensor]
+
+
+def samples(flow: Flow, batch: int) -> Dim:
+    """The first dim of a flow's tensor."""
+    return Dim.of("samples", batch * flow.number) if flow.number > 1 else Dim.of("batch", batch)
+
+
+def record(m: Module, flow: Flow, batch: int, name: str) -> Tensor:
+    """An input as it comes in."""
+    first, shape = samples(flow, batch), flow.shape
+    if shape.is_ids:
+        places = Dim.of("text_seq", shape.sides[0], positions=Positions.SEQUENCE)
+        return m.record("ids", to=axes(first, places), name=name)
+    sides = (Dim.of(side, size) for side, size in shape.names.items() if side != "channels")
+    inner = Dim.of("channels" if shape.sides else "features", shape.channels)
+    return m.record("input", to=axes(first, inner, *sides), name=name)

@@ -1,0 +1,77 @@
+"""The fields of a model of several parts as written in a spec."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from archcalc.archs.parts.inputs import Input
+from archcalc.spec.node import ModelSpec, Node, as_tuple, field, mistake, shown
+
+
+def _names(value: Any) -> Any:
+    several = as_tuple(value)
+    if not all(isinstance(name, str) for name in several):
+        raise mistake(f"expected the name of an input or a part, or a list of them, found {shown(value)}")
+    return several
+
+
+_NAMES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES_SCHEMA)]
+_PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
+Written = Annotated[dict[str, dict[str, Any]], WithJsonSchema(_PART_SCHEMA)]
+
+
+class Links(Node):
+    """How a part is joined to the others; all other fields are those of its family."""
+
+    reads: Names = field(
+        (),
+        "What the part reads: inputs or other parts, by name. Several are read one behind the other.",
+        example=["projector", "text"],
+        unset="the part before it; the first part reads the only input",
+    )
+    memory: str | None = field(
+        None, "What its attention looks at: the output of another part.", example="encoder", unset="nothing"
+    )
+    start: str | None = field(
+        None,
+        "The state that a recurrent part starts from: a recurrent part, or a vector as wide as its state.",
+        example="encoder",
+        unset="zeros",
+    )
+    context: str | None = field(
+        None, "A vector that a recurrent part reads at every step beside its input.", example="encoder", unset="none"
+    )
+    like: str | None = field(
+        None,
+        "The part whose weights this one uses again: they are counted once, and computed again.",
+        example="twin",
+        unset="weights of its own",
+    )
+
+
+class Spec(ModelSpec):
+    refused: ClassVar[frozenset[str]] = frozenset()
+    family: Literal["parts"] = field("parts", "The family of models of several parts.", example="parts")
+    input: Input | None = field(
+        None, "What comes in, where that is one thing; the first part reads it.", example="3 × 224 × 224"
+    )
+    inputs: dict[str, Input] = field(
+        {},
+        "What comes in, by name: `tokens`, `40 tokens`, a map such as `3 × 224 × 224`, `12` for a vector, or fields.",
+        example={"image": "3 × 224 × 224", "text": "tokens"},
+        unset="tokens, called input",
+    )
+    parts: Written = field(
+        {},
+        "The parts in the order in which they run, by name: each a spec of any family, with what it reads.",
+        example={"body": {"vocab": 100, "d_model": 8, "heads": 2, "ffn": 16, "decoder": 1}},
+    )
+    loss: Literal["cross_entropy", "none"] | None = field(
+        None,
+        "The training loss of every part that no other one reads.",
+        example="none",
+        unset="cross entropy where that is one part, or where it has a head",
+    )
