@@ -15,7 +15,7 @@ from archcalc.archs.network.kinds import kinds
 PAGE = (Path(__file__).parent.parent / "docs" / "networks.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("| kind | what it does | other fields | example |\n")[2].partition("\n\n")[0]
 ROWS = {row[0]: row for row in re.findall(r"^\| `(\w+)` \| .+? \| (.*?)\| `(.+)` \|$", TABLE, re.MULTILINE)}
-VECTORS = ("linear",)
+BEHIND: dict[str, Any] = {"embedding": {"input": "tokens"}, "linear": {"layers": ["flatten"]}}  # else of a map
 BASIC = {"basic": {"parameters": {"width": "required"}, "layers": [{"conv": "width", "kernel": 3, "padding": "same"}]}}
 
 
@@ -34,10 +34,10 @@ def test_the_fields_of_a_kind_are_told(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(ROWS))
 def test_the_example_of_a_row_is_a_layer(kind: str) -> None:
-    """Of a map of 8 channels; a linear layer reads a vector."""
+    """Of a map of 8 channels, or of what stands in front of it."""
     layer: Any = yaml.safe_load(ROWS[kind][2])
     assert kind in layer
-    flat = ["flatten"] if kind in VECTORS else []
     blocks = BASIC if kind == "block" else {}
-    spec = {"family": "network", "input": [8, 32, 32], "layers": [*flat, layer], "blocks": blocks}
+    spec = {"family": "network", "input": [8, 32, 32], "layers": [], "blocks": blocks, **BEHIND.get(kind, {})}
+    spec["layers"] = [*spec["layers"], layer]
     assert archcalc.load(spec).shapes().rows

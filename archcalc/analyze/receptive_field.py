@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import gcd, lcm
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.ir import Module, Op, Tensor, walk
+from archcalc.core.ir import Dim, Module, Op, Tensor, walk
 from archcalc.core.windows import Along, Enlarged, Spread
 
 MOST_PLACES = 1024  # of a map that see unlike extents
@@ -182,7 +182,7 @@ class Walk:
     def found(self) -> ReceptiveFields:
         sizes: dict[Tensor, Sizes] = dict.fromkeys(self.known, ())
         for tensor, fields in self.known.items():
-            sides = tensor.shape[2:]
+            sides = _sizes(tensor)
             if not isinstance(fields, Unstated) and fields is not self.start and len(fields) == len(sides):
                 sizes[tensor] = tuple(field.sizes(places) for field, places in zip(fields, sides, strict=True))
         unstated = {tensor for tensor, fields in self.known.items() if fields is Unstated.TOO_MANY}
@@ -223,7 +223,7 @@ class Walk:
 
     def _behind(self, op: Op) -> Fields:
         if op.traits.enters:
-            self.whole = op.output.shape[2:]
+            self.whole = _sizes(op.output)
             self.start = tuple(ITSELF for _ in self.whole)
             return self.start
         read = {tensor: self.of(tensor) for tensor in op.inputs}
@@ -249,12 +249,12 @@ class Walk:
 
     def _beside(self, op: Op, maps: dict[Tensor, tuple[Field, ...]]) -> Fields:
         """Places stay where they are if the output has the sides of what is read."""
-        behind = op.output.dims[-len(self.whole) :]
+        behind = _sides(op.output, len(self.whole))
         has_sides = len(op.output.dims) > len(behind) + 1 and any(set(behind) <= set(each.dims) for each in maps)
         seen = []
         for tensor, fields in maps.items():
-            sides = tensor.dims[-len(fields) :]
-            if has_sides and tensor.shape[2:] == (1,) * len(fields) != op.output.shape[2:]:
+            sides = _sides(tensor, len(fields))
+            if has_sides and _sizes(tensor) == (1,) * len(fields) != _sizes(op.output):
                 seen.append(tuple(field.held(range(1)) for field in fields))  # a single place, read at all of a map
             elif not has_sides and set(sides) <= set(op.over):  # what is summed over all places shows them all
                 along_sides = zip(fields, sides, strict=True)
@@ -282,6 +282,15 @@ class Walk:
             return None
         self._spend(period * len(fields))
         return reduce(Field.joined, fields)
+
+
+def _sides(tensor: Tensor, number: int) -> tuple[Dim, ...]:
+    """Of a sequence its positions, wherever they stand; of a map the last dims."""
+    return tuple(dim for dim in tensor.dims if dim.positions) or tensor.dims[-number:]
+
+
+def _sizes(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(int(dim.size) for dim in tensor.dims if dim.positions) or tensor.shape[2:]
 
 
 def _stated(fields: Iterable[Field | None]) -> Fields:

@@ -25,12 +25,7 @@ POOL_TO: dict[str, Any] = {
     "average": {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d},
 }
 LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
-FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    **ACTIVATIONS,
-    "softmax": lambda x: x.softmax(1),
-    "log_softmax": lambda x: x.log_softmax(1),
-    "": lambda x: x,
-}
+OVER_CHANNELS: dict[str, Any] = {"softmax": torch.softmax, "log_softmax": torch.log_softmax}
 
 
 def padded(x: Tensor, padding: list[list[int]]) -> Tensor:
@@ -46,17 +41,25 @@ def same_zeros(size: int, kernel: int, stride: int, dilation: int) -> list[int]:
     return [zeros // 2, zeros - zeros // 2]
 
 
+def channels_of(config: Config) -> int:
+    """The axis of the channels; a sequence has its features last."""
+    return {True: -1, False: 1}[config["is_sequence"]]
+
+
 class Activation(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
-        self.act = config["act"]
+        self.act, self.channels = config["act"], channels_of(config)
         if config["slopes"]:
             self.weight = nn.Parameter(torch.full((config["slopes"],), 0.25))
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         if self.act == "prelu":
-            return F.prelu(x, self.weight)
-        return FUNCTIONS[self.act](x)
+            return F.prelu(x.movedim(self.channels, 1), self.weight).movedim(1, self.channels)
+        if self.act in OVER_CHANNELS:
+            found: Tensor = OVER_CHANNELS[self.act](x, self.channels)
+            return found
+        return ACTIVATIONS[self.act](x)
 
 
 class Norm(nn.Module):
@@ -65,21 +68,25 @@ class Norm(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
         self.kind, self.groups, self.whole = config["kind"], config["groups"], config["over_all"]
-        shape = [config["channels"]]
+        self.channels, shape = channels_of(config), [config["channels"]]
         if self.whole:
-            shape += config["sides"]
+            shape = [*config["sides"], *shape] if config["is_sequence"] else [*shape, *config["sides"]]
         self.weight = weight_if(config["affine"], *shape, start=torch.ones)
         self.bias = weight_if(config["affine"], *shape)
         self.running_mean: Tensor | None
         self.running_var: Tensor | None
         for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
-            self.register_buffer(name, start(shape[0]) if config["running"] else None)
+            self.register_buffer(name, start(config["channels"]) if config["running"] else None)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         if self.kind == "layer" and self.whole:
             return F.layer_norm(x, x.shape[1:], self.weight, self.bias)
         if self.kind == "layer":
-            return F.layer_norm(x.movedim(1, -1), x.shape[1:2], self.weight, self.bias).movedim(-1, 1)
+            last = x.movedim(self.channels, -1)
+            return F.layer_norm(last, last.shape[-1:], self.weight, self.bias).movedim(-1, self.channels)
+        return self._channels_first(x.movedim(self.channels, 1)).movedim(1, self.channels)
+
+    def _channels_first(self, x: Tensor) -> Tensor:
         if self.kind == "group":
             return F.group_norm(x, self.groups, self.weight, self.bias)
         of_batch = self.training or self.running_mean is None
@@ -94,21 +101,21 @@ class Behind(nn.Module):
 
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
-        self.function = ""
+        self.function = None
         if config.get("norm"):
             self.norm = build({**config["norm"], "type": "norm"})
         act = config["act"]
         if act and act["slopes"]:
             self.act = build({**act, "type": "act"})
-        elif act:
-            self.function = act["act"]
+        elif act:  # without parameters, and so no module of its own
+            self.function = Activation(act, build).forward
 
     def finish(self, x: Tensor) -> Tensor:
         if "norm" in self._modules:
             x = self.norm(x, {})
         if "act" in self._modules:
             return self.act(x, {})
-        return FUNCTIONS[self.function](x)
+        return self.function(x, {}) if self.function else x
 
 
 class Conv(Behind):
@@ -206,10 +213,10 @@ class Dropout(NativeDropout):
 class Scale(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(config["channels"]))
+        self.weight, self.channels = nn.Parameter(torch.ones(config["channels"])), channels_of(config)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x * self.weight.view(-1, *[1] * (x.dim() - 2))
+        return (x.movedim(self.channels, -1) * self.weight).movedim(-1, self.channels)
 
 
 class ResponseNorm(nn.Module):
@@ -228,7 +235,7 @@ class ResponseNorm(nn.Module):
 class Join(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
-        self.how = config["how"]
+        self.how, self.channels = config["how"], channels_of(config)
         self.branches = [(branch["name"], branch["signal"]) for branch in config["branches"]]
         for branch in config["branches"]:
             if branch["layers"]["steps"]:
@@ -241,15 +248,18 @@ class Join(nn.Module):
             branch, layers = read[signal or ""], self._modules.get(name)
             found.append(branch if layers is None else layers(branch, signals))
         if self.how == "concat":
-            return torch.cat(_cropped(found), dim=1)
+            return torch.cat(self._cropped(found), dim=self.channels)
         if self.how == "multiply":
             return reduce(torch.mul, found)
-        return reduce({"subtract": torch.sub}.get(self.how, torch.add), _cropped(found))
+        return reduce({"subtract": torch.sub}.get(self.how, torch.add), self._cropped(found))
+
+    def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
+        """The centre of each, as large as the smallest."""
+        return _cropped(maps, range(2, maps[0].dim()) if self.channels == 1 else range(1, 2))
 
 
-def _cropped(maps: list[Tensor]) -> list[Tensor]:
-    """The centre of each, as large as the smallest."""
-    for axis in range(2, maps[0].dim()):
+def _cropped(maps: list[Tensor], sides: range) -> list[Tensor]:
+    for axis in sides:
         size = min(each.shape[axis] for each in maps)
         maps = [each.narrow(axis, (each.shape[axis] - size) // 2, size) for each in maps]
     return maps
@@ -284,6 +294,16 @@ class Sample(nn.Module):
         return found
 
 
+class Embedding(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(config["vocab"], config["out"]))
+        nn.init.normal_(self.weight)
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return F.embedding(x, self.weight)
+
+
 LAYERS: dict[str, Any] = {
     **dict.fromkeys(WITHOUT_WEIGHTS, Function),
     "act": Activation,
@@ -297,4 +317,5 @@ LAYERS: dict[str, Any] = {
     "join": Join,
     "residual": Residual,
     "sample": Sample,
+    "embedding": Embedding,
 }

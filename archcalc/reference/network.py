@@ -36,12 +36,21 @@ class Sequence(nn.Module):
 
 def layer(config: Config, recompute: str) -> nn.Module:
     """The layer of a config; those that hold others build them with this function. A single layer stands for itself."""
+    if config["type"] == "along_positions":
+        return along_positions(layer(config["layer"], recompute))
     if config["type"] != "sequence":
         return LAYERS[config["type"]](config, lambda inner: layer(inner, recompute))
     steps = config["steps"]
     if len(steps) == 1 and steps[0]["repeat"] == 1:
         return layer(steps[0]["layer"], recompute)
     return Sequence(config, recompute)
+
+
+def along_positions(made: nn.Module) -> nn.Module:
+    """A layer of maps, for which the features of a sequence are channels."""
+    of_maps = made.forward
+    made.forward = lambda x, signals: of_maps(x.transpose(1, 2), signals).transpose(1, 2)
+    return made
 
 
 class Network(Sequence):
@@ -64,13 +73,25 @@ class Networks(Family):
         return Network(self.config, options["recompute"])
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
-        return [torch.rand(batch, *self.config["input"], device=device)]
+        sample = self.config["sample"]
+        channels, sides = sample["channels"], sample["sides"]
+        if sample["is_ids"]:
+            return [torch.randint(min(self._vocabularies()), (batch, *sides), device=device)]
+        return [
+            torch.rand(batch, *([*sides, channels] if sample["is_sequence"] else [channels, *sides]), device=device)
+        ]
+
+    def _vocabularies(self) -> Iterator[int]:
+        return (each["vocab"] for each in _configs([self.config["body"], self.config["heads"]]) if "vocab" in each)
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
         """The loss of every output, added up."""
-        return torch.stack([self._loss(each, given[0]) for each in output]).sum()
+        every = zip(output, self.config["outputs"], strict=True)
+        return torch.stack([self._loss(each, shape, given[0]) for each, shape in every]).sum()
 
-    def _loss(self, output: Tensor, x: Tensor) -> Tensor:
+    def _loss(self, output: Tensor, shape: Config, x: Tensor) -> Tensor:
+        if self.config["loss"] == "cross_entropy" and shape["is_sequence"]:  # positions as further samples
+            output = output.flatten(0, 1)
         if self.config["loss"] == "squared_error":
             return nn.functional.mse_loss(output, x)
         if self.config["loss"] == "none":
@@ -85,9 +106,19 @@ class Networks(Family):
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
         """One sample in single precision: images are large."""
+        sample = given[0][:1]
         with torch.no_grad():
-            found = model.float()(given[0][:1].float())
+            found = model.float()(sample.float() if sample.is_floating_point() else sample)
         return {"finite": all(bool(each.isfinite().all()) for each in found)}
+
+
+def _configs(value: Any) -> Iterator[Config]:
+    """Every mapping inside."""
+    if isinstance(value, dict):
+        yield value
+    inner = list(value.values()) if isinstance(value, dict) else value
+    for each in inner if isinstance(inner, list) else ():
+        yield from _configs(each)
 
 
 def _steps(config: Config) -> Iterator[Config]:

@@ -30,6 +30,7 @@ class Longest(NamedTuple):
     hard: bool = False
     fixed: str = ""  # not to be chosen: what it follows from, and what to change instead
     least: int = 1  # positions that it must have
+    usual: int | None = None  # taken where nobody asks for a length
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def workload(
     lengths: dict[str, int] = {}
     told: list[tuple[str, int, str, str]] = []  # sizes that were not simply given: what is said, and the option
     for name, limit in longest.items():
-        wanted = asked[name] or spec.seq
+        wanted = asked[name] or spec.seq or limit.usual
         lengths[name] = length = wanted or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
         is_context = mode == "decode" and name == last  # which one more token follows
         if limit.fixed and limit.length:

@@ -24,7 +24,7 @@ from archcalc.core.ir import walk
 from archcalc.model import Model
 from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.node import Node
-from archcalc.spec.workload import Workload
+from archcalc.spec.workload import Longest, Workload
 from archcalc.verify import names
 from archcalc.verify.small import shortened, twin, within
 
@@ -54,7 +54,7 @@ class Subject:
     @property
     def config(self) -> dict[str, Any]:
         """The resolved spec as plain Python values."""
-        made = plain(self.model.resolved)
+        made = plain(_of_lengths(self.model.resolved, self.work.lengths))
         assert isinstance(made, dict)
         return made
 
@@ -91,6 +91,11 @@ class Subject:
         work, like = work or self.work, next(built.parameters())
         given = self.reference.inputs(work.batch, work.lengths, like.device)
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
+
+
+def _of_lengths(resolved: Any, lengths: dict[str, int]) -> Any:
+    """A network's layers are those for so many positions."""
+    return resolved.of_lengths(lengths) if hasattr(resolved, "of_lengths") else resolved
 
 
 def need_torch() -> None:
@@ -283,13 +288,17 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
     randomise(built)
-    lengths = {  # two sequences of a few tokens, within the position table
-        name: limit.length if limit.fixed and limit.length else min(6, max(1, (limit.length or 8) - 2))
-        for name, limit in subject.model.resolved.lengths.items()
-    }
+    lengths = {name: _few(limit) for name, limit in subject.model.resolved.lengths.items()}
     given = subject.inputs(built, replace(subject.work, batch=2, lengths=lengths))
     holds = subject.reference.properties(built, given)
     return [Row(name, True, value, group) for name, value in holds.items()]
+
+
+def _few(limit: Longest) -> int:
+    """A few tokens, within the position table."""
+    if limit.fixed and limit.length:
+        return limit.length
+    return max(limit.least, min(6, max(1, (limit.length or 8) - 2)))
 
 
 def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:

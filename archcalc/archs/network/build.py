@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from archcalc.archs.network.layer import SIDES, Trace, parts
-from archcalc.archs.network.resolve import Network
+from typing import TYPE_CHECKING
+
+from archcalc.archs.network.layer import SIDES, Shape, Trace, laid_out, parts
+from archcalc.archs.network.sample import OPEN
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.dims import sequence_of
 from archcalc.layers.loss import cross_entropy, squared_error
 from archcalc.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.resolve import Network
 
 
 def build(net: Network, work: Workload) -> Module:
     if work.decodes:
         hint = "use --mode train or infer"
         raise InputError("a network generates no tokens, so it has no decode step", hint, field="--mode")
+    net = net.of_lengths(work.lengths)
     root, trace = Module("model", style=work.style), Trace(work)
-    channels, *sides = net.input
-    name = "channels" if sides else "features"
-    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
-    x = root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
+    x = _input(root, net.sample, Dim.of("batch", work.batch))
     out = net.body.run_steps(root, x, trace)
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
     for index, output in enumerate(outputs if work.trains else ()):  # a loss for each
@@ -29,3 +33,12 @@ def build(net: Network, work: Workload) -> Module:
         elif net.loss == "squared_error":
             squared_error(place, output, x.seen_as(*output.axes))
     return root
+
+
+def _input(root: Module, sample: Shape, batch: Dim) -> Tensor:
+    if sample.is_ids:
+        return root.record("ids", to=axes(batch, sequence_of(OPEN, sample.sides[0])), name="ids")
+    channels = Dim.of("channels" if sample.sides and not sample.is_sequence else "features", sample.channels)
+    named = zip(SIDES[len(sample.sides)], sample.sides, strict=True)
+    sides = tuple(sequence_of(OPEN, size) if sample.is_sequence else Dim.of(name, size) for name, size in named)
+    return root.record("input", to=laid_out(batch, channels, sides), name="input")

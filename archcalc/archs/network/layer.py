@@ -2,8 +2,9 @@
 
 A kind of layer is a file in `archcalc.archs.network.kinds` with `WORDS` (how specs call it), `FIELDS` (its fields as
 written) and `read(word, fields, shape, place)`, which gives the layer and the shape behind it;
-`MAY_STAND_ALONE` if a word alone is such a layer. While a spec is read, `Place` says where a layer stands; while layers
-run, they share a `Trace`.
+`MAY_STAND_ALONE` if a word alone is such a layer, `READS` if it reads sequences as they are, or the ids of tokens: any
+other kind reads a sequence as a map with one side (`archcalc.archs.network.along`). While a spec is read, `Place` says
+where a layer stands; while layers run, they share a `Trace`.
 """
 
 from __future__ import annotations
@@ -17,32 +18,44 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 from archcalc.archs.network.expression import Scope
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
-from archcalc.core.ir import Dim, Module, Region, Tensor
+from archcalc.core.ir import Axes, Dim, Module, Region, Tensor, axes
+from archcalc.core.positions import Positions
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.archs.network.reader import Reader
 
 SIDES = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+SEQUENCES, IDS = "sequences", "ids"  # what a kind may read besides maps and vectors
 
 
 @dataclass(frozen=True)
 class Shape:
     """Of one sample between two layers: channels, and the sides of the map, none for a vector.
 
-    `Shape(64, (112, 112))`; a vector of 4,096 numbers is `Shape(4096)`.
+    `Shape(64, (112, 112))`; a vector of 4,096 numbers is `Shape(4096)`, a sequence of 77 positions with 512 features
+    each `Shape(512, (77,), is_sequence=True)`, 40 tokens before their embedding `Shape(1, (40,), is_ids=True)`.
     """
 
     channels: int
     sides: tuple[int, ...] = ()
+    is_sequence: bool = False
+    is_ids: bool = False
+
+    @classmethod
+    def sequence(cls, positions: int, features: int) -> Shape:
+        return cls(features, (positions,), is_sequence=True)
 
     def __str__(self) -> str:
-        return " × ".join(map(str, (self.channels, *self.sides)))
+        if self.is_ids:
+            return f"{self.sides[0]} tokens"
+        return " × ".join(map(str, (*self.sides, self.channels) if self.is_sequence else (self.channels, *self.sides)))
 
     @property
     def names(self) -> dict[str, int]:
         """What expressions in a spec may call its sizes."""
-        return {"channels": self.channels, **dict(zip(SIDES[len(self.sides)], self.sides, strict=True))}
+        named = {"channels": self.channels, **dict(zip(SIDES[len(self.sides)], self.sides, strict=True))}
+        return {**named, "positions": self.sides[0], "features": self.channels} if self.is_sequence else named
 
     @property
     def size(self) -> int:
@@ -88,7 +101,25 @@ class Trace:
 
     work: Workload
     signals: dict[str, Tensor] = field(default_factory=dict)
+    _turned: set[Tensor] = field(default_factory=set)
     _number: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def turned(self, x: Tensor) -> Tensor:
+        """Declares it a transposed view, whose features do not lie side by side."""
+        self._turned.add(x)
+        return x
+
+    def like(self, x: Tensor, out: Tensor) -> Tensor:
+        """What is computed number by number lies in memory as what it is computed of."""
+        return self.turned(out) if x in self._turned else out
+
+    def in_order(self, m: Module, x: Tensor) -> Tensor:
+        """PyTorch copies a transposed view where it needs the features side by side."""
+        return m.record("reorder", x) if x in self._turned else x
+
+    def positions(self, size: int) -> Dim:
+        """A new dim of positions: of a sequence that is made of a map."""
+        return Dim.of(f"positions_{next(self._number)}", size, positions=Positions.SEQUENCE)
 
     def channels(self, size: int, sides: int) -> Dim:
         """A new dim of channels; without sides, of a vector's features."""
@@ -98,14 +129,21 @@ class Trace:
         """The sides of the next map: those before it where the size has not changed."""
         if tuple(int(dim.size) for dim in before) == sizes:
             return before
+        if before and before[0].positions:
+            return (self.positions(*sizes),)
         number = next(self._number)
         return tuple(Dim.of(f"{name}_{number}", size) for name, size in zip(SIDES[len(sizes)], sizes, strict=True))
 
 
 def parts(x: Tensor) -> tuple[Dim, Dim, tuple[Dim, ...]]:
-    """Batch, channels and sides of a map; of a vector, no sides."""
+    """Batch, channels and sides of a map; of a vector, no sides; of a sequence, its positions are the side."""
     batch, channels, *sides = x.dims
-    return batch, channels, tuple(sides)
+    return (batch, sides[0], (channels,)) if channels.positions else (batch, channels, tuple(sides))
+
+
+def laid_out(batch: Dim, channels: Dim, sides: tuple[Dim, ...]) -> Axes:
+    """A map has its channels first, a sequence its features last."""
+    return axes(batch, *sides, channels) if sides and sides[0].positions else axes(batch, channels, *sides)
 
 
 class Layer(Protocol):
@@ -127,7 +165,7 @@ class Step:
         child = m.child(self.name, repeat=Count.named(self.name, self.repeat))
         out = self.layer.run(child, x, trace)
         if self.repeat > 1:
-            out = out.seen_as(*x.axes)
+            out = trace.like(out, out.seen_as(*x.axes))
             child.carries.append((x, out))
         if self.signal:
             trace.signals[self.signal] = out

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from archcalc.archs.network.along import AlongPositions, as_map, as_sequence
 from archcalc.archs.network.expression import Mistake, Scope, condition
 from archcalc.archs.network.kinds import kinds
 from archcalc.archs.network.kinds.activation import WORDS_ALONE
-from archcalc.archs.network.layer import Layer, Place, Sequence, Shape, Signal, Step
+from archcalc.archs.network.layer import IDS, SEQUENCES, Layer, Place, Sequence, Shape, Signal, Step
 from archcalc.archs.network.names import AROUND, Names, check_block, layer_name, texts
 from archcalc.archs.network.spec import Block, Spec
 from archcalc.archs.network.values import number, worked_out
@@ -204,8 +205,7 @@ class Reader:
             raise self._moved(
                 found_wrong, place, word, {key: close_guess(str(named[key]), scope) for key in named}
             ) from None
-        found: tuple[Layer, Shape] = module.read(word, fields, shape, place)
-        return found
+        return _layer(module, word, fields, shape, place)
 
     def _called(self, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         """A block's layers, with the parameters of the call."""
@@ -247,6 +247,19 @@ class Reader:
             hint = one.hint or guesses.get(str(one.fields[0][0]), "")
             found.append(Unreadable(one.fact, hint, more=one.more, fields=[*paths, place.path]))
         return cast("Unreadable", together(found))
+
+
+def _layer(module: Any, word: str, fields: Any, shape: Shape, place: Place) -> tuple[Layer, Shape]:
+    """As its kind reads it; a layer of maps along the positions of a sequence."""
+    reads = getattr(module, "READS", ())
+    if shape.is_ids and IDS not in reads:
+        hint = "put an embedding before it, such as `{embedding: 128, vocab: 20000}`"
+        raise place.wrong(f"{word} reads numbers, and ids of tokens come in", hint, word)
+    if not shape.is_sequence or SEQUENCES in reads:
+        found: tuple[Layer, Shape] = module.read(word, fields, shape, place)
+        return found
+    layer, behind = module.read(word, fields, as_map(shape), place)
+    return AlongPositions(layer), as_sequence(behind)
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

@@ -6,29 +6,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
-from archcalc.spec.node import ModelSpec, Node, as_size, field, mistake, shown
+from archcalc.archs.network.sample import Input
+from archcalc.spec.node import ModelSpec, Node, field
 
-MOST_SIDES = 3
-
-
-def as_shape(value: Any) -> Any:
-    """`[3, 224, 224]`, `3 × 224 × 224` or `784`: channels, then the sides."""
-    sizes = re.split(r"\s*[×x*,]\s*", value.strip()) if isinstance(value, str) else value
-    sizes = sizes if isinstance(sizes, list | tuple) else [sizes]
-    if not 1 <= len(sizes) <= 1 + MOST_SIDES:
-        raise mistake(f"expected channels and up to {MOST_SIDES} sides, such as 3 × 224 × 224, found {shown(value)}")
-    return tuple(as_size(size) for size in sizes)
-
-
-_SHAPE_SCHEMA = {
-    "anyOf": [{"type": "array", "items": {"type": "integer", "minimum": 1}}, {"type": ["integer", "string"]}]
-}
-Sample = Annotated[tuple[int, ...], BeforeValidator(as_shape), WithJsonSchema(_SHAPE_SCHEMA)]
 _ITEM = {"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]}
 Items = Annotated[list[Any], WithJsonSchema({"type": "array", "items": _ITEM})]
 Values = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
@@ -50,12 +34,15 @@ class Block(Node):
 
 
 class Spec(ModelSpec):
-    refused: ClassVar[frozenset[str]] = frozenset({"seq"})
     family: Literal["network"] = field(
         "network", "The family of networks that are written layer by layer.", example="network"
     )
-    input: Sample | None = field(
-        None, "One sample: channels, then its sides; or the width of a vector.", example=[3, 224, 224], unset="needed"
+    input: Input | None = field(
+        None,
+        "One sample: channels, then its sides; or the width of a vector; or a sequence of tokens (`tokens`,"
+        " `40 tokens`) or of vectors (`80 × seq`).",
+        example=[3, 224, 224],
+        unset="needed",
     )
     layers: Items = field([], "The layers, one after the other.", example=["flatten", {"linear": 10}])
     blocks: dict[str, Block] = field(

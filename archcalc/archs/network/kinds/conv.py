@@ -178,7 +178,7 @@ def filters_of(word: str, fields: Any, shape: Shape, place: Place) -> Filters:
         if channels % groups:
             fact = f"{groups} groups, but {channels} channels {what}"
             raise place.wrong(fact, "use a number of groups that divides both", "groups")
-    act = act_behind(fields.act)
+    act = act_behind(fields.act, shape)
     return Filters(shape.channels, fields.channels, kernel, stride, dilation, groups, fields.bias, None, act)
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.layer import Place, Shape, Trace
+from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.spec.node import Node
 
 WORDS = ("dropout",)
+READS = (SEQUENCES,)
 
 
 class DropoutFields(Node):
@@ -30,7 +31,7 @@ class Dropout:
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         kept = dropped(m, x, self.dropout, trace.work, "between")
-        return m.record("identity", x) if kept is x else kept
+        return trace.like(x, m.record("identity", x) if kept is x else kept)
 
 
 FIELDS = DropoutFields

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from archcalc.archs.network.layer import Place, Sequence, Shape
+from archcalc.archs.network.layer import IDS, SEQUENCES, Place, Sequence, Shape
 from archcalc.archs.network.values import Layers
 from archcalc.spec.node import Node, field
 
 WORDS = ("layers", "block")
+READS = (SEQUENCES, IDS)
 
 
 class GroupFields(Node):

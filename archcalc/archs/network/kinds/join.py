@@ -5,21 +5,22 @@ A branch is a list of layers, `input` for what comes in, or the name of an earli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from archcalc.archs.network.layer import Place, Sequence, Shape, Trace, parts
+from archcalc.archs.network.layer import IDS, SEQUENCES, Place, Sequence, Shape, Trace, laid_out, parts
 from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.values import Layers
 from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean
-from archcalc.core.ir import Module, Tensor, axes
+from archcalc.core.ir import Module, Tensor
 from archcalc.core.windows import Ends
 from archcalc.spec.node import Node, as_tuple, field, shown
 
 WORDS = ("add", "subtract", "concat", "multiply")
+READS = (SEQUENCES, IDS)
 
 
 class JoinFields(Node):
@@ -51,6 +52,7 @@ class Join:
     how: str
     branches: tuple[Branch, ...]
     sides: tuple[int, ...]  # of the joined map
+    is_sequence: bool
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         joined = [branch.run(m, x, trace) for branch in self.branches]
@@ -64,7 +66,7 @@ class Join:
         both = [(size, kept, (size - kept) // 2) for size, kept in zip(sizes, self.sides, strict=True)]
         # around the centre: of an odd number that is cut off, one more behind
         shorter = tuple(Ends(size, -before, kept - size + before) for size, kept, before in both)
-        return m.record("view", x, to=axes(batch, channels, *trace.sides(longer, self.sides)), windows=shorter)
+        return m.record("view", x, to=laid_out(batch, channels, trace.sides(longer, self.sides)), windows=shorter)
 
 
 def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
@@ -73,13 +75,13 @@ def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
     batch, channels, sides = parts(first)
     if how == "concat":
         whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
-        aligned = [tensor.seen_as(batch, parts(tensor)[1], *sides) for tensor in tensors]
-        return m.record("concat", *aligned, to=axes(batch, whole, *sides))
+        aligned = [tensor.seen_as(*laid_out(batch, parts(tensor)[1], sides)) for tensor in tensors]
+        return m.record("concat", *aligned, to=laid_out(batch, whole, sides))
     # one number for each channel goes under the channels' name
     same = [
         tensor.seen_as(*first.axes)
         if tensor.shape == first.shape
-        else tensor.seen_as(batch, channels, *parts(tensor)[2])
+        else tensor.seen_as(*laid_out(batch, channels, parts(tensor)[2]))
         for tensor in tensors
     ]
     return m.record(how, *same, to=first.axes)
@@ -97,7 +99,7 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Joi
         branches.append(branch)
         shapes.append(behind)
     behind = _joined(word, shapes, fields.crop, place)
-    return Join(word, tuple(branches), tuple(map(Derived, behind.sides))), behind
+    return Join(word, tuple(branches), tuple(map(Derived, behind.sides)), behind.is_sequence), behind
 
 
 def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
@@ -115,17 +117,18 @@ def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, 
 
 def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:
     told = " and ".join(map(str, shapes))
-    if len({len(shape.sides) for shape in shapes}) > 1:
-        raise place.wrong(
-            f"the branches give {told}: maps and vectors", "`flatten` the maps, or `reshape` the vectors", word
-        )
+    if any(shape.is_ids for shape in shapes):
+        raise place.wrong("ids of tokens cannot be joined", "put an embedding into each branch", word)
+    if len({(len(shape.sides), shape.is_sequence) for shape in shapes}) > 1:
+        hint = "`flatten` maps and sequences, or `reshape` vectors"
+        raise place.wrong(f"the branches give {told}: vectors, maps or sequences", hint, word)
     smallest = tuple(map(min, zip(*(shape.sides for shape in shapes), strict=False)))
     if crop:
-        shapes = [Shape(shape.channels, smallest) for shape in shapes]
+        shapes = [replace(shape, sides=smallest) for shape in shapes]
     if word == "concat":
         if len({shape.sides for shape in shapes}) > 1:
             raise place.wrong(f"the branches give {told}, whose sides differ", "pad, pool or `crop: true`", word)
-        return Shape(sum(shape.channels for shape in shapes), shapes[0].sides)
+        return replace(shapes[0], channels=sum(shape.channels for shape in shapes))
     largest = max(shapes, key=lambda shape: shape.size)
     for shape in shapes:
         single = shape.channels == largest.channels and set(shape.sides) == {1}

@@ -1,20 +1,21 @@
-"""Linear (fully connected) layers of vectors: `{linear: 4096, act: relu}`."""
+"""Linear (fully connected) layers of vectors, or of each position of a sequence: `{linear: 4096, act: relu}`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
-from archcalc.archs.network.layer import Place, Shape, Trace
+from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace
 from archcalc.core.ir import Module, ModuleGroup, Tensor
 from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
 from archcalc.spec.node import Node, Size, field
 
 WORDS = ("linear",)
+READS = (SEQUENCES,)
 
 
 class LinearFields(Node):
@@ -38,7 +39,7 @@ class Linear:
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         role = Role.CLASSIFIER if self.is_classifier else Role.LINEAR
         m.group = ModuleGroup.HEAD if self.is_classifier else m.group
-        y = linear(m, x, trace.channels(self.out, 0), bias=self.bias, role=role)
+        y = linear(m, trace.in_order(m, x), trace.channels(self.out, 0), bias=self.bias, role=role)
         return finished(m, y, self.norm, self.act, trace)
 
 
@@ -46,10 +47,12 @@ FIELDS = LinearFields
 
 
 def read(word: str, fields: LinearFields, shape: Shape, place: Place) -> tuple[Linear, Shape]:
-    if shape.sides:
+    if shape.sides and not shape.is_sequence:
         fact = f"a linear layer reads vectors, and a map of {shape} comes in"
-        hint = "put `flatten` before it; for a linear layer at every place use a conv with kernel 1"
+        hint = (
+            "put `flatten` before it; for a linear layer at every place use a conv with kernel 1, or `sequence` before"
+        )
         raise place.wrong(fact, hint, word)
-    behind = Shape(fields.width)
+    behind = replace(shape, channels=fields.width)
     found = norm_behind(fields.norm, behind, place)
-    return Linear(shape.channels, fields.width, fields.bias, found, act_behind(fields.act)), behind
+    return Linear(shape.channels, fields.width, fields.bias, found, act_behind(fields.act, behind)), behind

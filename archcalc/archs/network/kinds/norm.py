@@ -1,4 +1,4 @@
-"""Norms of a map or a vector: batch, layer, group and instance norm.
+"""Norms of a map, a vector or a sequence: batch, layer, group and instance norm.
 
 `{norm: batch}`, `{norm: group, groups: 32}`, `{norm: layer, over: channels}`; or in a convolution's own `norm`.
 """
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal
 
-from archcalc.archs.network.layer import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace, parts
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.spec.node import Node, Size, field
 
 WORDS = ("norm",)
+READS = (SEQUENCES,)
 ONE_NUMBER = Assumption(
     Topic.BATCH,
     "PyTorch refuses to train a batch norm on a single number per channel; use a batch of 2 or more",
@@ -68,6 +69,7 @@ class Norm:
     running: bool
     over_all: bool
     sides: tuple[int, ...]
+    is_sequence: bool
 
     @property
     def needs_two(self) -> bool:
@@ -75,9 +77,12 @@ class Norm:
         return self.kind == "batch" and prod(self.sides) == 1
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        _, channels, _ = parts(x)
+        batch, channels, sides = parts(x)
         if self.kind == "layer":
             return self._layer_norm(m, x)
+        if self.is_sequence and x.dims[1] in sides:  # PyTorch's other norms have the channels first
+            out = self.run(m, x.seen_as(batch, channels, *sides), trace)
+            return trace.turned(m.record("view", out, to=x.axes))
         weights = self._weights(m, channels)
         if self.kind == "batch":
             return self._batch_norm(m, x, weights, trace)
@@ -101,7 +106,7 @@ class Norm:
     def _layer_norm(self, m: Module, x: Tensor) -> Tensor:
         """Over the channels of each place, or over the whole map as one row."""
         batch, channels, sides = parts(x)
-        dims = (channels, *sides) if self.over_all else (channels,)
+        dims = x.dims[1:] if self.over_all else (channels,)
         weights = self._weights(m, *dims)
         rows = x.seen_as(batch, dims) if self.over_all else x.seen_as(batch, *sides, channels)
         return m.record("view", m.record("layer_norm", rows, *weights), to=x.axes)
@@ -143,4 +148,6 @@ def norm_behind(fields: NormFields | None, shape: Shape, place: Place) -> Norm |
     if shape.channels % groups:
         fact = f"{shape.channels} channels cannot be divided into {groups} groups"
         raise place.wrong(fact, "use a divisor of the channels", "groups")
-    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
+    return Norm(
+        fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides, shape.is_sequence
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.archs.network.layer import SIDES, Place, Shape, Trace, parts
-from archcalc.archs.network.spec import Sample
+from archcalc.archs.network.layer import SEQUENCES, SIDES, Place, Shape, Trace, parts
+from archcalc.archs.network.sample import Sample
 from archcalc.core.count import Count, product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes
@@ -14,6 +14,7 @@ from archcalc.spec.node import Node, field
 
 WORDS = ("flatten", "reshape")
 MAY_STAND_ALONE = True
+READS = (SEQUENCES,)
 
 
 class ReshapeFields(Node):
@@ -44,7 +45,7 @@ class Reshape:
             out = Dim(out.name, Count.named(out.name, first))
         names = SIDES[len(others)]
         behind = trace.sides((), tuple(others)) if names else ()
-        return m.record("view", x, to=axes(batch, out, *behind), note=note)
+        return m.record("view", trace.in_order(m, x), to=axes(batch, out, *behind), note=note)
 
 
 FIELDS = ReshapeFields

@@ -11,12 +11,13 @@ from typing import Annotated, Any, ClassVar
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.join import join
-from archcalc.archs.network.layer import Place, Sequence, Shape, Trace
+from archcalc.archs.network.layer import SEQUENCES, Place, Sequence, Shape, Trace
 from archcalc.archs.network.values import Layers, Words
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, as_tuple, field
 
 WORDS = ("residual",)
+READS = (SEQUENCES,)
 NONE = "none"
 
 
@@ -50,7 +51,7 @@ FIELDS = ResidualFields
 
 def read(word: str, fields: ResidualFields, shape: Shape, place: Place) -> tuple[Residual, Shape]:
     branch, behind = place.reader.steps(fields.branch, shape, place.below(word))
-    act = act_behind(fields.act)
+    act = act_behind(fields.act, behind)
     if behind == shape:
         return Residual(branch, None, True, act), behind
     if fields.shortcut == NONE:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.archs.network.layer import Place, Sequence, Shape, Trace
+from archcalc.archs.network.layer import SEQUENCES, Place, Sequence, Shape, Trace
 from archcalc.archs.network.values import Layers
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, field
 
 WORDS = ("sample",)
+READS = (SEQUENCES,)
 
 
 class Distribution(Node):

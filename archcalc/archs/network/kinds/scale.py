@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from archcalc.archs.network.layer import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace, parts
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node, field
 
 WORDS = ("scale",)
 MAY_STAND_ALONE = True
+READS = (SEQUENCES,)
 
 
 class ScaleFields(Node):
@@ -22,10 +23,11 @@ class ScaleFields(Node):
 class Scale:
     spec_kind: ClassVar[str] = "scale"
     channels: int
+    is_sequence: bool
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         _, channels, _ = parts(x)
-        return m.record("multiply", x, m.param("weight", channels))
+        return trace.like(x, m.record("multiply", x, m.param("weight", channels)))
 
 
 FIELDS = ScaleFields
@@ -34,4 +36,4 @@ FIELDS = ScaleFields
 def read(word: str, fields: ScaleFields, shape: Shape, place: Place) -> tuple[Scale, Shape]:
     if not fields.learned:
         raise place.wrong("a scale that is not learned has no effect", "take it out", word)
-    return Scale(shape.channels), shape
+    return Scale(shape.channels, shape.is_sequence), shape
