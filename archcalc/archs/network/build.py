@@ -27,12 +27,22 @@ def build(net: Network, work: Workload) -> Module:
     outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
     for index, output in enumerate(outputs if work.trains else ()):  # a loss for each
         place = root if len(outputs) == 1 else root.section(f"loss {index}")
-        if net.loss == "cross_entropy":  # one class for each sample, or for each place of a map
-            batch, classes, places = parts(output)
-            cross_entropy(place, output.seen_as(batch, *places, classes), Tensor(axes(batch, *places), "index"))
+        if net.loss == "cross_entropy":
+            cross_entropy(place, scores_of(output), targets_of(output))
         elif net.loss == "squared_error":
             squared_error(place, output, x.seen_as(*output.axes))
     return root
+
+
+def scores_of(output: Tensor) -> Tensor:
+    """Of one class for each sample, or for each place of a map: classes stand last."""
+    batch, classes, places = parts(output)
+    return output.seen_as(batch, *places, classes)
+
+
+def targets_of(output: Tensor) -> Tensor:
+    batch, _, places = parts(output)
+    return Tensor(axes(batch, *places), "index")
 
 
 def _input(root: Module, sample: Shape, batch: Dim) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 from archcalc.archs.network.build import build
 from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
-from archcalc.archs.network.layer import Place, Sequence, Shape
+from archcalc.archs.network.layer import Place, Sequence, Shape, Signal
 from archcalc.archs.network.names import refuse_unnamable
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.sample import OPEN, is_open, sample_of, usual_length
@@ -30,10 +30,12 @@ BIASED = {"conv": "convolutions", "transposed_conv": "transposed convolutions", 
 
 @dataclass(frozen=True)
 class Network:
-    """`heads` are the layers of each output behind `body`; none where the body gives the output itself."""
+    """`heads` are the layers of each output behind `body`; none where the body gives the output itself. `beside` are
+    what other parts of a larger model give, which layers may name."""
 
     spec: Spec
     sample: Shape
+    beside: dict[str, Shape]
     body: Sequence
     heads: dict[str, Sequence]
     outputs: tuple[Shape, ...]
@@ -65,9 +67,10 @@ class Network:
         except InputError:
             return None
 
-    def at(self, sample: Shape) -> Network:
-        """The same layers, read for a sample of that shape."""
-        return self if sample == self.sample else read(self.spec, sample)
+    def at(self, sample: Shape, beside: dict[str, Shape] | None = None) -> Network:
+        """The same layers, read for samples of these shapes."""
+        beside = beside or {}
+        return self if (sample, beside) == (self.sample, self.beside) else read(self.spec, sample, beside)
 
     def of_lengths(self, lengths: Mapping[str, int]) -> Network:
         """For as many positions as a workload has."""
@@ -103,13 +106,14 @@ def resolve(spec: Spec) -> Network:
     return read(spec, sample_of(spec.input, spec.seq or usual_length(spec.input) or USUAL_LENGTH))
 
 
-def read(spec: Spec, sample: Shape) -> Network:
+def read(spec: Spec, sample: Shape, beside: dict[str, Shape] | None = None) -> Network:
     """The layers of a spec behind what comes in, whatever its own `input` says."""
     if not spec.layers:
         hint = "list them, such as `layers: [{linear: 100, act: relu}, {linear: 10}]`"
         raise InputError("a network needs layers", hint, fields=[("layers",), ("family",)])
-    reader = Reader(spec)
-    body, shape = reader.steps(spec.layers, sample, Place(("layers",), reader))
+    reader, beside = Reader(spec), beside or {}
+    signals = {name: Signal(shape, ("reads",)) for name, shape in beside.items()}
+    body, shape = reader.steps(spec.layers, sample, Place(("layers",), reader, signals=signals))
     heads, shapes = {}, []
     for name, items in spec.heads.items():
         refuse_unnamable(name, ("heads", name))
@@ -118,7 +122,7 @@ def read(spec: Spec, sample: Shape) -> Network:
         heads[name], behind = reader.steps(items, shape, Place(("heads", name), reader))
         shapes.append(behind)
     reader.refuse_mistakes()
-    return _with_loss(Network(spec, sample, body, heads, tuple(shapes or [shape]), spec.loss or ""))
+    return _with_loss(Network(spec, sample, beside, body, heads, tuple(shapes or [shape]), spec.loss or ""))
 
 
 def _with_loss(net: Network) -> Network:

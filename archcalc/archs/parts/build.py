@@ -1,4 +1,4 @@
-"""The forward pass of a model of several parts: its inputs, its parts one after the other, the losses of its outputs."""
+"""The forward pass of a model of several parts: inputs, parts one after the other, losses of the outputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _input(root: Module, model: Parts, name: str, work: Workload) -> Signal:
     """What comes in. Tokens that stand in one sequence with other parts' positions are those that these leave."""
     one, length = model.inputs[name], model.names.get(name, "")
     decoded = work.decodes and name == next(reversed(model.names), "")
-    tokens = one.usual_tokens or 1
+    tokens = one.usual or 1
     if length:
         tokens = work.lengths[length] - (0 if decoded else model.beside(name))
     if tokens < 1:

@@ -1,8 +1,8 @@
 """How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
 
-    read(written, given, is_output)   from the fields of a part and the flows that come in to a resolved model
-    flow(resolved, given)             what it gives out
-    run(resolved, m, given, work)     records its forward pass
+read(written, given, is_output)   from the fields of a part and the flows that come in to a resolved model
+flow(resolved, given)             what it gives out
+run(resolved, m, given, work)     records its forward pass
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
-from archcalc.archs.network.layer import Shape
+from archcalc.archs.network.layer import SIDES, Shape, laid_out
 from archcalc.archs.recurrent.layers import Outcome
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
@@ -57,12 +57,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Given(Generic[T]):
-    """What a part is handed: flows while it is resolved, signals while it runs."""
+    """What a part is handed: flows while it is resolved, signals while it runs; `names` are those of what it reads."""
 
     reads: tuple[T, ...]
+    names: tuple[str, ...] = ()
     memory: T | None = None
     start: T | None = None
     context: T | None = None
+
+    @property
+    def named(self) -> dict[str, T]:
+        return dict(zip(self.names, self.reads, strict=True))
 
 
 class Made(NamedTuple):
@@ -80,9 +85,12 @@ def samples(flow: Flow, batch: int) -> Dim:
 def record(m: Module, flow: Flow, batch: int, name: str) -> Tensor:
     """An input as it comes in."""
     first, shape = samples(flow, batch), flow.shape
+    places: tuple[Dim, ...]
+    if shape.is_ids or shape.is_sequence:
+        places = (Dim.of("text_seq", shape.sides[0], positions=Positions.SEQUENCE),)
+    else:
+        places = tuple(Dim.of(*side) for side in zip(SIDES[len(shape.sides)], shape.sides, strict=True))
     if shape.is_ids:
-        places = Dim.of("text_seq", shape.sides[0], positions=Positions.SEQUENCE)
-        return m.record("ids", to=axes(first, places), name=name)
-    sides = (Dim.of(side, size) for side, size in shape.names.items() if side != "channels")
+        return m.record("ids", to=axes(first, *places), name=name)
     inner = Dim.of("channels" if shape.sides else "features", shape.channels)
-    return m.record("input", to=axes(first, inner, *sides), name=name)
+    return m.record("input", to=laid_out(first, inner, places), name=name)

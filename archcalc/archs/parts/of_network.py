@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.archs.network.kinds import kinds
+from archcalc.archs.network.build import scores_of
 from archcalc.archs.network.layer import Shape, Trace
 from archcalc.archs.network.resolve import Network
 from archcalc.archs.network.resolve import read as read_layers
 from archcalc.archs.network.spec import Spec
 from archcalc.archs.parts.flow import Flow, Given, Made, Signal
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, Tensor
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Workload
 
@@ -21,7 +21,45 @@ def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Networ
         if getattr(given, field):
             hint = "a layer reads it by its name, such as `{concat: [input, encoder]}`"
             raise InputError(f"a list of layers has no {field}", hint, fields=[(field,)])
-    alone = "layers" not in written or not isinstance(written["layers"], list)
-    fields = {"layers": [written]} if alone and not kinds().keys().isdisjoint(written) else written
+    if "heads" in written:
+        hint = "write a part for each, which all read the same"
+        raise InputError("a part gives one output", hint, fields=[("heads",)])
+    is_list = isinstance(written.get("layers"), list)
+    fields = written if is_list else {"layers": [written]}
     loss = {} if is_output else {"loss": "none"}
     return read_layers(read_node(Spec, {**fields, "family": "network", **loss}), *_shapes(given))
+
+
+def _shapes(given: Given[Any]) -> tuple[Shape, dict[str, Shape]]:
+    """Of what is read, and of all that layers may name."""
+    numbers = {flow.number for flow in given.named.values()}
+    if len(numbers) > 1:
+        fact = f"{' and '.join(map(str, sorted(numbers)))} of them come in for each sample"
+        raise InputError(fact, "let a part of its own join what belongs to one sample", fields=[("reads",)])
+    return given.reads[0].shape, {name: flow.shape for name, flow in given.named.items()}
+
+
+def flow(net: Network, given: Given[Flow]) -> Flow:
+    return given.reads[0].gives(net.at(*_shapes(given)).outputs[0])
+
+
+def run(net: Network, m: Module, given: Given[Signal], work: Workload) -> Made:
+    flows = Given(tuple(one.flow for one in given.reads), given.names)
+    after, trace = flow(net, flows), Trace(work)
+    read = net.at(*_shapes(flows))
+    entered = [_entered(one, trace) for one in given.reads]
+    trace.signals = dict(zip(given.names, entered, strict=True))
+    out = read.body.run_steps(m, entered[0], trace)
+    scores = {m: scores_of(out)} if read.loss == "cross_entropy" else {}
+    return Made(Signal(after, out), scores)
+
+
+def _entered(one: Signal, trace: Trace) -> Tensor:
+    """Under names that layers give, so that several of unlike sizes can be joined."""
+    shape, first = one.flow.shape, one.tensor.dims[0]
+    if shape.is_ids:
+        return one.tensor.seen_as(first, trace.positions(shape.sides[0]))
+    if shape.is_sequence:
+        return one.tensor.seen_as(first, trace.positions(shape.sides[0]), trace.channels(shape.channels, 0))
+    sides = trace.sides((), shape.sides) if shape.sides else ()
+    return one.tensor.seen_as(first, trace.channels(shape.channels, len(sides)), *sides)

@@ -26,7 +26,8 @@ def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Transf
         raise InputError("a part is an encoder or a decoder", hint, fields=[("encoder",)])
     if given.start or given.context:
         field = "start" if given.start else "context"
-        raise InputError(f"a Transformer has no {field}", "take it out; `memory` is what it attends to", fields=[(field,)])
+        hint = "take it out; `memory` is what it attends to"
+        raise InputError(f"a Transformer has no {field}", hint, fields=[(field,)])
     fields = {**written, "head": _head(written, given, is_output), **_embedding(written, given)}
     return resolve(read_node(Spec, fields), given.memory.shape.channels if given.memory else 0)
 
@@ -108,7 +109,7 @@ def run(model: Transformer, m: Module, given: Given[Signal], work: Workload) -> 
     (stack,) = model.stacks
     tokens = next((one for one in given.reads if one.flow.shape.is_ids), None)
     if tokens and work.decodes:  # what stands before it is in the cache
-        given = Given((tokens,), given.memory)
+        given = Given((tokens,), memory=given.memory)
     flows = Given(tuple(one.flow for one in given.reads))
     after = flow(model, flows)
     name = (tokens.flow.length if tokens else "") or SEQUENCE

@@ -1,13 +1,13 @@
-"""A model of several parts with every value filled in: each part resolved by its family, in the order in which they run.
-"""
+"""A model of several parts with every value filled in: each part as its family resolves it, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from archcalc.archs.network.names import texts
 from archcalc.archs.parts.families import adapter, family_of
 from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
@@ -66,12 +66,13 @@ class Parts:
         readers = [part for part in self.parts if name in part.links.reads]
         limits = [limit for part in readers for limit in getattr(part.resolved, "lengths", {}).values()]
         shortest = min((one for one in limits if one.length), key=lambda one: one.length or 0, default=Longest())
-        return replace(shortest, length=self.inputs[name].usual_tokens or shortest.length, least=self.beside(name) + 1)
+        return shortest._replace(least=self.beside(name) + 1, usual=self.inputs[name].usual)
 
     def beside(self, name: str) -> int:
         """Positions of other parts that stand in one sequence with the tokens of an input."""
         known = {each: one.flow(1) for each, one in self.inputs.items()} | {part.name: part.flow for part in self.parts}
-        beside = ([each for each in part.links.reads if each != name] for part in self.parts if name in part.links.reads)
+        reads = (part.links.reads for part in self.parts if name in part.links.reads)
+        beside = ([each for each in several if each != name] for several in reads)
         return max((sum(known[each].positions for each in others) for others in beside), default=0)
 
     @property
@@ -85,7 +86,7 @@ class Parts:
 
 
 def _lengths(inputs: dict[str, Input]) -> dict[str, str]:
-    tokens = [name for name, one in inputs.items() if one.is_tokens]
+    tokens = [name for name, one in inputs.items() if one.is_open]
     if len(tokens) > len(LENGTHS):
         return {}
     return dict(zip(tokens, LENGTHS.get(len(tokens), ()), strict=True))
@@ -97,9 +98,9 @@ def resolve(spec: Spec) -> Parts:
         raise InputError("a model of parts needs parts", hint, fields=[("parts",), ("family",)])
     inputs = _inputs(spec)
     written = {name: _taken_apart(name, fields) for name, fields in spec.parts.items()}
-    links = dict(_linked({name: one for name, (one, _) in written.items()}, inputs))
+    links = dict(_linked(written, inputs))
     read = {each for one in links.values() for each in (*one.reads, one.memory, one.start, one.context)}
-    known = {name: one.flow(one.usual_tokens or spec.seq or USUAL_LENGTH) for name, one in inputs.items()}
+    known = {name: one.flow(one.usual or spec.seq or USUAL_LENGTH) for name, one in inputs.items()}
     made: list[Part] = []
     for name, (_, fields) in written.items():
         like = next((one for one in made if one.name == links[name].like), None)
@@ -114,9 +115,9 @@ def _inputs(spec: Spec) -> dict[str, Input]:
     if spec.input and spec.inputs:
         raise InputError("input and inputs", "keep `inputs`, which names them", fields=[("input",)])
     inputs = spec.inputs or {TOKENS: spec.input or Input(shape="tokens")}
-    tokens = [name for name, one in inputs.items() if one.is_tokens]
+    tokens = [name for name, one in inputs.items() if one.is_open]
     if len(tokens) > len(LENGTHS):
-        open_ended = [name for name in tokens if not inputs[name].usual_tokens]
+        open_ended = [name for name in tokens if not inputs[name].usual]
         if open_ended:
             fact = f"{len(tokens)} inputs of tokens, of which {open_ended[0]} has no number"
             hint = "write how many there are, such as `40 tokens`: options choose no more than two lengths"
@@ -142,20 +143,26 @@ def _taken_apart(name: str, fields: Any) -> tuple[Links, dict[str, Any]]:
     return read, own
 
 
-def _linked(written: dict[str, Links], inputs: dict[str, Input]) -> Iterator[tuple[str, Links]]:
-    """Each part with what it reads, which must be an input or stand above it."""
+def _linked(written: dict[str, tuple[Links, dict[str, Any]]], inputs: dict[str, Input]) -> Iterator[tuple[str, Links]]:
+    """Each part with what it reads, which must be an input or stand above it: as it says, and what its layers name."""
     known = list(inputs)
-    for name, links in written.items():
+    for name, (links, fields) in written.items():
         if name in known:
             raise InputError(f"{name} is named already", "give the part another name", fields=[("parts", name)])
-        if not links.reads:
-            links = links.model_copy(update={"reads": (_read_unsaid(name, known, inputs),)})
+        named = [each for each in known if each in _named_by(fields)]
+        reads = links.reads or (() if named and len(known) == len(inputs) else (_read_unsaid(name, known, inputs),))
+        links = links.model_copy(update={"reads": tuple(dict.fromkeys((*reads, *named)))})
         parts = [each for each in known if each not in inputs]
         for field in ("reads", "memory", "start", "context", "like"):
             for each in filter(None, _several(getattr(links, field))):
                 _check_known(each, parts if field == "like" else known, written, ("parts", name, field))
         yield name, links
         known.append(name)
+
+
+def _named_by(fields: dict[str, Any]) -> frozenset[str]:
+    """Every word that layers may read as a name."""
+    return frozenset(texts(fields)) if fields and family_of(fields) == "network" else frozenset()
 
 
 def _several(value: Any) -> Iterable[str]:
@@ -170,7 +177,7 @@ def _read_unsaid(name: str, known: list[str], inputs: dict[str, Input]) -> str:
     return known[-1]
 
 
-def _check_known(each: str, known: list[str], written: dict[str, Links], at: Path) -> None:
+def _check_known(each: str, known: list[str], written: Container[str], at: Path) -> None:
     if each in known:
         return
     if each in written:
@@ -210,7 +217,7 @@ def _under(at: Path) -> Iterator[None]:
 
 def _given(links: Links, known: dict[str, Any]) -> Given[Any]:
     beside = (known[name] if name else None for name in (links.memory, links.start, links.context))
-    return Given(tuple(known[name] for name in links.reads), *beside)
+    return Given(tuple(known[name] for name in links.reads), links.reads, *beside)
 
 
 def _check_inputs(inputs: dict[str, Input], read: set[Any]) -> None:

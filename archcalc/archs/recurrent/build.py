@@ -123,9 +123,7 @@ def embedded(
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
 
 
-def run_head(
-    root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]
-) -> tuple[Tensor | None, Tensor]:
+def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> tuple[Tensor | None, Tensor]:
     """z = W_y·h + b_y: at every position over the vocabulary, or once for the whole sequence over the classes; and what
     comes out: these scores, else what was pooled, else the states."""
     head, stack = model.head, model.stacks[-1]

@@ -73,9 +73,7 @@ def run_stack(
     return x
 
 
-def run_end(
-    root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
-) -> Answer:
+def run_end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> Answer:
     """What stands behind the last block: heads, further tokens, parameters that nothing reads."""
     answer = run_head(root, x, model, tables, work)
     if model.head.mtp:
