@@ -29,6 +29,7 @@ from archcalc.importers.hf import translators
 from archcalc.spec.paths import data_root
 
 TASKS = {  # what a class is for, by the auto mapping it stands in; the first one wins
+    "multimodal": "MODEL_FOR_MULTIMODAL_LM_MAPPING",
     "base": "MODEL_MAPPING",
     "causal": "MODEL_FOR_CAUSAL_LM_MAPPING",
     "seq2seq": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
@@ -67,6 +68,7 @@ def described(model_type: str) -> dict[str, Any]:
         "family": translators()[model_type].name,
         "defaults": defaults(config),
         **inner_defaults(config),
+        **parts(config),
         "aliases": dict(config.attribute_map),
         "theta": config.default_theta,
         **rope(config),
@@ -84,6 +86,19 @@ def inner_defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
         name: defaults(part) for name, part in config.sub_configs.items() if getattr(part, "model_type", None) == ""
     }
     return {"inner": parts} if parts else {}
+
+
+def parts(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """Models inside the model: the type of each, whether it is always that, and what it is where a file says nothing."""
+    found = {
+        name: {
+            "type": spec.model_type or spec.config_class.model_type,
+            "fixed": issubclass(spec.config_class, PreTrainedConfig),
+            "fields": spec.init_kwargs,
+        }
+        for name, spec in config.sub_configs_defaults.items()
+    }
+    return {"parts": found} if any(each["type"] for each in found.values()) else {}
 
 
 def rope(config: type[PreTrainedConfig]) -> dict[str, Any]:

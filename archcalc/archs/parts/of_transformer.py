@@ -48,6 +48,10 @@ def _embedding(written: dict[str, Any], given: Given[Flow]) -> dict[str, Any]:
         return {}
     if not isinstance(said, dict):
         said = {"bias": said}
+    for field in ("image", "channels", "mels"):
+        if field in said:
+            hint = "take it out: the input says it"
+            raise InputError(f"{field} follows from what comes in", hint, fields=[("embedding", field)])
     if all(flow.has_positions for flow in given.reads):
         width = _one_width(given, written.get("d_model"))
         return {"embedding": {"kind": "vectors", **said}, "d_model": width}
@@ -79,6 +83,8 @@ def flow(model: Transformer, given: Given[Flow]) -> Flow:
         return out.gives(Shape.sequence(_positions(stack, given), model.head_vocab or 0))
     if head.kind == "classifier":
         wide = head.classes or 0
+    if head.pool == "patches" and stack.patches:
+        return out.gives(Shape.sequence(stack.patches.number, wide))
     each = head.pool == "each" if head.kind == "classifier" else not (head.pool or head.pooler)
     if each:
         return out.gives(Shape.sequence(_positions(stack, given), wide))

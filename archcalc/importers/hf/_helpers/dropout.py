@@ -17,8 +17,8 @@ CERTAIN = 0.99  # stands for 1, which PyTorch takes and the spec does not: eithe
 
 
 def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
-    """The translated fields, and the rates that training has there; a network's layers say their own."""
-    if fields.get("family") == "network":
+    """The translated fields, and the rates that training has there; layers of a network and parts say their own."""
+    if fields.get("family") in ("network", "parts"):
         return fields
     branches = _rate(c, *BRANCHES, "dropout") or 0.0
     attention = _rate(c, *ATTENTION)

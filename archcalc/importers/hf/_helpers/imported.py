@@ -37,7 +37,8 @@ def document(said: dict[str, Any], file: str) -> Document:
     fused = not _fused_classes().isdisjoint(config.classes)
     stored = {"fused_qkv": fused or None, "quantization": _quantization(config)}
     config.notes += untied(translated)
-    fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
+    own = when(translated.get("family") != "parts", softmax=config.softmax)
+    fields = finished({**translated, "precision": precision(config), **own, **stored})
     config.check_all_read(family.inert)
     counted = said
     if text.outer:  # of a text model alone, where transformers has a class for that

@@ -50,6 +50,7 @@ class Config:
         self.theta: float = about["theta"]
         self.rope: dict[str, Any] = about.get("rope", {})
         self.inner: dict[str, dict[str, Any]] = about.get("inner", {})  # defaults of configs inside this one
+        self.parts: dict[str, dict[str, Any]] = about.get("parts", {})  # types of configs inside it that are models
         self.labels: int = about.get("labels", 2)
         self.softmax: str = about["softmax"]
         self.aliases: dict[str, str] = about["aliases"]

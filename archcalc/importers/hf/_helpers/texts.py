@@ -44,7 +44,12 @@ class Text:
 
 
 def text_of(said: Said) -> Text:
-    """The language model of a config, which mostly is all that it describes."""
+    """The config that is read: mostly all of it; of a model that is not read whole, its language model."""
+    return Text(said) if translator(str(said.get("model_type"))) else language_of(said)
+
+
+def language_of(said: Said) -> Text:
+    """The language model of a config."""
     outer, inner = said.get("model_type"), said.get("text_config")
     about = known().get(str(outer), {})
     if about is None:
