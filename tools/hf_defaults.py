@@ -89,7 +89,7 @@ def inner_defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
 
 
 def parts(config: type[PreTrainedConfig]) -> dict[str, Any]:
-    """Models inside the model: the type of each, whether it is always that, and what it is where a file says nothing."""
+    """Models inside the model: the type of each, whether it is always that, its fields where a file says nothing."""
     found = {
         name: {
             "type": spec.model_type or spec.config_class.model_type,
