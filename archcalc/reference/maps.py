@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS, weight_if
 from archcalc.reference.layers import Dropout as NativeDropout
+from archcalc.reference.sequences import OF_SEQUENCES
 
 Signals = dict[str, Tensor]
 Build = Callable[[Config], nn.Module]
@@ -294,16 +295,6 @@ class Sample(nn.Module):
         return found
 
 
-class Embedding(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(config["vocab"], config["out"]))
-        nn.init.normal_(self.weight)
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return F.embedding(x, self.weight)
-
-
 LAYERS: dict[str, Any] = {
     **dict.fromkeys(WITHOUT_WEIGHTS, Function),
     "act": Activation,
@@ -317,5 +308,5 @@ LAYERS: dict[str, Any] = {
     "join": Join,
     "residual": Residual,
     "sample": Sample,
-    "embedding": Embedding,
+    **OF_SEQUENCES,
 }

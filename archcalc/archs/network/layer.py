@@ -113,12 +113,16 @@ class Trace:
         """What is computed number by number lies in memory as what it is computed of."""
         return self.turned(out) if x in self._turned else out
 
+    def is_turned(self, x: Tensor) -> bool:
+        """Where there is a single position, or a single feature, a transposed view lies in memory as any other."""
+        return x in self._turned and min(int(dim.size) for dim in x.dims[1:]) > 1
+
     def in_order(self, m: Module, x: Tensor) -> Tensor:
         """PyTorch copies a transposed view where it needs the features side by side."""
-        return m.record("reorder", x) if x in self._turned else x
+        return m.record("reorder", x) if self.is_turned(x) else x
 
     def positions(self, size: int) -> Dim:
-        """A new dim of positions: of a sequence that is made of a map."""
+        """A new dim of positions: of a sequence that was none before, or is shorter."""
         return Dim.of(f"positions_{next(self._number)}", size, positions=Positions.SEQUENCE)
 
     def channels(self, size: int, sides: int) -> Dim:

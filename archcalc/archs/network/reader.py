@@ -20,7 +20,7 @@ from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError, close_guess, did_you_mean, together
 from archcalc.spec.node import as_size, shown
 
-MAY_BE_FIELDS = ("norm", "act")  # of another layer: what stands behind it
+MAY_BE_FIELDS = ("norm", "act", "layers")  # of another layer: what stands behind it, how many are stacked
 REQUIRED = "required"
 DEEPEST = 20  # blocks within blocks
 MOST_LISTS = 50  # lists of layers within each other, those of blocks too

@@ -6,6 +6,7 @@ from archcalc.archs.recurrent.layers import (
     Outcome,
     Start,
     at_position,
+    biases_note,
     cell_of,
     initial,
     keep,
@@ -33,13 +34,6 @@ from archcalc.layers.recurrent import State
 from archcalc.layers.recurrent_attention import Memory, Score, describe
 from archcalc.spec.workload import Workload
 
-_BIASES = {
-    "one": "one bias per gate, as in textbooks (biases: one); PyTorch and cuDNN have two",
-    "two": "two biases per gate, as in PyTorch and cuDNN (biases: two)",
-    "keras": "one bias per gate, as in Keras (biases: keras)",
-    "keras gru": "two biases per gate, as in Keras' GRU with reset_after (biases: keras)",
-    "none": "no biases in the recurrent layers (biases: none)",
-}
 _ORDERS = {
     "before": "attention before the step: h⟨t−1⟩ → α → c → h⟨t⟩",
     "after": "attention after the step: h⟨t⟩ → α → c → h̃⟨t⟩",
@@ -66,8 +60,7 @@ def build(model: Recurrent, work: Workload) -> Module:
 
 def say_conventions(m: Module, model: Recurrent) -> None:
     """Conventions in which textbooks and libraries differ."""
-    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
-    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
+    biases = [biases_note(stack) for stack in model.stacks]
     orders = [_ORDERS[model.attention.when]] if model.attention else []
     inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
     m.words.notes += all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])

@@ -14,6 +14,13 @@ from archcalc.layers.recurrent import Cell, State
 from archcalc.spec.workload import Workload
 
 STATES = ("hidden_state", "cell_state")
+_BIASES = {
+    "one": "one bias per gate, as in textbooks (biases: one); PyTorch and cuDNN have two",
+    "two": "two biases per gate, as in PyTorch and cuDNN (biases: two)",
+    "keras": "one bias per gate, as in Keras (biases: keras)",
+    "keras gru": "two biases per gate, as in Keras' GRU with reset_after (biases: keras)",
+    "none": "no biases in the recurrent layers (biases: none)",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,11 @@ class Outcome:
 
 
 Start = Outcome | Tensor | None  # what a stack starts from
+
+
+def biases_note(stack: ResolvedStack) -> str:
+    """The conventions of textbooks and libraries differ."""
+    return _BIASES.get(f"{stack.biases} {stack.cell}") or _BIASES[stack.biases]
 
 
 def cell_of(stack: ResolvedStack, layer: Layer) -> Cell:

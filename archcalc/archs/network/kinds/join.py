@@ -84,7 +84,7 @@ def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
         else tensor.seen_as(*laid_out(batch, channels, parts(tensor)[2]))
         for tensor in tensors
     ]
-    return m.record(how, *same, to=first.axes)
+    return trace.like(tensors[0], m.record(how, *same, to=first.axes))
 
 
 FIELDS = JoinFields
