@@ -250,7 +250,8 @@ class Walk:
     def _beside(self, op: Op, maps: dict[Tensor, tuple[Field, ...]]) -> Fields:
         """Places stay where they are if the output has the sides of what is read."""
         behind = _sides(op.output, len(self.whole))
-        has_sides = len(op.output.dims) > len(behind) + 1 and any(set(behind) <= set(each.dims) for each in maps)
+        is_map = len(op.output.dims) > len(behind) + 1 and len(behind) == len(self.whole)
+        has_sides = is_map and any(set(behind) <= set(each.dims) for each in maps)
         seen = []
         for tensor, fields in maps.items():
             sides = _sides(tensor, len(fields))
@@ -265,8 +266,9 @@ class Walk:
             return Unstated.EVERY
         if len(seen) == 1:
             return seen[0]
-        along = zip(zip(*seen, strict=True), self.whole, behind, strict=True)
-        return _stated(self._joined(fields, whole, int(side.size)) for fields, whole, side in along)
+        places = [int(side.size) for side in behind] if has_sides else self.whole
+        along = zip(zip(*seen, strict=True), self.whole, places, strict=True)
+        return _stated(self._joined(*each) for each in along)
 
     def _joined(self, fields: tuple[Field, ...], whole: int, places: int) -> Field | None:
         """What a place sees in any of them. Where one shows every place the whole input, the others add nothing."""

@@ -39,8 +39,13 @@ class Linear:
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         role = Role.CLASSIFIER if self.is_classifier else Role.LINEAR
         m.group = ModuleGroup.HEAD if self.is_classifier else m.group
-        y = linear(m, trace.in_order(m, x), trace.channels(self.out, 0), bias=self.bias, role=role)
+        y = linear(m, _rows(m, x, trace), trace.channels(self.out, 0), bias=self.bias, role=role)
         return finished(m, y, self.norm, self.act, trace)
+
+
+def _rows(m: Module, x: Tensor, trace: Trace) -> Tensor:
+    """PyTorch multiplies one matrix of all positions of all samples; those of a single sample are one as they lie."""
+    return x if int(x.dims[0].size) == 1 else trace.in_order(m, x)
 
 
 FIELDS = LinearFields
