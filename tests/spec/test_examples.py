@@ -28,6 +28,8 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "input: 784, layers: [relu]",
         "input: [64, 32, 32], layers: [{block: twice}]",
         "input: tokens, layers: [{embedding: 8, vocab: 10}]",
+        "input: 8 × seq, seq: 49, layers: [relu]",
+        "input: 8 × seq, seq: 48, layers: [relu]",
     ],
     "recurrent": [
         "cell: lstm, vocab: 10000, embedding: {width: 128}, hidden: 128, layers: 4",
