@@ -149,6 +149,19 @@ class Projection(nn.Conv2d):
         return super().forward(image).flatten(2).transpose(1, 2)
 
 
+class ClipProjection(nn.Conv3d):
+    """The same of a clip: patches that are some frames long."""
+
+    def forward(self, clip: Tensor) -> Tensor:
+        return super().forward(clip).flatten(2).transpose(1, 2)
+
+
+def both_sides(sides: int | list[int]) -> tuple[int, int]:
+    """Rows and columns; one number is both."""
+    rows, columns = (sides, sides) if isinstance(sides, int) else sides
+    return rows, columns
+
+
 class Vectors(Weight):
     """Learned vectors, put in front of a sequence."""
 
@@ -163,19 +176,36 @@ class AddedVectors(Weight):
         return x + self.weight
 
 
+class InterpolatedVectors(Weight):
+    """Learned positions of a grid, interpolated to that of the patches."""
+
+    def __init__(self, table: tuple[int, int], patches: Config, width: int) -> None:
+        super().__init__(math.prod(table), width)
+        self.table, self.grid = table, positions.grid(patches)
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        table = self.weight.unflatten(0, self.table).permute(2, 0, 1)[None]
+        made = nn.functional.interpolate(table, self.grid, mode="bilinear")
+        return x + made.flatten(2).transpose(1, 2)
+
+
 class ImageEmbedding(nn.Module):
     """An image in patches, tokens in front, positions on all of them, then registers, which have none."""
 
     def __init__(self, stack: Config) -> None:
         super().__init__()
         patches, width = stack["patches"], stack["d_model"]
-        size = tuple(patches["patch"])
-        self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
+        size, made = tuple(patches["patch"]), Projection
+        if patches["frames"] > 1:
+            size, made = (patches["frames"], *size), ClipProjection
+        self.projection = made(patches["channels"], width, size, stride=size, bias=patches["bias"])
         found, number = placed(stack), math.prod(positions.grid(patches)) + patches["tokens"]
         if patches["tokens"]:
             self.tokens = Vectors(patches["tokens"], width)
-        if found and found["kind"] == "learned":
-            self.positions: nn.Module = AddedVectors(number, width)
+        if found and found.get("interpolated"):
+            self.positions: nn.Module = InterpolatedVectors(both_sides(found["interpolated"]), patches, width)
+        elif found and found["kind"] == "learned":
+            self.positions = AddedVectors(number, width)
         elif found:
             self.positions = Positions(found, width)
         if patches["mask"]:

@@ -221,7 +221,9 @@ class Constants:
         make: Any = partial(positions.rotations, self.start, self.length, width, theta, self.x)
         if settings["stored"]:
             make = self._looked_up
-        both = self._once((theta, width), make)
+        elif settings["axes"] > 1:
+            make = partial(positions.rotations_by_side, part["patches"], width, theta, self.x)
+        both = self._once((theta, width, settings["axes"]), make)
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
 
     def _looked_up(self) -> tuple[Tensor, Tensor]:
