@@ -125,11 +125,11 @@ def add_table(m: Module, x: Tensor) -> Tensor:
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))
 
 
-def add_interpolated(m: Module, x: Tensor, table: Sides, grid: Sides) -> Tensor:
-    """A table of rows and columns, interpolated to those of the patches."""
+def add_interpolated(m: Module, x: Tensor, table: Sides, patches: Patches) -> Tensor:
+    """A table of rows and columns, interpolated to those of the patches; tokens in front have vectors of their own."""
     _, placed, d_model = x.dims
     m.words.about = PLACED
-    rows, columns = Dim.of("table_rows", table[0]), Dim.of("table_columns", table[1])
-    learned = m.param("weight", (rows, columns), d_model, role=Role.POSITION_TABLE)
-    note = f"{times(*table)} interpolated to {times(*grid)}"
+    rows = Dim.of("positions", patches.tokens + table[0] * table[1])
+    learned = m.param("weight", rows, d_model, role=Role.POSITION_TABLE)
+    note = f"{times(*table)} interpolated to {times(*patches.grid)}"
     return m.record("add", x, m.record("enlarge", learned, to=axes(placed, d_model), note=note))

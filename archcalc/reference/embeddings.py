@@ -177,16 +177,17 @@ class AddedVectors(Weight):
 
 
 class InterpolatedVectors(Weight):
-    """Learned positions of a grid, interpolated to that of the patches."""
+    """Learned positions of a grid, interpolated to that of the patches; tokens in front have theirs before them."""
 
     def __init__(self, table: tuple[int, int], patches: Config, width: int) -> None:
-        super().__init__(math.prod(table), width)
+        self.tokens: int = patches["tokens"]
+        super().__init__(self.tokens + math.prod(table), width)
         self.table, self.grid = table, positions.grid(patches)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        table = self.weight.unflatten(0, self.table).permute(2, 0, 1)[None]
-        made = nn.functional.interpolate(table, self.grid, mode="bilinear")
-        return x + made.flatten(2).transpose(1, 2)
+        table = self.weight[self.tokens :].unflatten(0, self.table).permute(2, 0, 1)[None]
+        made = nn.functional.interpolate(table, self.grid, mode="bilinear").flatten(2).transpose(1, 2)
+        return x + torch.cat((self.weight[None, : self.tokens], made), dim=1)
 
 
 class ImageEmbedding(nn.Module):

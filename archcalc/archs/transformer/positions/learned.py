@@ -20,9 +20,11 @@ WORD = "learned"
 
 class Learned(Encoding):
     on_embedding: ClassVar[bool] = True
-    needs: ClassVar[dict[str, int]] = {"length": 1024}
     offset: Annotated[int, Field(ge=0, le=1024)] = field(
-        0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
+        0,
+        "Rows in front of a learned table that no token uses, as in OPT and BART.",
+        example=2,
+        beside={"length": 1024},
     )
 
     interpolated: Sides | None = field(
@@ -38,14 +40,14 @@ class Learned(Encoding):
             raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
         if not self.interpolated:
             return self.with_rows(patches, site.of_stack)
-        if patches.tokens or self.length:
-            fact = "an interpolated table has a vector for each of its rows and columns, and no others"
-            raise InputError(fact, "write `tokens: 0` and no length", fields=site.of_stack)
+        if self.length:
+            fact = "an interpolated table has a vector for each of its rows and columns"
+            raise InputError(fact, "leave length out", fields=[(*place, "length") for place in site.of_stack])
         return self
 
     def check(self, site: Site) -> None:
         if not self.interpolated:
-            super().check(site)
+            self.check_given("length", 1024, site)
         elif site.patches is None:
             fact = "an interpolated table is of an image's patches, and this stack has none"
             raise InputError(fact, "give length instead, such as `length: 1024`", fields=site.places)
@@ -59,7 +61,7 @@ class Learned(Encoding):
             assert self.length
             return add_learned_positions(m["positions"], x, self.length, self.offset)
         if self.interpolated:
-            return add_interpolated(m["positions"], x, both_sides(self.interpolated), patches.grid)
+            return add_interpolated(m["positions"], x, both_sides(self.interpolated), patches)
         m.words.notes.extend(interpolated(patches))
         return add_table(m["positions"], x)
 
