@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
 from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, weight_if
+from archcalc.reference.windows import window_order
 
 
 def make_embedding(stack: Config) -> nn.Module:
@@ -195,7 +196,7 @@ class ImageEmbedding(nn.Module):
 
     def __init__(self, stack: Config) -> None:
         super().__init__()
-        patches, width = stack["patches"], stack["d_model"]
+        self.stack, patches, width = stack, stack["patches"], stack["d_model"]
         size, made = tuple(patches["patch"]), Projection
         if patches["frames"] > 1:
             size, made = (patches["frames"], *size), ClipProjection
@@ -221,4 +222,8 @@ class ImageEmbedding(nn.Module):
         x = run(self, "tokens", self.projection(image))
         if hasattr(self, "positions"):
             x = self.positions(x, 0)
-        return self.dropout(run(self, "norm", run(self, "registers", x)))
+        x = run(self, "registers", x)
+        order = window_order(self.stack, x.device)
+        if order is not None:
+            x = x.index_select(1, order)
+        return self.dropout(run(self, "norm", x))
