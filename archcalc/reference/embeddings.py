@@ -1,6 +1,7 @@
 """The input of a Transformer's stack: token, patch or audio embeddings."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -197,7 +198,8 @@ class ImageEmbedding(nn.Module):
     def __init__(self, stack: Config) -> None:
         super().__init__()
         self.stack, patches, width = stack, stack["patches"], stack["d_model"]
-        size, made = tuple(patches["patch"]), Projection
+        made: Callable[..., nn.Module] = Projection
+        size = tuple(patches["patch"])
         if patches["frames"] > 1:
             size, made = (patches["frames"], *size), ClipProjection
         self.projection = made(patches["channels"], width, size, stride=size, bias=patches["bias"])

@@ -25,8 +25,8 @@ def rotations(start: int, length: int, width: int, theta: float, like: Tensor) -
 
 
 def rotations_by_side(patches: Config, width: int, theta: float, like: Tensor) -> tuple[Tensor, Tensor]:
-    """RoPE's cosines and sines of patches: half of the frequencies by row, the others by column; tokens in front are not
-    turned."""
+    """RoPE's cosines and sines of patches: half of the frequencies by row, the others by column; tokens in front stay
+    as they are."""
     places = torch.cartesian_prod(*(torch.arange(side, device=like.device) for side in grid(patches))).float()
     frequencies = theta ** (-torch.arange(0, width // 2, 2, device=like.device, dtype=torch.float32) / (width // 2))
     angles = (places[:, :, None] * frequencies).flatten(1).repeat(1, 2)

@@ -19,7 +19,7 @@ def windows(patches: Config, side: list[int]) -> list[list[Window]]:
         [range(first, min(first + step, length)) for first in range(0, length, step)]
         for length, step in zip(grid(patches), side, strict=True)
     ]
-    every = sorted(product(*cut), key=_smaller_ones_last)
+    every = sorted(product(cut[0], cut[1]), key=_smaller_ones_last)
     return [list(same) for _, same in groupby(every, key=_shape)]
 
 

@@ -109,7 +109,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         memory=node.memory,
         global_qkv=node.global_qkv,
         patches=around.patches,
-        windows=node.windows and both_sides(node.windows),
+        windows=both_sides(node.windows) if node.windows else None,
     )
 
 
