@@ -21,6 +21,7 @@ from archcalc.layers.dims import heads_of, kv_heads_of
 from archcalc.layers.linear import each_by_itself, linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.transformer_xl import with_memory
+from archcalc.layers.windowed import Windows, in_windows
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Inputs(NamedTuple):
     score_bias: ScoreBias | None = None
     value_vectors: ValueVectors | None = None
     content_queries: Queries | None = None
+    windows: tuple[Windows, ...] = ()  # of an image's patches, where each looks at those of its own window alone
     alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
     reads_projections: bool = False  # a position encoding multiplies with q's and k's matrices, so each is its own
 
@@ -158,7 +160,8 @@ class Attention(Heads):
         core = self._core(m, q, k, value, inputs)
         if inputs.content_queries:
             q = inputs.content_queries(m, q)
-        found = concatenated(m, core.run(q, k, v), value, self.lookup)
+        looked_up = in_windows(core, (q, k, v), inputs.windows) if inputs.windows else core.run(q, k, v)
+        found = concatenated(m, looked_up, value, self.lookup)
         if gate:
             found = m.record("multiply", found, m.record("sigmoid", gate))
         if self.out_norm:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from archcalc.core.count import product
 from archcalc.core.ir import Dim, Module, Param, Role, Tensor, axes
 from archcalc.core.small import TWICE
 from archcalc.layers.embedding import PLACED
@@ -26,6 +27,7 @@ class Patches:
     registers: int  # behind the class token, without a position
     mask: bool
     bias: bool
+    frames: int = 1  # that a patch holds
     pretrained: Sides | None = None  # the image that the position table was trained on, where it was another
 
     def made_small(self, original: Patches) -> Patches:
@@ -80,12 +82,15 @@ def times(*sizes: int) -> str:
 
 
 def cut(m: Module, batch: Dim, patches: Patches, image: Tensor | None = None) -> Tensor:
-    """The image as it enters, unless it is there already; then one row of pixels for each patch."""
+    """The image as it enters, unless it is there already; then one row of pixels for each patch. Patches that hold
+    several frames are of a clip."""
     channels, height, width = Dim.of("channels", patches.channels), *_sides("", patches.image)
-    to = axes(batch, channels, height, width)
+    frames = [Dim.of("frames", patches.frames)] if patches.frames > 1 else []
+    to = axes(batch, channels, *frames, height, width)
     image = image.seen_as(*to) if image else m.record("input", to=to, name="image")
-    pixels = (channels, *_sides("patch_", patches.patch))
-    note = f"{times(*patches.grid)}, each {times(*patches.patch, patches.channels)} flattened"
+    pixels = (channels, *frames, *_sides("patch_", patches.patch))
+    sizes = [dim.size for dim in (*pixels[1:], channels)]
+    note = f"{times(*patches.grid)}, each {times(*map(int, sizes))} flattened"
     return m.record("view", image, to=axes(batch, Dim.of("patches", patches.number), pixels), name="patches", note=note)
 
 
@@ -95,8 +100,8 @@ def _sides(prefix: str, sides: Sides) -> tuple[Dim, Dim]:
 
 def project(m: Module, rows: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
     batch, patches, pixels = rows.axes
-    channels, height, width = pixels
-    elements = height.size * width.size * channels.size * d_model.size
+    channels, *sides = pixels
+    elements = product([dim.size for dim in (*sides, channels, d_model)])
     weight = m.param("weight", d_model, *pixels, elements=elements, role=Role.CONVOLUTION)
     projected = m.record("contract", rows, weight, to=(batch, patches, (d_model,)), over=pixels)
     return m.record("add", projected, m.param("bias", d_model, role=Role.BIAS)) if bias else projected
@@ -118,3 +123,13 @@ def add_table(m: Module, x: Tensor) -> Tensor:
     _, placed, d_model = x.dims
     m.words.about = PLACED
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))
+
+
+def add_interpolated(m: Module, x: Tensor, table: Sides, patches: Patches) -> Tensor:
+    """A table of rows and columns, interpolated to those of the patches; tokens in front have vectors of their own."""
+    _, placed, d_model = x.dims
+    m.words.about = PLACED
+    rows = Dim.of("positions", patches.tokens + table[0] * table[1])
+    learned = m.param("weight", rows, d_model, role=Role.POSITION_TABLE)
+    note = f"{times(*table)} interpolated to {times(*patches.grid)}"
+    return m.record("add", x, m.record("enlarge", learned, to=axes(placed, d_model), note=note))

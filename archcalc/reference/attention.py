@@ -1,6 +1,7 @@
 """Multi-head and grouped-query attention: eager, or by a flash kernel."""
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from archcalc.reference.layers import add, attended, dropped, make_norm, masked,
 from archcalc.reference.positions import differences, rotate
 from archcalc.reference.scan import Cache, known
 from archcalc.reference.sight import hidden_from
+from archcalc.reference.windows import in_windows
 
 ON_SCORES = ("relative", "disentangled", "shaw", "transformer-xl")  # what they add is learned
 
@@ -165,10 +167,13 @@ class Attention(nn.Module):
         return normed
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
+        core: Any = self._eager
+        more: tuple[Tensor | None, ...] = (hidden_from(self.part, given), self._bias(given, q, k))
         if is_flash(self.part, self.options):
-            return attended(self.options, self._flash, q, k, v)
-        hidden, bias = hidden_from(self.part, given), self._bias(given, q, k)
-        return attended(self.options, self._eager, q, k, v, hidden, bias)
+            core, more = self._flash, ()
+        if self.part["windows"]:
+            core = partial(in_windows, core, self.part)
+        return attended(self.options, core, q, k, v, *more)
 
     def _rotated(self, x: Tensor, given: dict[str, Tensor]) -> Tensor:
         cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))

@@ -1,12 +1,14 @@
 """The input of a Transformer's stack: token, patch or audio embeddings."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
 from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, weight_if
+from archcalc.reference.windows import window_order
 
 
 def make_embedding(stack: Config) -> nn.Module:
@@ -149,6 +151,19 @@ class Projection(nn.Conv2d):
         return super().forward(image).flatten(2).transpose(1, 2)
 
 
+class ClipProjection(nn.Conv3d):
+    """The same of a clip: patches that are some frames long."""
+
+    def forward(self, clip: Tensor) -> Tensor:
+        return super().forward(clip).flatten(2).transpose(1, 2)
+
+
+def both_sides(sides: int | list[int]) -> tuple[int, int]:
+    """Rows and columns; one number is both."""
+    rows, columns = (sides, sides) if isinstance(sides, int) else sides
+    return rows, columns
+
+
 class Vectors(Weight):
     """Learned vectors, put in front of a sequence."""
 
@@ -163,19 +178,38 @@ class AddedVectors(Weight):
         return x + self.weight
 
 
+class InterpolatedVectors(Weight):
+    """Learned positions of a grid, interpolated to that of the patches; tokens in front have theirs before them."""
+
+    def __init__(self, table: tuple[int, int], patches: Config, width: int) -> None:
+        self.tokens: int = patches["tokens"]
+        super().__init__(self.tokens + math.prod(table), width)
+        self.table, self.grid = table, positions.grid(patches)
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        table = self.weight[self.tokens :].unflatten(0, self.table).permute(2, 0, 1)[None]
+        made = nn.functional.interpolate(table, self.grid, mode="bilinear").flatten(2).transpose(1, 2)
+        return x + torch.cat((self.weight[None, : self.tokens], made), dim=1)
+
+
 class ImageEmbedding(nn.Module):
     """An image in patches, tokens in front, positions on all of them, then registers, which have none."""
 
     def __init__(self, stack: Config) -> None:
         super().__init__()
-        patches, width = stack["patches"], stack["d_model"]
+        self.stack, patches, width = stack, stack["patches"], stack["d_model"]
+        made: Callable[..., nn.Module] = Projection
         size = tuple(patches["patch"])
-        self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
+        if patches["frames"] > 1:
+            size, made = (patches["frames"], *size), ClipProjection
+        self.projection = made(patches["channels"], width, size, stride=size, bias=patches["bias"])
         found, number = placed(stack), math.prod(positions.grid(patches)) + patches["tokens"]
         if patches["tokens"]:
             self.tokens = Vectors(patches["tokens"], width)
-        if found and found["kind"] == "learned":
-            self.positions: nn.Module = AddedVectors(number, width)
+        if found and found.get("interpolated"):
+            self.positions: nn.Module = InterpolatedVectors(both_sides(found["interpolated"]), patches, width)
+        elif found and found["kind"] == "learned":
+            self.positions = AddedVectors(number, width)
         elif found:
             self.positions = Positions(found, width)
         if patches["mask"]:
@@ -190,4 +224,8 @@ class ImageEmbedding(nn.Module):
         x = run(self, "tokens", self.projection(image))
         if hasattr(self, "positions"):
             x = self.positions(x, 0)
-        return self.dropout(run(self, "norm", run(self, "registers", x)))
+        x = run(self, "registers", x)
+        order = window_order(self.stack, x.device)
+        if order is not None:
+            x = x.index_select(1, order)
+        return self.dropout(run(self, "norm", x))

@@ -73,19 +73,24 @@ class Norm(nn.Module):
         if self.whole:
             shape = [*config["sides"], *shape] if config["is_sequence"] else [*shape, *config["sides"]]
         self.weight = weight_if(config["affine"], *shape, start=torch.ones)
-        self.bias = weight_if(config["affine"], *shape)
+        self.bias = weight_if(config["affine"] and self.kind != "rms", *shape)
         self.running_mean: Tensor | None
         self.running_var: Tensor | None
         for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
             self.register_buffer(name, start(config["channels"]) if config["running"] else None)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        if self.kind == "layer" and self.whole:
-            return F.layer_norm(x, x.shape[1:], self.weight, self.bias)
-        if self.kind == "layer":
+        if self.kind in ("layer", "rms") and self.whole:
+            return self._scaled(x, x.shape[1:])
+        if self.kind in ("layer", "rms"):
             last = x.movedim(self.channels, -1)
-            return F.layer_norm(last, last.shape[-1:], self.weight, self.bias).movedim(-1, self.channels)
+            return self._scaled(last, last.shape[-1:]).movedim(-1, self.channels)
         return self._channels_first(x.movedim(self.channels, 1)).movedim(1, self.channels)
+
+    def _scaled(self, x: Tensor, shape: torch.Size) -> Tensor:
+        if self.kind == "rms":
+            return F.rms_norm(x, shape, self.weight)
+        return F.layer_norm(x, shape, self.weight, self.bias)
 
     def _channels_first(self, x: Tensor) -> Tensor:
         if self.kind == "group":

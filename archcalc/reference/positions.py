@@ -24,6 +24,16 @@ def rotations(start: int, length: int, width: int, theta: float, like: Tensor) -
     return angles.cos().to(like.dtype), angles.sin().to(like.dtype)
 
 
+def rotations_by_side(patches: Config, width: int, theta: float, like: Tensor) -> tuple[Tensor, Tensor]:
+    """RoPE's cosines and sines of patches: half of the frequencies by row, the others by column; tokens in front stay
+    as they are."""
+    places = torch.cartesian_prod(*(torch.arange(side, device=like.device) for side in grid(patches))).float()
+    frequencies = theta ** (-torch.arange(0, width // 2, 2, device=like.device, dtype=torch.float32) / (width // 2))
+    angles = (places[:, :, None] * frequencies).flatten(1).repeat(1, 2)
+    angles = nn.functional.pad(angles, (0, 0, patches["tokens"] + patches["registers"], 0))
+    return angles.cos().to(like.dtype), angles.sin().to(like.dtype)
+
+
 class Angles(nn.Module):
     """RoPE's sines and cosines as a frozen table, a row for each position: sines in its first half (RoFormer)."""
 

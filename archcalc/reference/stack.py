@@ -17,6 +17,7 @@ from archcalc.reference.positions import Angles
 from archcalc.reference.relative import Distances, distance_rows
 from archcalc.reference.scan import Cache
 from archcalc.reference.sight import hidden_from_last, hidden_from_sight, needs_mask
+from archcalc.reference.windows import window_order
 
 
 class Stack(nn.Module):
@@ -221,8 +222,19 @@ class Constants:
         make: Any = partial(positions.rotations, self.start, self.length, width, theta, self.x)
         if settings["stored"]:
             make = self._looked_up
-        both = self._once((theta, width), make)
+        elif settings["axes"] > 1:
+            make = partial(self._by_side, part, width, theta)
+        both = self._once((theta, width, settings["axes"]), make)
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
+
+    def _by_side(self, part: Config, width: int, theta: float) -> tuple[Tensor, Tensor]:
+        """In the order that the stack's patches stand in."""
+        cosines, sines = positions.rotations_by_side(part["patches"], width, theta, self.x)
+        of_stack: Any = self.stack
+        order = window_order(of_stack.stack, self.x.device)
+        if order is None:
+            return cosines, sines
+        return cosines[order], sines[order]
 
     def _looked_up(self) -> tuple[Tensor, Tensor]:
         """Both halves of a head alike."""

@@ -129,7 +129,8 @@ class Transformers(Family):
             if audio:
                 read.append(torch.rand(batch, length * math.prod(audio["strides"]), audio["mels"], device=device))
             elif patches:
-                read.append(torch.rand(batch, patches["channels"], *patches["image"], device=device))
+                clip = [patches["frames"]] * (patches["frames"] > 1)
+                read.append(torch.rand(batch, patches["channels"], *clip, *patches["image"], device=device))
             else:
                 read.append(torch.randint(stack["vocab"], (batch, length), device=device))
         return read

@@ -43,6 +43,8 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "d_model: 512, heads: 8, ffn: {width: 2048}, encoder: {blocks: 6}, head: none",
         "d_model: 512, heads: 8, ffn: {width: 2048}, encoder: {blocks: 6}, head: none, "
         "embedding: {kind: patches, image: 224, patch: 16}",
+        "d_model: 512, heads: 8, ffn: {width: 2048}, encoder: {blocks: 6}, head: none, "
+        "embedding: {kind: patches, image: 224, patch: 16, tokens: 0}",
         *(f"{PLAIN}, decoder: {{blocks: 6, pattern: [{part} ffn]}}" for part in PARTS),
         f"{PLAIN}, encoder: {{blocks: 6, pattern: [conv ffn]}}",
     ],

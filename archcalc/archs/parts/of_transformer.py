@@ -18,6 +18,7 @@ from archcalc.spec.workload import Workload
 
 SEQUENCE = "part_seq"  # the positions of a part whose length no option chooses
 MEMORY = "memory_seq"
+CLIP = 3  # sides of what comes in: frames, height, width
 
 
 def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Transformer:
@@ -61,7 +62,19 @@ def _embedding(written: dict[str, Any], given: Given[Flow]) -> dict[str, Any]:
     channels, sides = given.reads[0].shape.channels, given.reads[0].shape.sides
     if len(sides) == 1:
         return {"embedding": {"kind": "audio", "mels": channels, **said}}
-    return {"embedding": {"kind": "patches", "image": list(sides), "channels": channels, **said}}
+    return {
+        "embedding": {"kind": "patches", "image": list(sides[-2:]), "channels": channels, **said, **_clip(said, sides)}
+    }
+
+
+def _clip(said: dict[str, Any], sides: tuple[int, ...]) -> dict[str, int]:
+    """Patches are as many frames long as the clip is that comes in."""
+    frames = sides[0] if len(sides) == CLIP else 1
+    if said.get("frames", frames) != frames:
+        fact = f"patches of {said['frames']} frames, and {'a clip of ' if frames > 1 else ''}{frames} comes in"
+        hint = f"write the input as channels × frames × height × width, such as `3 × {said['frames']} × 224 × 224`"
+        raise InputError(fact, hint, fields=[("embedding", "frames")])
+    return {"frames": frames} if frames > 1 else {}
 
 
 def _one_width(given: Given[Flow], wanted: Any) -> int:

@@ -22,6 +22,7 @@ from archcalc.layers.embedding import add_types, join_tables, look_up, token_tab
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.layers.patches import Patches, cut, learned_vectors, project, put_in_front
+from archcalc.layers.windowed import by_windows
 from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Workload
 
@@ -141,6 +142,8 @@ def _embed(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]
         learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: no patch is hidden here
     if stack.patches and stack.patches.registers:  # which have no positions
         x = put_in_front(m["registers"], x, stack.patches.registers, seq)
+    if stack.windows:
+        x = by_windows(m, x)
     projected = stack.tables.project if stack.tables.projects else ""
     if projected == "sum":
         x = _projected(m, x, stack)

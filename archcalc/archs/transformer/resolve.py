@@ -48,6 +48,12 @@ class ResolvedStack:
     items: pattern.Items
     parts: dict[str, Part]  # by the words of the pattern
 
+    @property
+    def windows(self) -> tuple[int, int] | None:
+        """Of an image's patches, which then stand window by window."""
+        readers = [part.windows for part in self.parts.values() if isinstance(part, AttentionPart)]
+        return next(filter(None, readers), None)
+
     def made_small(self, original: ResolvedStack) -> ResolvedStack:
         """In a small model, embedding widths follow d_model and groups divide channels."""
         as_wide = original.tables.width == original.d_model
@@ -186,6 +192,9 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
             made = LayerPart(word, norm, scope.dropout, made, layer_scale=scope.layer_scale, slot=slot)
         parts[word] = made
     readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
+    if len({part.windows for part in readers if part.windows}) > 1:
+        fact = "patches stand window by window, and attention layers have windows of different sizes"
+        raise InputError(fact, "give all of them one size", fields=around.places("attention", "windows"))
     tables = [(position, part.layer) for part in readers for position in part.positions if position.is_of_stack]
     if tables:
         _check_one_table(tables, around)

@@ -76,7 +76,7 @@ class Embedding(Node):
         "audio": frozenset({"norm", "mels", "kernels", "strides"}),
         "vectors": frozenset({"norm"}),
         "patches": frozenset(
-            {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
+            {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "frames", "pretrained"}
         ),
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"patches": ("image", "patch")}
@@ -137,6 +137,9 @@ class Embedding(Node):
     tokens: Few = field(1, "Learned vectors in front of the patches: the class token, a distillation token.", example=2)
     registers: Few = field(0, "Learned vectors in front that have no position.", example=4)
     mask: bool = field(False, "A learned vector that stands in for hidden patches.", example=True)
+    frames: Size = field(
+        1, "Frames of a clip that a patch holds; a still image is repeated for each of them.", example=2
+    )
     pretrained: Sides | None = field(
         None, "The image size that the position table was trained for; it is interpolated for another.", example=224
     )

@@ -100,6 +100,7 @@ def patches(around: Surroundings) -> Patches:
         tokens=embedding.tokens,
         registers=embedding.registers,
         mask=embedding.mask,
+        frames=embedding.frames,
         bias=embedding.bias is not False,
         pretrained=pretrained,
     )

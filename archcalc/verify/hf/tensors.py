@@ -33,8 +33,8 @@ def pieces(module: Any) -> Shapes:
 
 
 def plain(shape: Shape) -> Shape:
-    """A matrix equals its transpose; axes of size 1 are ignored; a patch convolution counts as a matrix."""
-    if len(shape) == 4:
+    """A matrix equals its transpose; axes of size 1 are ignored; a convolution counts as a matrix."""
+    if len(shape) >= 4:
         shape = (shape[0], math.prod(shape[1:]))
     return tuple(sorted(size for size in shape if size != 1))
 

@@ -1,4 +1,4 @@
-"""Norms of a map, a vector or a sequence: batch, layer, group and instance norm.
+"""Norms of a map, a vector or a sequence: batch, layer, RMS, group and instance norm.
 
 `{norm: batch}`, `{norm: group, groups: 32}`, `{norm: layer, over: channels}`; or in a convolution's own `norm`.
 """
@@ -31,12 +31,14 @@ class NormFields(Node):
         "instance": frozenset({"affine"}),
         "group": frozenset({"affine", "groups"}),
         "layer": frozenset({"affine", "over"}),
+        "rms": frozenset({"affine", "over"}),
         "none": frozenset(),
     }
-    kind: Literal["batch", "layer", "group", "instance", "none"] = field(
+    kind: Literal["batch", "layer", "rms", "group", "instance", "none"] = field(
         ...,
         "What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
-        " (`layer`), groups of them (`group`) or each of them (`instance`).",
+        " (`layer`), groups of them (`group`) or each of them (`instance`). With `rms` all channels of a sample have"
+        " mean square 1, and there is no bias.",
         example="batch",
     )
     groups: Size | None = field(
@@ -53,7 +55,7 @@ class NormFields(Node):
     )
     over: Literal["channels", "all"] = field(
         "channels",
-        "Layer norm: what is normalised together, the channels of each position or the whole map.",
+        "Layer and RMS norm: what is normalised together, the channels of each position or the whole map.",
         example="all",
     )
     running: bool | None = field(None, "Batch norm: it keeps running statistics.", example=False, unset="true")
@@ -78,8 +80,8 @@ class Norm:
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, sides = parts(x)
-        if self.kind == "layer":
-            return self._layer_norm(m, x)
+        if self.kind in ("layer", "rms"):
+            return self._over_channels(m, x)
         if self.is_sequence and x.dims[1] in sides:  # PyTorch's other norms have the channels first
             out = self.run(m, x.seen_as(batch, channels, *sides), trace)
             return trace.turned(m.record("view", out, to=x.axes))
@@ -101,15 +103,17 @@ class Norm:
         return m.record("running_norm", x, *statistics, *weights)
 
     def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
-        return tuple(m.param(name, *dims, role=Role.NORM) for name in ("weight", "bias") if self.affine)
+        names = ("weight",) if self.kind == "rms" else ("weight", "bias")
+        return tuple(m.param(name, *dims, role=Role.NORM) for name in names if self.affine)
 
-    def _layer_norm(self, m: Module, x: Tensor) -> Tensor:
+    def _over_channels(self, m: Module, x: Tensor) -> Tensor:
         """Over the channels of each place, or over the whole map as one row."""
         batch, channels, sides = parts(x)
         dims = x.dims[1:] if self.over_all else (channels,)
-        weights = self._weights(m, *dims)
         rows = x.seen_as(batch, dims) if self.over_all else x.seen_as(batch, *sides, channels)
-        return m.record("view", m.record("layer_norm", rows, *weights), to=x.axes)
+        if self.kind == "rms":
+            return m.record("view", m.style.rms_norm(m, rows, *self._weights(m, *dims)), to=x.axes)
+        return m.record("view", m.record("layer_norm", rows, *self._weights(m, *dims)), to=x.axes)
 
     def _grouped(self, m: Module, x: Tensor, weights: tuple[Param, ...]) -> Tensor:
         """Statistics for each sample and each group; in an instance norm every channel is a group."""

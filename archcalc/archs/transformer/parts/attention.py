@@ -18,6 +18,7 @@ from archcalc.core.errors import InputError
 from archcalc.layers.attention import SOFTMAX, Heads
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention_mask import Sight
+from archcalc.layers.patches import both_sides
 
 if TYPE_CHECKING:
     from archcalc.layers.kernel import KernelAttention
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attention", "resolve"]
 
-_NARROW = ("window", "chunk")
+_NARROW = ("window", "windows", "chunk")
 _BIASED = {True: "qkvo", False: ""}
 _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 
@@ -48,6 +49,14 @@ EXCLUDED = (
         hint="leave it out; self-attention keeps its own",
     ),
     Excluded("window", ("chunk",), "attention.window and attention.chunk exclude each other", "keep one of them"),
+    Excluded("windows", ("window", "chunk"), "attention.windows and attention.{field} exclude each other", "keep one"),
+    Excluded("no image", ("windows",), "windows are of an image's patches, and this stack has none", "leave it out"),
+    Excluded(
+        where="tokens",
+        fields=("windows",),
+        fact="windows are of patches alone, and the image has tokens in front",
+        hint="write `tokens: 0` under the embedding, without registers",
+    ),
     Excluded(
         where="kernel",
         fields=(*_NARROW, "qk_norm", "sinks", "gate", "softcap", "out_norm", "dropout", "global_qkv", "experts"),
@@ -86,6 +95,9 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else _by_kernel(sizes, encodings, at)
     for encoding in encodings:
         encoding.check_layer(layer, at)
+        if node.windows and encoding.on_scores:
+            fact = f"{encoding.kind} adds to the scores of all patches, and windows have none of them"
+            raise InputError(fact, "use rope, or learned positions", fields=at("windows"))
     return AttentionPart(
         name=word,
         norm=around.norm,
@@ -97,6 +109,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         memory=node.memory,
         global_qkv=node.global_qkv,
         patches=around.patches,
+        windows=both_sides(node.windows) if node.windows else None,
     )
 
 
@@ -139,6 +152,9 @@ def _check(node: Attention, at: Places, around: Surroundings, *, cross: bool) ->
         "experts": node.experts,
         "no experts": not node.experts,
         "window": node.window,
+        "windows": node.windows,
+        "no image": not around.patches,
+        "tokens": around.patches and around.patches.tokens + around.patches.registers,
         "kernel": node.feature not in (None, SOFTMAX),
     }
     for rule in EXCLUDED:

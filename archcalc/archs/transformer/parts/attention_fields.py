@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.archs.transformer.nodes import Fraction, Norm, flag_or, flag_or_some
+from archcalc.archs.transformer.nodes import Fraction, Norm, Sides, flag_or, flag_or_some
 from archcalc.archs.transformer.positions import Positions
 from archcalc.layers.attention import FEATURES
 from archcalc.spec.node import Node, Size, as_size, field, merged
@@ -66,7 +66,7 @@ class Index(Node):
 
 
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
-_SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "chunk", "memory"})
+_SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "windows", "chunk", "memory"})
 _TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top"})
 
 
@@ -109,6 +109,13 @@ class Attention(Node):
     )
     chunk: Size | None = field(
         None, "Only positions of the same chunk of this length are attended to.", example=8192, unset="all positions"
+    )
+    windows: Sides | None = field(
+        None,
+        "Attention among the patches of a window of an image: how many rows and columns of them, one number or [rows,"
+        " columns]. Windows at the edges may be smaller.",
+        example=8,
+        unset="all patches",
     )
     sinks: bool = field(
         False, "Attention sinks: a learned score for each head that belongs to no position.", example=True

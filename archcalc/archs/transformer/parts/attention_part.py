@@ -10,9 +10,11 @@ from archcalc.archs.transformer.parts.part import Part
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
+from archcalc.core.small import TWICE
 from archcalc.layers.attention import Attention, Inputs
 from archcalc.layers.attention_mask import CALLED
 from archcalc.layers.patches import Patches
+from archcalc.layers.windowed import described, windows_on
 
 if TYPE_CHECKING:
     from archcalc.layers.kernel import KernelAttention
@@ -26,9 +28,16 @@ class AttentionPart(Part):
     memory: int | None = None  # the width of what it looks at, where the model has no encoder
     global_qkv: bool = False
     patches: Patches | None = None  # of the image, whose rows and columns relative positions may tell apart
+    windows: tuple[int, int] | None = None  # rows and columns of patches, each of which sees those of its window
 
     def made_small(self, original: AttentionPart) -> AttentionPart:
-        return replace(self, positions=tuple(position.made_small() for position in self.positions))
+        """A window is one patch wide where the image has several beside each other."""
+        positions = tuple(position.made_small() for position in self.positions)
+        if not (self.windows and original.windows and original.patches):
+            return replace(self, positions=positions)
+        sides = zip(original.windows, original.patches.grid, strict=True)
+        height, width = (1 if side < whole else TWICE for side, whole in sides)
+        return replace(self, positions=positions, windows=(height, width))
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position,
@@ -46,6 +55,9 @@ class AttentionPart(Part):
             layer.keep_global(m, x.dims[-1])
         reader = Reader(layer, x, context, self.dropout, self.patches, context.prepared.get(self.name))
         inputs = Inputs(context.work, mask=context.mask(x, sight))
+        if self.windows and self.patches:
+            m.words.about = described(self.windows)
+            inputs = inputs._replace(windows=windows_on(self.patches.grid, self.windows))
         for position in self.positions:
             inputs = position.given_to(reader, inputs)
         if layer.cross:

@@ -6,12 +6,13 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field
 
+from archcalc.archs.transformer.nodes import Sides
 from archcalc.archs.transformer.positions.encoding import Encoding, Site
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.embedding import add_learned_positions
-from archcalc.layers.patches import Patches, add_table, grid, times
+from archcalc.layers.patches import Patches, add_interpolated, add_table, both_sides, grid, times
 from archcalc.spec.node import field
 
 WORD = "learned"
@@ -19,18 +20,37 @@ WORD = "learned"
 
 class Learned(Encoding):
     on_embedding: ClassVar[bool] = True
-    needs: ClassVar[dict[str, int]] = {"length": 1024}
     offset: Annotated[int, Field(ge=0, le=1024)] = field(
-        0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
+        0,
+        "Rows in front of a learned table that no token uses, as in OPT and BART.",
+        example=2,
+        beside={"length": 1024},
+    )
+
+    interpolated: Sides | None = field(
+        None,
+        "Rows and columns of a table that is interpolated to the patches of whatever image there is: one side, or"
+        " [rows, columns].",
+        example=48,
+        unset="a vector for each patch of the image",
     )
 
     def on_image(self, patches: Patches, site: Site) -> Self:
         if self.offset:
             raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
-        return self.with_rows(patches, site.of_stack)
+        if not self.interpolated:
+            return self.with_rows(patches, site.of_stack)
+        if self.length:
+            fact = "an interpolated table has a vector for each of its rows and columns"
+            raise InputError(fact, "leave length out", fields=[(*place, "length") for place in site.of_stack])
+        return self
 
     def check(self, site: Site) -> None:
-        super().check(site)
+        if not self.interpolated:
+            self.check_given("length", 1024, site)
+        elif site.patches is None:
+            fact = "an interpolated table is of an image's patches, and this stack has none"
+            raise InputError(fact, "give length instead, such as `length: 1024`", fields=site.places)
         if self.length is not None and self.offset > self.length:
             fact = f"an offset of {self.offset:,} unused rows is more than the length of {self.length:,}"
             hint = "offset is the number of unused rows at the start of the table, such as 2"
@@ -40,6 +60,8 @@ class Learned(Encoding):
         if not patches:
             assert self.length
             return add_learned_positions(m["positions"], x, self.length, self.offset)
+        if self.interpolated:
+            return add_interpolated(m["positions"], x, both_sides(self.interpolated), patches)
         m.words.notes.extend(interpolated(patches))
         return add_table(m["positions"], x)
 

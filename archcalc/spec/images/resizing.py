@@ -1,0 +1,65 @@
+"""Rules by which an image stays one picture. Sources: the image processors of transformers 5.22.2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.spec.images.seen import Picture, Seen
+
+MOST_OBLONG = 200  # times as long as wide
+
+
+def fixed(said: Any, height: int, width: int) -> Seen:
+    """Resized or cropped to one size (CLIPImageProcessor, SiglipImageProcessor)."""
+    return Seen((Picture(1, said.size, said.size),), said.vectors)
+
+
+def multiples(said: Any, height: int, width: int) -> Seen:
+    """Each side rounded to a multiple, then all scaled into the range of pixels (smart_resize of Qwen2-VL)."""
+    step = said.step
+    if max(height, width) > MOST_OBLONG * min(height, width):
+        fact = f"an image of {height:,} × {width:,} pixels is more than {MOST_OBLONG} times as long as wide"
+        raise InputError(fact, "the image processor refuses it too: take another size", field="--image-size")
+    tall, wide = round(height / step) * step, round(width / step) * step
+    if tall * wide > said.most:
+        scale = math.sqrt(height * width / said.most)
+        tall, wide = (max(step, math.floor(side / scale / step) * step) for side in (height, width))
+    elif tall * wide < said.least:
+        scale = math.sqrt(said.least / (height * width))
+        tall, wide = (math.ceil(side * scale / step) * step for side in (height, width))
+    return _in_steps(tall, wide, step)
+
+
+def padded(said: Any, height: int, width: int) -> Seen:
+    """Scaled down until it has few enough patches, then padded (navit_resize of Kimi K2.5)."""
+    patches = max(1, height // said.patch) * max(1, width // said.patch)
+    bounds = (said.longest / height, said.longest / width, math.sqrt(said.most / patches))
+    scale = min(1.0, *bounds)
+    tall, wide = (min(max(1, int(side * scale)), said.longest) for side in (height, width))
+    return _in_steps(*(math.ceil(side / said.step) * said.step for side in (tall, wide)), said.step)
+
+
+def bounded(said: Any, height: int, width: int) -> Seen:
+    """Scaled down to the longest side, then up to multiples. Each row of vectors ends with a token
+    (get_resize_output_image_size and the processor of Pixtral)."""
+    ratio = max(height, width) / said.longest
+    if ratio > 1:
+        height, width = math.floor(height / ratio), math.floor(width / ratio)
+    found = _in_steps(*(math.ceil(side / said.step) * said.step for side in (height, width)), said.step)
+    return found._replace(tokens=found.pictures[0].height // said.step)
+
+
+def _in_steps(height: int, width: int, step: int) -> Seen:
+    """A vector for each square of so many pixels."""
+    return Seen((Picture(1, height, width),), (height // step) * (width // step))
+
+
+BY_SIZE: dict[str, Callable[[Any, int, int], Seen]] = {
+    "fixed": fixed,
+    "multiples": multiples,
+    "padded": padded,
+    "bounded": bounded,
+}
