@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.layers.conv import conv
@@ -54,6 +54,13 @@ class Audio:
             length = one.makes(length)
         return length
 
+    def within(self, d_model: int, original: int) -> Audio:
+        """In a small model of that width: without a projection the convolutions end as wide as the model."""
+        if self.projects:
+            return self
+        convs = (replace(one, channels=d_model) if one.channels == original else one for one in self.convs)
+        return replace(self, convs=tuple(convs))
+
     def reads(self, positions: int, after: int = 0) -> int:
         """The length behind the first `after` convolutions, for `positions` at the end: frames or samples at first."""
         for one in reversed(self.convs[after:]):
@@ -66,7 +73,8 @@ def listen(m: Module, recording: Tensor | None, batch: Dim, seq: Dim, d_model: D
     x = _recording(m, recording, batch, audio, audio.reads(int(seq.size)))
     for index, one in enumerate(audio.convs, start=1):
         length = seq if index == len(audio.convs) else Dim.of(f"frames_{index}", audio.reads(int(seq.size), index))
-        out = d_model if one.channels == d_model.size else Dim.of(f"channels_{index}", one.channels)
+        is_wide = one.channels == d_model.size and not audio.projects
+        out = d_model if is_wide else Dim.of(f"channels_{index}", one.channels)
         made = conv(m[f"conv_{index}"], x, out, one.kernel, seq=length, bias=one.bias)
         made = _normed(m[f"conv_{index}"]["norm"], made, one.norm)
         x = activated(m, made, one.act, name=f"convolved_{index}")

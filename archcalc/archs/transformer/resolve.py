@@ -54,7 +54,8 @@ class ResolvedStack:
         as_wide = original.tables.width == original.d_model
         tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
         parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
-        return replace(self, tables=tables, parts=parts)
+        audio = self.audio and self.audio.within(self.d_model, original.d_model)
+        return replace(self, tables=tables, parts=parts, audio=audio)
 
 
 _TELLING = {"moe", "mamba", "delta", "rglru", "lightning"}  # parts that a reader wants to know of first

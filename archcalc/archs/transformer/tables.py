@@ -35,7 +35,7 @@ class Tables:
 def token_tables(around: Surroundings) -> Tables:
     embedding = around.scope.embedding
     width = embedding.width or Derived(around.d_model)
-    projects = width != around.d_model or embedding.always_project
+    projects = embedding.kind == "tokens" and (width != around.d_model or embedding.always_project)
     for field in ("project", "project_bias"):
         if field in embedding.model_fields_set and not projects:
             fact = f"{field} without a width to project from"

@@ -31,17 +31,8 @@ if TYPE_CHECKING:
 
 Encodings = tuple[Encoding, ...]
 
-FILES = (
-    sinusoidal,
-    learned,
-    convolved,
-    rope,
-    alibi,
-    relative,
-    disentangled,
-    shaw,
-    transformer_xl,
-)  # in the order that help has
+# in the order that help has
+FILES = (sinusoidal, learned, convolved, rope, alibi, relative, disentangled, shaw, transformer_xl)
 KINDS: dict[str, type[Encoding]] = {file.WORD: file.ENCODING for file in FILES}
 _FIELDS: dict[str, Any] = {
     name: (info.annotation, info) for encoding in KINDS.values() for name, info in encoding.model_fields.items()
