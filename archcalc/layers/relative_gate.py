@@ -1,7 +1,7 @@
 """The gate on a bias of relative positions (WavLM, Chen et al. 2022, section 3.1, after GRUs):
 
-    two gates for each position and head, of the head's part x of what attention reads: [a, b] = sigmoid(sums of W·x)
-    bias · (a · (b · c − 1) + 2), with a learned number c for each head
+two gates for each position and head, of the head's part x of what attention reads: [a, b] = sigmoid(sums of W·x)
+bias · (a · (b · c − 1) + 2), with a learned number c for each head
 """
 
 from __future__ import annotations
