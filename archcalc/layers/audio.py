@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from archcalc.core.ir import Dim, Module, Role, Tensor, axes
 from archcalc.layers.conv import conv
@@ -28,7 +29,6 @@ class AudioConv:
         if self.padded:
             return positions * self.stride
         return (positions - 1) * self.stride + self.kernel
-
 
     def makes(self, length: int) -> int:
         """How many positions it makes of that many; none of fewer than its kernel."""
@@ -61,21 +61,23 @@ class Audio:
         convs = (replace(one, channels=d_model) if one.channels == original else one for one in self.convs)
         return replace(self, convs=tuple(convs))
 
-    def reads(self, positions: int, after: int = 0) -> int:
-        """The length behind the first `after` convolutions, for `positions` at the end: frames or samples at first."""
-        for one in reversed(self.convs[after:]):
+    def reads(self, positions: int) -> int:
+        """How many frames or samples make that many positions."""
+        for one in reversed(self.convs):
             positions = one.reads(positions)
         return positions
 
 
 def listen(m: Module, recording: Tensor | None, batch: Dim, seq: Dim, d_model: Dim, audio: Audio) -> Tensor:
     """A recording, which may come from elsewhere, through its convolutions: one vector of d_model for each position."""
-    x = _recording(m, recording, batch, audio, audio.reads(int(seq.size)))
+    length = _length_of(recording, audio) or audio.reads(int(seq.size))
+    x = _recording(m, recording, batch, audio, length)
     for index, one in enumerate(audio.convs, start=1):
-        length = seq if index == len(audio.convs) else Dim.of(f"frames_{index}", audio.reads(int(seq.size), index))
+        length = one.makes(length)
+        places = seq if index == len(audio.convs) else Dim.of(f"frames_{index}", length)
         is_wide = one.channels == d_model.size and not audio.projects
         out = d_model if is_wide else Dim.of(f"channels_{index}", one.channels)
-        made = conv(m[f"conv_{index}"], x, out, one.kernel, seq=length, bias=one.bias)
+        made = conv(m[f"conv_{index}"], x, out, one.kernel, seq=places, bias=one.bias)
         made = _normed(m[f"conv_{index}"]["norm"], made, one.norm)
         x = activated(m, made, one.act, name=f"convolved_{index}")
     if audio.normed:
@@ -83,10 +85,19 @@ def listen(m: Module, recording: Tensor | None, batch: Dim, seq: Dim, d_model: D
     return linear(m["projection"], x, d_model) if audio.projects else x
 
 
+def _length_of(recording: Tensor | None, audio: Audio) -> int:
+    """Of one that comes from elsewhere: its frames, beside mel bands, or its samples, beside a single channel."""
+    if recording is None:
+        return 0
+    beside = 1 if audio.samples else audio.mels
+    sizes = [int(dim.size) for dim in recording.dims[1:]]
+    return prod(sizes) // beside
+
+
 def _recording(m: Module, heard: Tensor | None, batch: Dim, audio: Audio, length: int) -> Tensor:
     """Frames of mel bands; samples, which a convolution reads as a single channel."""
     name = "samples" if audio.samples else "frames"
-    along = Dim.of(name, length)
+    along = Dim.of("waveform" if audio.samples else "frames", length)
     to = axes(batch, along) if audio.samples else axes(batch, along, Dim.of("mels", audio.mels))
     x = heard.seen_as(*to) if heard else m.record("input", to=to, name=name)
     return m.record("view", x, to=axes(batch, along, Dim.of("one", 1))) if audio.samples else x

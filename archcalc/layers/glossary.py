@@ -102,7 +102,7 @@ DIMS = {
     "placed": "class token and patches, which have positions, unlike registers",
     "frames": "frames of a spectrogram; numbered after each convolution",
     "mels": "mel bands of a spectrogram",
-    "samples": "samples of a recording",
+    "waveform": "samples of a recording",
     "padded_seq": "positions of a convolution with one more than it reads, which is dropped",
     "gate_terms": "numbers that a gate of a relative position bias is the sum of",
     "share": "a head's part of the width that attention reads",
