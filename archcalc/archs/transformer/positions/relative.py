@@ -11,8 +11,8 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads, Inputs
 from archcalc.layers.embedding import relative_bias
-from archcalc.layers.relative_gate import gated
 from archcalc.layers.patches import Patches, both_sides, times
+from archcalc.layers.relative_gate import gated
 from archcalc.spec.node import field
 
 WORD = "relative"
