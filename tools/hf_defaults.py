@@ -57,6 +57,8 @@ OTHERS = {  # classes that stand in no mapping, or second in one
     "vision-encoder-decoder": {"VisionEncoderDecoderModel": "seq2seq"},
     "clip_text_model": {"CLIPTextModelWithProjection": "projection"},
     "siglip_text_model": {"SiglipTextModel": "base"},
+    "siglip2_text_model": {"Siglip2TextModel": "base"},
+    "chinese_clip_text_model": {"ChineseCLIPTextModel": "base"},
     "clip_vision_model": {"CLIPVisionModelWithProjection": "projection"},
     "beit": {"BeitForMaskedImageModeling": "masked_image"},
     "deit": {"DeiTForImageClassificationWithTeacher": "teacher"},
