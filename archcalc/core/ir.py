@@ -304,6 +304,7 @@ def _beside(traits: Kind, inputs: tuple[Tensor, ...], output: Tensor) -> dict[st
     shapes: dict[str, Axes] = {
         "input": inputs[0].axes if inputs else (),
         "rows": output.axes[:-1],
+        "columns": output.axes[-1:],
         "output": output.axes,
         "channels": output.axes[1:2],
         "groups": output.axes[:2],

@@ -157,6 +157,12 @@ KINDS = {
         Saved(("input", "beside"), any_input=True),
         beside=_SCALED_INSTANCE,
     ),
+    "weight_norm": Kind(
+        "a weight made of a direction and of a length for each place of its last axis",
+        Each(3),
+        Saved(("input", "others", "beside"), any_input=True),
+        beside=(("norms", "stat", "columns"),),
+    ),
     "rms_norm": Kind(
         "normalised to mean square 1", Each(3, and_weights=True), costs.rms_steps, beside=_RMS, autocast="fp32"
     ),

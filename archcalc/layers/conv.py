@@ -50,17 +50,32 @@ class Convolution:
         return replace(self, groups=math.gcd(self.groups, d_model))
 
 
-def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: Dim) -> Tensor:
-    """A grouped convolution over `kernel` positions; `seq` is the number of output positions."""
+def conv(
+    m: Module,
+    x: Tensor,
+    out: Dim,
+    kernel: int,
+    *,
+    groups: int = 1,
+    seq: Dim,
+    bias: bool = True,
+    weight_norm: bool = False,
+) -> Tensor:
+    """A grouped convolution over `kernel` positions; `seq` is the number of output positions. With a weight norm every
+    tap has a length and a direction, and the weight is made of both."""
     m.words.whole_sequence = CONVOLUTION
     batch, _, channels = x.dims
     group, into = Dim.of("groups", groups, copies=True), Dim.of("channels_in", channels.size // groups)
     each, taps = Dim.of("channels_out", out.size // groups), Dim.of("kernel", kernel)
     window = m.record("view", x, to=axes(batch, seq, group, into, taps))
     elements = taps.size * into.size * out.size
-    weight = m.param("weight", (group, each), into, taps, elements=elements, role=Role.CONVOLUTION)
+    name = "direction" if weight_norm else "weight"
+    weight: Tensor = m.param(name, (group, each), into, taps, elements=elements, role=Role.CONVOLUTION)
+    if weight_norm:
+        weight = m.record("weight_norm", weight, m.param("length", taps, role=Role.NORM))
     y = m.record("contract", window, weight, to=axes(batch, seq, (group, each)), over=(into, taps))
-    return m.record("add", y.seen_as(batch, seq, out), m.param("bias", out, role=Role.BIAS))
+    y = y.seen_as(batch, seq, out)
+    return m.record("add", y, m.param("bias", out, role=Role.BIAS)) if bias else y
 
 
 @dataclass(frozen=True)

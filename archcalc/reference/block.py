@@ -15,7 +15,7 @@ from archcalc.reference.layers import Dropout, FeedForward, Weight, add, make_no
 from archcalc.reference.mamba import Mamba, Mamba2, RecurrentUnit
 from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture, RoutedAttention
-from archcalc.reference.relative import DisentangledAttention, SegmentAttention, ShawAttention
+from archcalc.reference.relative import DisentangledAttention, GatedAttention, SegmentAttention, ShawAttention
 from archcalc.reference.scan import Cache
 from archcalc.reference.unsaid import ATTENTIONS
 
@@ -121,6 +121,8 @@ def _attention(part: Config) -> type[nn.Module]:
     if part["routed"]:
         return RoutedAttention
     kinds = {settings["kind"] for settings in part["positions"]}
+    if any(settings.get("gated") for settings in part["positions"]):
+        return GatedAttention
     return next((made for kind, made in BY_POSITION.items() if kind in kinds), Attention)
 
 

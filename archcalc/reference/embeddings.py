@@ -1,4 +1,4 @@
-"""The input of a Transformer's stack: token, patch or audio embeddings."""
+"""The input of a Transformer's stack: token or patch embeddings, and positions."""
 
 import math
 from collections.abc import Callable
@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
+from archcalc.reference.audio import ConvolvedPositions, Listening
 from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, weight_if
 from archcalc.reference.windows import window_order
 
@@ -22,7 +23,14 @@ def make_embedding(stack: Config) -> nn.Module:
 
 def placed(stack: Config) -> Config | None:
     """What is said of positions that are added here, if any are."""
-    return next((each for each in stack["positions"] if each["kind"] in ("learned", "sinusoidal")), None)
+    return next((each for each in stack["positions"] if each["kind"] in ("learned", "sinusoidal", "convolved")), None)
+
+
+def make_positions(settings: Config, width: int) -> nn.Module:
+    """A table, or a convolution over the embedding itself."""
+    if settings["kind"] == "convolved":
+        return ConvolvedPositions(settings, width)
+    return Positions(settings, width)
 
 
 class Tokens(nn.Embedding):
@@ -86,7 +94,7 @@ class Embedding(nn.Module):
         for name, table in zip(self.kinds, types, strict=True):
             self.add_module(name, table)
         if found := placed(stack):
-            self.positions = Positions(found, width)
+            self.positions = make_positions(found, width)
         if settings["norm"]:
             add(self, "norm", make_norm(stack["norm"], {"sum": d_model}.get(self.where, width)))
         self.dropout = Dropout(stack["dropout"])
@@ -111,34 +119,19 @@ class Embedding(nn.Module):
         return self.projection(x)
 
 
-class AudioConv(nn.Conv1d):
-    """A convolution over frames, (batch, frames, channels)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x.transpose(1, 2)).transpose(1, 2)
-
-
-class AudioEmbedding(nn.Module):
-    """A spectrogram, convolved until there is one vector for each position."""
+class AudioEmbedding(Listening):
+    """A recording, then positions, a norm, dropout."""
 
     def __init__(self, stack: Config) -> None:
-        super().__init__()
-        audio, width = stack["audio"], stack["d_model"]
-        channels = [audio["mels"], *[width] * len(audio["kernels"])]
-        self.number = len(audio["kernels"])
-        for index, (kernel, stride) in enumerate(zip(audio["kernels"], audio["strides"], strict=True)):
-            conv = AudioConv(channels[index], width, kernel, stride=stride, padding=kernel // 2)
-            self.add_module(f"conv_{index + 1}", conv)
+        super().__init__(stack)
         if found := placed(stack):
-            self.positions = Positions(found, width)
+            self.positions = make_positions(found, stack["d_model"])
         if stack["embedding"]["norm"]:
-            add(self, "norm", make_norm(stack["norm"], width))
+            add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
         self.dropout = Dropout(stack["dropout"])
 
-    def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        for index in range(1, self.number + 1):
-            x = nn.functional.gelu(run(self, f"conv_{index}", x))
-        x = x.contiguous()  # or each layer that reads it would copy it
+    def forward(self, recording: Tensor, start: int = 0) -> Tensor:
+        x = self.heard(recording)
         if hasattr(self, "positions"):
             x = self.positions(x, 0)
         return self.dropout(run(self, "norm", x))
@@ -211,7 +204,7 @@ class ImageEmbedding(nn.Module):
         elif found and found["kind"] == "learned":
             self.positions = AddedVectors(number, width)
         elif found:
-            self.positions = Positions(found, width)
+            self.positions = make_positions(found, width)
         if patches["mask"]:
             self.mask_token = Vectors(1, width)
         if patches["registers"]:

@@ -102,6 +102,37 @@ def shifted(scores: Tensor) -> Tensor:
     return padded[..., 1:, :].view(*others, rows, columns)
 
 
+class PositionGate(nn.Linear):
+    """A factor of (batch, heads, positions), by each head's part of x: two sigmoids of sums of four numbers."""
+
+    def __init__(self, heads: int, d_model: int) -> None:
+        super().__init__(d_model // heads, 8)
+        self.heads, self.constant = heads, nn.Parameter(torch.ones(heads))
+
+    def forward(self, x: Tensor) -> Tensor:
+        made = super().forward(x.view(*x.shape[:2], self.heads, -1))
+        first, second = torch.sigmoid(made.view(*made.shape[:-1], 2, 4).sum(-1)).transpose(1, 2).unbind(-1)
+        found: Tensor = first * (second * self.constant[:, None] - 1) + 2
+        return found
+
+
+class GatedAttention(Attention):
+    """WavLM's: relative positions, whose bias a gate of every query multiplies."""
+
+    def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__(part, d_model, memory_width, options)
+        self.position_gate = PositionGate(self.heads, d_model)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        return super().forward(x, {**given, "read": x}, cache)
+
+    def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
+        bias = super()._bias(given, q, k)
+        assert bias is not None
+        found: Tensor = self.position_gate(given["read"])[..., None] * bias
+        return found
+
+
 class Distances(nn.Module):
     """A vector for every distance to either side, for all blocks of a stack."""
 

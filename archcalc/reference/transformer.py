@@ -3,7 +3,6 @@
 Modules are named as archcalc names them, with an index where a layer stands more than once.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import is_flash, misfit
+from archcalc.reference.audio import samples_for
 from archcalc.reference.block import attentions_of, parts_of
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
@@ -127,7 +127,8 @@ class Transformers(Family):
         for stack, length in sizes:
             audio, patches = stack["audio"], stack["patches"]
             if audio:
-                read.append(torch.rand(batch, length * math.prod(audio["strides"]), audio["mels"], device=device))
+                sizes = [] if audio["samples"] else [audio["mels"]]
+                read.append(torch.rand(batch, samples_for(audio["convs"], length), *sizes, device=device))
             elif patches:
                 clip = [patches["frames"]] * (patches["frames"] > 1)
                 read.append(torch.rand(batch, patches["channels"], *clip, *patches["image"], device=device))

@@ -15,12 +15,12 @@ ACTIVATIONS = (
 LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called
 
 
-def activated(m: Module, x: Tensor, act: str) -> Tensor:
+def activated(m: Module, x: Tensor, act: str, name: str = "") -> Tensor:
     """As the style writes it. A learned activation is a separate module."""
     m = m["act"] if act in LEARNED else m
     numbers = tuple(m.param(name, Dim.of("one", 1)) for name in LEARNED.get(act, ()))
     written = dict(m.style.activations).get(act)
-    return written(m, x, numbers) if written else m.record(act, x, *numbers, note=act)
+    return written(m, x, numbers) if written else m.record(act, x, *numbers, note=act, name=name)
 
 
 def gelu_new(m: Module, x: Tensor, numbers: Numbers) -> Tensor:

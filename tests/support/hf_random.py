@@ -14,6 +14,7 @@ from typing import Any
 
 from transformers import CONFIG_MAPPING
 
+from support.hf_random_audio import AUDIO
 from support.hf_random_nets import NETS
 
 Fields = dict[str, Any]
@@ -428,8 +429,34 @@ def _beit(drawn: Fields, rng: random.Random) -> Fields:
 
 
 _LOCAL = _layers("sliding_attention", "full_attention")
+def _nested(**parts: str) -> Any:
+    """Each part's own fields, under the keys that the whole has for them."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        return {key: {**random_fields(kind, rng), "model_type": kind} for key, kind in parts.items()}
+
+    return choose
+
+
+def _one_width(text: str, vision: str) -> Any:
+    """Texts are projected to what the image's pooling gives."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        made: dict[str, Fields] = _nested(text_config=text, vision_config=vision)(drawn, rng)
+        made["vision_config"]["vision_use_head"] = True
+        made["text_config"]["projection_size"] = made["vision_config"]["hidden_size"]
+        return made
+
+    return choose
+
+
 _SPECIAL: dict[str, Any] = {
+    "clip": _nested(text_config="clip_text_model", vision_config="clip_vision_model"),
+    "chinese_clip": _nested(text_config="chinese_clip_text_model", vision_config="chinese_clip_vision_model"),
+    "siglip": _one_width("siglip_text_model", "siglip_vision_model"),
+    "siglip2": _one_width("siglip2_text_model", "siglip2_vision_model"),
     **NETS,
+    **AUDIO,
     "gpt_neo": _neo,
     **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
     **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),

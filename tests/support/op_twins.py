@@ -215,6 +215,7 @@ TWINS = (
         ((X, "act"), (axes(WIDTH), "param"), (axes(WIDTH), "param")),
         lambda x, w, b: F.layer_norm(x, (4,), w, b),
     ),
+    Twin("weight_norm", ((X, "param"), (axes(WIDTH), "param")), lambda v, g: torch._weight_norm(v, g[None, None], 2)),
     Twin("rms_norm", ALONE, lambda x: F.rms_norm(x, (4,))),
     Twin("rms_norm", ((X, "act"), (axes(WIDTH), "param")), lambda x, w: F.rms_norm(x, (4,), w)),
     Twin("batch_norm", ((MAP, "act"),), lambda x: F.batch_norm(x, None, None, training=True)),

@@ -55,7 +55,10 @@ class Spec(ModelSpec):
         {}, "Several outputs, each with layers of its own that read the last layer.", example={"age": [{"linear": 1}]}
     )
     loss: Literal["cross_entropy", "squared_error", "none"] | None = field(
-        None, "The training loss.", example="none", unset="cross entropy if the output is a vector or a sequence, else none"
+        None,
+        "The training loss.",
+        example="none",
+        unset="cross entropy if the output is a vector or a sequence, else none",
     )
 
     @classmethod

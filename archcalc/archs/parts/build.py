@@ -25,6 +25,8 @@ def build(model: Parts, work: Workload) -> Module:
         if work.decodes and not runs:
             m.calls = Count(0)  # it ran before the first token
         signals[part.name], made[part.name] = found.signal, found
+    if model.similarity:
+        model.similarity.run(root, signals, trains=work.trains and model.loss != "none")
     if work.trains:
         outputs = [part for part in model.parts if part.is_output]
         for part in outputs:

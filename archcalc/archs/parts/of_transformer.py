@@ -61,7 +61,8 @@ def _embedding(written: dict[str, Any], given: Given[Flow]) -> dict[str, Any]:
         raise InputError("a map stands in no sequence with others", hint, fields=[("reads",)])
     channels, sides = given.reads[0].shape.channels, given.reads[0].shape.sides
     if len(sides) == 1:
-        return {"embedding": {"kind": "audio", "mels": channels, **said}}
+        heard = {} if said.get("samples") else {"mels": channels}
+        return {"embedding": {"kind": "audio", **heard, **said}}
     return {
         "embedding": {"kind": "patches", "image": list(sides[-2:]), "channels": channels, **said, **_clip(said, sides)}
     }

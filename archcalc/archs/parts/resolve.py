@@ -11,6 +11,7 @@ from archcalc.archs.network.names import texts
 from archcalc.archs.parts.families import adapter, family_of
 from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
+from archcalc.archs.parts.similarity import Similarity
 from archcalc.archs.parts.spec import Links, Spec
 from archcalc.core.errors import InputError, Path, did_you_mean, dotted
 from archcalc.spec.gathering import gathering
@@ -50,6 +51,7 @@ class Parts:
     inputs: dict[str, Input]
     parts: tuple[Part, ...]
     loss: str | None
+    similarity: Similarity | None = None
     kind: str = ""
 
     @property
@@ -100,6 +102,7 @@ def resolve(spec: Spec) -> Parts:
     written = {name: _taken_apart(name, fields) for name, fields in spec.parts.items()}
     links = dict(_linked(written, inputs))
     read = {each for one in links.values() for each in (*one.reads, one.memory, one.start, one.context)}
+    read |= set(spec.similarity.of if spec.similarity else ())
     known = {name: one.flow(one.usual or spec.seq or USUAL_LENGTH) for name, one in inputs.items()}
     made: list[Part] = []
     for name, (_, fields) in written.items():
@@ -108,7 +111,9 @@ def resolve(spec: Spec) -> Parts:
         known[name] = part.flow
         made.append(part)
     _check_inputs(inputs, read)
-    return Parts(inputs, tuple(made), spec.loss)
+    if spec.similarity:
+        spec.similarity.check({part.name: part.flow for part in made})
+    return Parts(inputs, tuple(made), spec.loss, spec.similarity)
 
 
 def _inputs(spec: Spec) -> dict[str, Input]:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 
 from archcalc.archs.parts.inputs import Input
-from archcalc.spec.node import ModelSpec, Node, as_tuple, field, mistake, shown
+from archcalc.archs.parts.names import Names
+from archcalc.archs.parts.similarity import Similarity
+from archcalc.spec.node import ModelSpec, Node, field
 
-
-def _names(value: Any) -> Any:
-    several = as_tuple(value)
-    if not all(isinstance(name, str) for name in several):
-        raise mistake(f"expected the name of an input or a part, or a list of them, found {shown(value)}")
-    return several
-
-
-_NAMES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES_SCHEMA)]
 _PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
 Written = Annotated[dict[str, dict[str, Any]], WithJsonSchema(_PART_SCHEMA)]
 
@@ -68,6 +60,13 @@ class Spec(ModelSpec):
         {},
         "The parts in the order in which they run, by name: each a spec of any family, with what it reads.",
         example={"body": {"vocab": 100, "d_model": 8, "heads": 2, "ffn": 16, "decoder": 1}},
+    )
+    similarity: Similarity | None = field(
+        None,
+        "Two parts whose outputs are compared, each sample of the one with each of the other: cosines, times a learned"
+        " factor. In training every sample's own score is to be the largest.",
+        example=["words", "vision"],
+        unset="nothing is compared",
     )
     loss: Literal["cross_entropy", "none"] | None = field(
         None,

@@ -11,11 +11,11 @@ from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
-from archcalc.archs.transformer.tables import Audio
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
 from archcalc.core.roles import Role
+from archcalc.layers.audio import listen
 from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
@@ -130,7 +130,7 @@ def _embed(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]
     if stack.patches:
         x = _embed_image(m, read, stack, stack.patches)
     elif stack.audio:
-        x = _embed_audio(m, read, stack, stack.audio)
+        x = listen(m, read.raw, read.batch, seq, Dim.of("d_model", stack.d_model), stack.audio)
     elif stack.embedding.kind == "vectors":
         x = _embed_vectors(m, read, stack)
     else:
@@ -138,8 +138,8 @@ def _embed(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]
     for position in stack.positions:
         if position.on_embedding:
             x = position.add_to(m, x, stack.patches)
-    if stack.patches and stack.patches.mask:
-        learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: no patch is hidden here
+    if (stack.patches and stack.patches.mask) or (stack.audio and stack.audio.mask):
+        learned_vectors(m["mask_token"], 1, x.dims[-1])  # kept for pre-training: nothing is hidden here
     if stack.patches and stack.patches.registers:  # which have no positions
         x = put_in_front(m["registers"], x, stack.patches.registers, seq)
     if stack.windows:
@@ -167,20 +167,6 @@ def _embed_vectors(m: Module, read: Read, stack: ResolvedStack) -> Tensor:
     if len(read.vectors) == 1:
         return read.vectors[0].seen_as(*to)
     return m.record("concat", *read.vectors, to=to, name="joined", note="one behind the other")
-
-
-def _embed_audio(m: Module, read: Read, stack: ResolvedStack, audio: Audio) -> Tensor:
-    """A spectrogram through convolutions, to one vector of d_model per position."""
-    from archcalc.layers.conv import conv
-
-    seq, frames = read.seq, Dim.of("frames", audio.frames(read.seq.size))
-    to = axes(read.batch, frames, Dim.of("mels", audio.mels))
-    x = read.raw.seen_as(*to) if read.raw else m.record("input", to=to, name="frames")
-    for index, kernel in enumerate(audio.kernels, start=1):
-        length = seq if index == len(audio.kernels) else Dim.of(f"frames_{index}", audio.frames(seq.size, index))
-        made = conv(m[f"conv_{index}"], x, Dim.of("d_model", stack.d_model), kernel, seq=length)
-        x = m.record("gelu", made, name=f"convolved_{index}")
-    return x
 
 
 def _embed_tokens(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:

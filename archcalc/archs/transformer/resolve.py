@@ -18,11 +18,12 @@ from archcalc.archs.transformer.parts.part import LayerPart, Part, Surroundings
 from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
-from archcalc.archs.transformer.tables import Audio, Tables, audio, patches, token_tables
+from archcalc.archs.transformer.tables import Tables, audio, patches, token_tables
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads
+from archcalc.layers.audio import Audio
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import merged
@@ -59,7 +60,8 @@ class ResolvedStack:
         as_wide = original.tables.width == original.d_model
         tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
         parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
-        return replace(self, tables=tables, parts=parts)
+        audio = self.audio and self.audio.within(self.d_model, original.d_model)
+        return replace(self, tables=tables, parts=parts, audio=audio)
 
 
 _TELLING = {"moe", "mamba", "delta", "rglru", "lightning"}  # parts that a reader wants to know of first

@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.head_fields import Head
+from archcalc.archs.transformer.head_fields import Activation, Head
 from archcalc.archs.transformer.nodes import Fraction, Norm, Sides, list_as_tuple
 from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.positions import Positions
-from archcalc.spec.node import ModelSpec, Node, Size, as_size, as_tuple, field, mistake
+from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, as_size, as_tuple, field, mistake
 
 
 def _pattern(value: Any) -> Any:
@@ -43,12 +43,15 @@ def _few_or_more(value: Any) -> Any:
     return several if isinstance(value, list | tuple) else value
 
 
+ConvNorms = Annotated[tuple[Literal["none", "layer", "channel"], ...], BeforeValidator(as_tuple), OneOrMore()]
+Acts = Annotated[tuple[Activation, ...], BeforeValidator(as_tuple), OneOrMore()]
+
 _FEW_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 10**6}
 _TABLES_SCHEMA = {"anyOf": [_FEW_SCHEMA, {"type": "array", "items": _FEW_SCHEMA}]}
 _SIZES_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": 1}}
 Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes), WithJsonSchema(_SIZES_SCHEMA)]
 Few = Annotated[int, Field(ge=0, le=10**6)]
-OneOrMore = Annotated[Any, BeforeValidator(_few_or_more), WithJsonSchema(_TABLES_SCHEMA)]
+RowsOfTables = Annotated[Any, BeforeValidator(_few_or_more), WithJsonSchema(_TABLES_SCHEMA)]
 
 
 def _tables(value: Any) -> Any:
@@ -73,7 +76,10 @@ class Embedding(Node):
         "tokens": frozenset(
             {"bias", "types", "norm", "shared", "width", "project", "project_bias", "always_project", "spare", "joined"}
         ),
-        "audio": frozenset({"norm", "mels", "kernels", "strides"}),
+        "audio": frozenset(
+            {"bias", "norm", "mels", "samples", "channels_out", "kernels", "strides", "padded", "acts", "norms"}
+            | {"features_norm", "always_project", "mask"}
+        ),
         "vectors": frozenset({"norm"}),
         "patches": frozenset(
             {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "frames", "pretrained"}
@@ -89,10 +95,10 @@ class Embedding(Node):
         None,
         "A bias on the embedding: for tokens it is the textbook's one-hot · W + b.",
         example=True,
-        unset="false for tokens, true for patches",
+        unset="false for tokens, true for patches and for the convolutions over audio",
     )
     norm: bool = field(False, "A norm on the sum of all embeddings.", example=True)
-    types: OneOrMore = field(
+    types: RowsOfTables = field(
         0, "Rows of the table of segments, as BERT has them; a list for several tables.", example=2
     )
     shared: bool = field(False, "Encoder and decoder use one token table.", example=True)
@@ -125,8 +131,25 @@ class Embedding(Node):
         example=[[3, 256]],
     )
     mels: Size = field(80, "Audio: channels of a frame.", example=128)
+    samples: bool = field(
+        False, "Audio: the convolutions read the recording itself, and no spectrogram of it.", example=True
+    )
     kernels: Sizes = field((3, 3), "Audio: the kernel of each convolution in front.", example=[3, 3])
     strides: Sizes = field((1, 2), "Audio: the stride of each of those convolutions.", example=[1, 2])
+    channels_out: Sizes | None = field(
+        None, "Audio: the channels that each of those convolutions makes.", example=[512, 512], unset="d_model"
+    )
+    padded: bool = field(True, "Audio: those convolutions pad half a kernel at both ends.", example=False)
+    acts: Acts = field(("gelu",), "Audio: the activation behind each convolution, or one for all.", example="relu")
+    norms: ConvNorms = field(
+        ("none",),
+        "Audio: the norm behind each convolution, or one for all: of the channels of a position (`layer`), of every"
+        " channel over all positions (`channel`) or `none`.",
+        example=["channel", "none"],
+    )
+    features_norm: bool = field(
+        False, "Audio: a layer norm on what the convolutions make, in front of its projection.", example=True
+    )
     image: Sides | None = field(
         None, "The size of an image in pixels: one side, or [height, width].", example=224, unset="needed for patches"
     )
@@ -136,7 +159,9 @@ class Embedding(Node):
     channels: Size = field(3, "The channels of an image.", example=1)
     tokens: Few = field(1, "Learned vectors in front of the patches: the class token, a distillation token.", example=2)
     registers: Few = field(0, "Learned vectors in front that have no position.", example=4)
-    mask: bool = field(False, "A learned vector that stands in for hidden patches.", example=True)
+    mask: bool = field(
+        False, "A learned vector that stands in for hidden patches, or hidden positions of audio.", example=True
+    )
     frames: Size = field(
         1, "Frames of a clip that a patch holds; a still image is repeated for each of them.", example=2
     )

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim
+from archcalc.layers.audio import Audio, AudioConv
 from archcalc.layers.patches import Patches, Sides, both_sides
 from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.parts.part import Surroundings
+    from archcalc.archs.transformer.spec import Embedding
 
 
 @dataclass(frozen=True)
@@ -30,31 +32,10 @@ class Tables:
         return Dim.of("embedding_width" if self.projects else "d_model", self.width)
 
 
-@dataclass(frozen=True)
-class Audio:
-    """Frames of a spectrogram, and the convolutions that make positions of them."""
-
-    mels: int
-    kernels: tuple[int, ...]
-    strides: tuple[int, ...]
-
-    def frames(self, positions: int, after: int = 0) -> int:
-        """The sequence length after the first `after` convolutions, for `positions` at the end."""
-        for stride in self.strides[after:]:
-            positions *= stride
-        return positions
-
-    def positions(self, frames: int) -> int:
-        """The sequence length for so many frames: every convolution keeps one position in so many as its stride."""
-        for stride in self.strides:
-            frames = -(-frames // stride)
-        return frames
-
-
 def token_tables(around: Surroundings) -> Tables:
     embedding = around.scope.embedding
     width = embedding.width or Derived(around.d_model)
-    projects = width != around.d_model or embedding.always_project
+    projects = embedding.kind == "tokens" and (width != around.d_model or embedding.always_project)
     for field in ("project", "project_bias"):
         if field in embedding.model_fields_set and not projects:
             fact = f"{field} without a width to project from"
@@ -76,10 +57,35 @@ def audio(around: Surroundings) -> Audio:
     if around.stack == "decoder":
         hint = "put the audio under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
         raise InputError("a decoder reads tokens, not audio", hint, fields=around.places("embedding"))
-    if len(embedding.kernels) != len(embedding.strides):
-        fact = f"{len(embedding.kernels)} kernels, but {len(embedding.strides)} strides"
-        raise InputError(fact, "give each convolution both", fields=around.places("embedding", "strides")[:2])
-    return Audio(embedding.mels, embedding.kernels, embedding.strides)
+    if embedding.samples and "mels" in embedding.model_fields_set:
+        hint = "leave one of them out"
+        raise InputError("samples have no mels", hint, fields=around.places("embedding", "mels")[:2])
+    channels = embedding.channels_out or (Derived(around.d_model),) * len(embedding.kernels)
+    norms, acts = (_for_each(embedding, name) for name in ("norms", "acts"))
+    _check_each(around, channels_out=channels, strides=embedding.strides, norms=norms, acts=acts)
+    convs = tuple(
+        AudioConv(made, kernel, stride, embedding.padded, embedding.bias is not False, norm, act)
+        for made, kernel, stride, norm, act in zip(
+            channels, embedding.kernels, embedding.strides, norms, acts, strict=True
+        )
+    )
+    projects = embedding.always_project or channels[-1] != around.d_model
+    return Audio(embedding.mels, embedding.samples, convs, embedding.features_norm, projects, embedding.mask)
+
+
+def _for_each(embedding: Embedding, name: str) -> tuple[str, ...]:
+    """What stands behind each convolution; a single word stands for all."""
+    said: tuple[str, ...] = getattr(embedding, name)
+    return said * len(embedding.kernels) if len(said) == 1 else said
+
+
+def _check_each(around: Surroundings, **several: tuple[object, ...]) -> None:
+    """As many of everything as there are kernels."""
+    kernels = len(around.scope.embedding.kernels)
+    for name, each in several.items():
+        if len(each) != kernels:
+            fact = f"{kernels} kernels, but {len(each)} {name}"
+            raise InputError(fact, "give each convolution both", fields=around.places("embedding", name)[:2])
 
 
 def patches(around: Surroundings) -> Patches:

@@ -8,7 +8,7 @@ _PREDICT_WORDS = (
     *("bert", "albert", "distilbert", "electra", "layoutlm", "_megatron_bert"),
     *("rembert", "roberta", "roc_bert", "tapas"),
 )
-USUAL = {**dict.fromkeys(_PREDICT_WORDS, "masked"), "dpr": "base", "splinter": "base"}
+USUAL = {**dict.fromkeys(_PREDICT_WORDS, "masked"), "dpr": "base", "splinter": "base", "_tower": "base"}
 INERT = {
     "bert": {inert.NOT_HERE: "task_type_vocab_size", inert.SUMMARY: "summary_proj_to_labels"},
     "albert": {inert.UNREAD: "net_structure_type gap_size num_memory_blocks down_scale_factor"},
@@ -182,7 +182,14 @@ def tapas(c: Config) -> Fields:
     return bert_like.bert(c, embedding={"norm": True, "types": said}, head=bert_like.head(c, bert_like.POOLER))
 
 
+def _tower(c: Config) -> Fields:
+    """Text encoder of Chinese CLIP: BERT, never a decoder."""
+    heads.only(c, "base")
+    return bert_like.bert(c, encoder=c.size("num_hidden_layers"), head=bert_like.pooled())
+
+
 TYPES = {
+    "chinese_clip_text_model": _tower,
     **dict.fromkeys(("xlm-roberta", "camembert", "data2vec-text", "ibert"), roberta),
     "bert-generation": _bert_generation,
     "ernie": bert,

@@ -108,4 +108,8 @@ def tipsv2_text_model(c: Config) -> Fields:
     }  # of any length, though the file must have one
 
 
-TYPES = {"chinese_clip_vision_model": clip_vision_model, "smolvlm_vision": idefics3_vision}
+TYPES = {
+    "chinese_clip_vision_model": clip_vision_model,
+    "siglip2_text_model": siglip_text_model,
+    "smolvlm_vision": idefics3_vision,
+}

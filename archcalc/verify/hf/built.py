@@ -91,10 +91,13 @@ def main_input(model: Any) -> str:
 
 
 def sizes_read(model: Any, length: int) -> tuple[int, ...]:
-    """Sizes of an image, or of a recording with frames for that many positions; none where a class reads tokens."""
+    """Sizes of an image, or of a recording with samples or frames for that many positions; none where a class reads
+    tokens."""
     config, reads = getattr(model.config, "encoder", model.config), main_input(model)
+    convolutions = [inner for inner in model.modules() if isinstance(inner, nn.Conv1d)]
+    if reads == "input_values":
+        return (_samples([inner for inner in convolutions if inner.padding == (0,)], length),)
     if reads == "input_features":
-        convolutions = [inner for inner in model.modules() if isinstance(inner, nn.Conv1d)]
         return config.num_mel_bins, length * math.prod(inner.stride[0] for inner in convolutions)
     if reads != "pixel_values":
         return ()
@@ -102,6 +105,13 @@ def sizes_read(model: Any, length: int) -> tuple[int, ...]:
     if not isinstance(sides, list | tuple):
         sides = (sides, sides)
     return config.num_channels, *sides
+
+
+def _samples(convolutions: list[nn.Conv1d], positions: int) -> int:
+    """Of a recording that convolutions without padding make that many positions of."""
+    for one in reversed(convolutions):
+        positions = (positions - 1) * one.stride[0] + one.kernel_size[0]
+    return positions
 
 
 def families(module: Any) -> list[Family]:

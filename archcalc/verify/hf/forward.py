@@ -107,8 +107,9 @@ class CausalConvolutions(TorchFunctionMode):
             return function(*args, **(kwargs or {}))
         before = self.counter.get_total_flops()
         output = function(*args, **(kwargs or {}))
-        padded = output.shape[-1] - (args[0] if args else kwargs["input"]).shape[-1]
-        if padded > 0:
+        x, weight = (*args, *(kwargs or {}).values())[:2]
+        padded = output.shape[-1] - x.shape[-1]
+        if padded == weight.shape[-1] - 1 > 0:  # a centred one makes a single position too many
             each = (self.counter.get_total_flops() - before) // output.shape[-1]
             self.seen.unused[self.seen.inside[-1], PADDED] += each * padded
         return output

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, create_model
 
 from archcalc.archs.transformer.positions import (
     alibi,
+    convolved,
     disentangled,
     learned,
     relative,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 Encodings = tuple[Encoding, ...]
 
-FILES = (sinusoidal, learned, rope, alibi, relative, disentangled, shaw, transformer_xl)  # in the order that help has
+# in the order that help has
+FILES = (sinusoidal, learned, convolved, rope, alibi, relative, disentangled, shaw, transformer_xl)
 KINDS: dict[str, type[Encoding]] = {file.WORD: file.ENCODING for file in FILES}
 _FIELDS: dict[str, Any] = {
     name: (info.annotation, info) for encoding in KINDS.values() for name, info in encoding.model_fields.items()
@@ -64,7 +66,7 @@ def resolved(around: Surroundings, own: tuple[Written, ...] | None = None, *atte
     """Those of a stack, or those that act inside one of its attentions, where its own are merged over them: each as
     the class of its kind, and checked."""
     at = around.places(*attention, "position")
-    site = Site(around.d_model, around.patches, at, around.places("position"))
+    site = Site(around.d_model, around.patches, at, around.places("position"), around.causal)
     scope: tuple[Written, ...] = around.scope.position
     written = scope
     if own is not None:

@@ -27,6 +27,7 @@ class Site(NamedTuple):
     patches: Patches | None
     places: list[Path]
     of_stack: list[Path]  # the places of the stack's own
+    causal: bool = False
 
 
 class Reader(NamedTuple):

@@ -12,6 +12,7 @@ from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads, Inputs
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.patches import Patches, both_sides, times
+from archcalc.layers.relative_gate import gated
 from archcalc.spec.node import field
 
 WORD = "relative"
@@ -30,6 +31,14 @@ class Relative(Bucketed):
         "Whether all blocks of a stack share a table of relative positions, or each has one.",
         example="block",
         beside={"buckets": 32},
+    )
+
+    gated: bool = field(
+        False,
+        "The bias of each head is multiplied by a gate that every position makes of its own part of that head's width"
+        " (WavLM).",
+        example=True,
+        beside={"buckets": 320},
     )
 
     @property
@@ -73,15 +82,17 @@ class Relative(Bucketed):
 
     def given_to(self, reader: Reader, inputs: Inputs) -> Inputs:
         """The stack's table, the block's own, or the sum of both."""
-        if self.per == "block":
-            return inputs._replace(score_bias=lambda m, q, k: self._own(m, reader))
-        prepared = reader.prepared
-        assert prepared
-        return inputs._replace(score_bias=inputs.score_bias or (lambda m, q, k: prepared))
+        if self.per == "stack" and inputs.score_bias:
+            return inputs
+        return inputs._replace(score_bias=lambda m, q, k: self._on_scores(m, reader))
 
-    def _own(self, m: Module, reader: Reader) -> Tensor:
-        bias = self._bias(m, reader)
-        return m.record("add", bias, reader.prepared) if reader.prepared else bias
+    def _on_scores(self, m: Module, reader: Reader) -> Tensor:
+        bias = reader.prepared
+        if self.per == "block":
+            own = self._bias(m, reader)
+            bias = m.record("add", own, bias) if bias else own
+        assert bias
+        return gated(m, bias, reader.x, reader.layer.heads) if self.gated else bias
 
     def _bias(self, m: Module, reader: Reader) -> Tensor:
         rows = self.buckets or (reader.patches.differences if reader.patches else 0)
