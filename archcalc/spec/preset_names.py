@@ -70,18 +70,25 @@ def trained() -> set[str]:
 
 
 def _hits(words: Words, presets: Words) -> dict[str, bool]:
-    """Presets by those words, and whether words of training were left out: all words count first."""
-    spelled = [(_words(form), preset) for form, preset in _forms(presets)]
-    exact = {preset: False for form, preset in spelled if form == words}
-    return exact or {preset: True for form, preset in spelled if _untuned(form) == _untuned(words)}
+    """Presets by those words, and whether words of training were left out: all words count first. Of a repository's
+    name they all do: Mixtral-8x22B-Instruct-v0.1 has another vocabulary than Mixtral-8x22B-v0.1."""
+    own = [(_words(form), preset) for form, preset in _own_forms(presets)]
+    exact = {preset: False for form, preset in own if form == words}
+    exact |= {preset: False for form, preset in _hub_forms(presets) if _words(form) == words}
+    return exact or {preset: True for form, preset in own if _untuned(form) == _untuned(words)}
 
 
-def _forms(presets: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What each preset is called: its own name, those of papers, and those of its repositories without the owner."""
-    also, owned = shipped("typed", "models")["also"], repositories()
+def _own_forms(presets: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What each preset is called: its own name, and those of papers."""
+    also = shipped("typed", "models")["also"]
+    yield from ((form, preset) for preset in presets for form in (preset, *also.get(preset, ())))
+
+
+def _hub_forms(presets: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names of its repositories, without the owner."""
+    owned = repositories()
     for preset in presets:
-        bare = (one.rpartition("/")[2].lower() for one in owned.get(preset, ()))
-        yield from ((form, preset) for form in dict.fromkeys((preset, *also.get(preset, ()), *bare)))
+        yield from ((name.rpartition("/")[2].lower(), preset) for name in owned.get(preset, ()))
 
 
 def _of_repository(name: str, presets: Iterable[str]) -> str:
@@ -118,7 +125,8 @@ def hint(name: str, presets: Iterable[str]) -> str:
 
 def likely(name: str, presets: Iterable[str]) -> list[str]:
     """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
-    squeezed = {_squeezed(form): preset for form, preset in _forms(presets)}
+    presets = tuple(presets)
+    squeezed = {_squeezed(form): preset for form, preset in (*_hub_forms(presets), *_own_forms(presets))}
     own, tuned = name.rpartition("/")[2], trained()  # without the owner, then without words of how it was trained
     untuned = "-".join(word for word in re.split(r"[-_]", own.lower()) if word not in tuned)
     forms = [_squeezed(form) for form in (name, own, untuned)]

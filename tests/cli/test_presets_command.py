@@ -72,7 +72,7 @@ def test_filters(run: Run, few: Path, options: list[str], found: list[str]) -> N
 def test_a_new_preset_is_found_at_once(run: Run, few: Path) -> None:
     """One file is all: the list, its filters and every command know it by the name of the file."""
     text = (few / "olmoe-1b-7b.yaml").read_text(encoding="utf-8")
-    (few / "olmoe-2.yaml").write_text(text.replace("OLMoE", "OLMoE 2"), encoding="utf-8")
+    (few / "olmoe-2.yaml").write_text(text.replace("name: OLMoE", "name: OLMoE 2"), encoding="utf-8")
     assert names(run, "--family", "moe", "--max-params", "10B") == ["olmoe-1b-7b", "olmoe-2"]
     assert run("params", "olmoe-2").out.splitlines()[1] == run("params", "olmoe-1b-7b").out.splitlines()[1]
 
