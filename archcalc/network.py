@@ -66,7 +66,7 @@ class Network:
                     spec = changed(spec, change)
                 notes = document.notes
                 if changes:  # what was published, and what is said of the file, is not what is counted now
-                    spec = spec.model_copy(update={"published": None})
+                    spec = spec.model_copy(update={"published": None, "hub": None})
                     document = replace(document, file_notes=())
                     notes += (BY_RULE,) * (document.weights is not None)
                 if notes:

@@ -21,7 +21,8 @@ from archcalc.spec.defaults import left_out
 from archcalc.spec.fields import node_at
 
 USUAL = ("params", "shapes")  # the questions of the course's sheet
-NOT_GIVEN = frozenset({"name", "about", "source", "published", "notes", "family", "scope", "quantization"})
+NOT_GIVEN = frozenset({"name", "about", "source", "hub", "released", "published", "notes"})
+NOT_GIVEN |= {"family", "scope", "quantization"}
 NOT_GIVEN |= {"fused_qkv", "softmax", "spare"}  # how a file or a kernel keeps things, which no question is about
 
 

@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from archcalc.core.errors import InputError, Path
 from archcalc.core.precision import PRECISIONS
 from archcalc.spec.gathering import tell
+from archcalc.spec.release import Month, Repositories
 from archcalc.spec.units import LARGEST, parse_size
 
 NOTHING = object()  # `heads:` with nothing behind it: no field takes it, while None would pass for a field left out
@@ -301,6 +302,10 @@ class ModelSpec(Node):
         example="llama",
         unset="nobody's: archcalc's own layers",
     )
+    hub: Repositories | None = field(
+        None, "Names on the Hugging Face Hub of models with exactly these shapes.", example=["Qwen/Qwen3-8B"]
+    )
+    released: Month | None = field(None, "The year or the month of its release.", example="2025-04")
     published: Published | None = field(
         None, "The parameter count that the source publishes, which archcalc compares its own with.", example="124M"
     )

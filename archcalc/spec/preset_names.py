@@ -1,23 +1,25 @@
 """The preset that a model's name means: `Llama-3-8B`, `meta-llama/Llama-3.1-8B-Instruct`, `qwen-2.5-72b`, `gpt-2`.
 
-Case, signs, the owner and words of how a model was trained are forgiven; numbers never are. Which words these are is
-data (`presets/typed/models.yaml`). A name that says how weights are stored stands for no preset.
+A repository of the Hub that a preset names (its field `hub`) is that preset. Of other names case, signs, the owner and
+words of how a model was trained are forgiven; numbers never are. Which words these are is data
+(`presets/typed/models.yaml`). A name that says how weights are stored stands for no preset.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
 from archcalc.spec.data_files import shipped
+from archcalc.spec.release import REPOSITORY
+from archcalc.spec.repositories import repositories
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")  # 3.1 is one number, so that llama-3.1-8b is no llama-3-1.8b
 _DECIMAL = re.compile(r"(?<![\d.])(\d+)_(?=\d)")  # stablelm-2-1_6b, but not llama3_8b: both readings are tried
-_OWNED = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as on the Hub
 MOST = 3  # suggestions
 
 Words = tuple[str, ...]
@@ -35,7 +37,7 @@ class Known:
     def told(self) -> str:
         """Which preset was taken, and what it may not say."""
         context = "; a fine-tune has the same shapes, but may have another context length" if self.is_tuned else ""
-        config = f"; hf:{self.typed} reads its own config" if _OWNED.fullmatch(self.typed) else ""
+        config = f"; hf:{self.typed} reads its own config" if REPOSITORY.fullmatch(self.typed) else ""
         return f"model: preset {self.preset} for {self.typed}{context}{config}"
 
 
@@ -43,16 +45,19 @@ def known(name: str, presets: Iterable[str]) -> Known | None:
     """The one preset that is called so; None if there is none, or more than one. Raises for quantised weights."""
     if not name.isprintable():
         return None
+    presets = tuple(presets)
+    if preset := _of_repository(name, presets):
+        return Known(preset, name.strip(), is_tuned=False)
     bare = name.strip().rpartition("/")[2].lower()
     formats = {*paths.presets("formats"), *paths.presets("files")}  # every kind of GGUF file too
     stored = {*shipped("typed", "models")["stored"], *formats} & set(_whole_words(bare))
     readings = [_words(form, without=stored) for form in dict.fromkeys((bare, _DECIMAL.sub(r"\1.", bare)))]
-    hits = {preset: tuned for words in readings for preset, tuned in _hits(words, tuple(presets)).items()}
+    hits = {preset: tuned for words in readings for preset, tuned in _hits(words, presets).items()}
     if not hits:
         return None
     preset, tuned = next(iter(hits.items()))
     if stored:
-        own = f", or hf:{name.strip()} for its own config" if _OWNED.fullmatch(name.strip()) else ""
+        own = f", or hf:{name.strip()} for its own config" if REPOSITORY.fullmatch(name.strip()) else ""
         fact = f"{name.strip()} has quantised weights, which the preset {preset} has not"
         raise InputError(fact, f"name {preset} and the format of its weights (--weights){own}")
     return Known(preset, name.strip(), tuned) if len(hits) == 1 else None
@@ -65,11 +70,31 @@ def trained() -> set[str]:
 
 
 def _hits(words: Words, presets: Words) -> dict[str, bool]:
-    """Presets by those words, and whether words of training were left out: all words count first."""
+    """Presets by those words, and whether words of training were left out: all words count first. Of a repository's
+    name they all do: Mixtral-8x22B-Instruct-v0.1 has another vocabulary than Mixtral-8x22B-v0.1."""
+    own = [(_words(form), preset) for form, preset in _own_forms(presets)]
+    exact = {preset: False for form, preset in own if form == words}
+    exact |= {preset: False for form, preset in _hub_forms(presets) if _words(form) == words}
+    return exact or {preset: True for form, preset in own if _untuned(form) == _untuned(words)}
+
+
+def _own_forms(presets: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What each preset is called: its own name, and those of papers."""
     also = shipped("typed", "models")["also"]
-    spelled = [(_words(form), preset) for preset in presets for form in (preset, *also.get(preset, ()))]
-    exact = {preset: False for form, preset in spelled if form == words}
-    return exact or {preset: True for form, preset in spelled if _untuned(form) == _untuned(words)}
+    yield from ((form, preset) for preset in presets for form in (preset, *also.get(preset, ())))
+
+
+def _hub_forms(presets: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names of its repositories, without the owner."""
+    owned = repositories()
+    for preset in presets:
+        yield from ((name.rpartition("/")[2].lower(), preset) for name in owned.get(preset, ()))
+
+
+def _of_repository(name: str, presets: Iterable[str]) -> str:
+    """The preset that names this repository as its own."""
+    wanted, owned = name.strip().lower(), repositories()
+    return next((preset for preset in presets if wanted in map(str.lower, owned.get(preset, ()))), "")
 
 
 def _untuned(words: Words) -> Words:
@@ -93,14 +118,15 @@ def hint(name: str, presets: Iterable[str]) -> str:
     """`did you mean llama-3-8b?`, and how a model of the Hub is named where it may be one."""
     found = likely(name, presets)
     meant = f"did you mean {' or '.join(found)}? " if found else ""
-    if _OWNED.fullmatch(name):
+    if REPOSITORY.fullmatch(name):
         return f"{meant}hf:{name} reads it from the Hub; `archcalc presets` lists what ships"
     return f"{meant}`archcalc presets` lists all; a spec of your own is named by its file"
 
 
 def likely(name: str, presets: Iterable[str]) -> list[str]:
     """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
-    squeezed = {_squeezed(preset): preset for preset in presets}
+    presets = tuple(presets)
+    squeezed = {_squeezed(form): preset for form, preset in (*_hub_forms(presets), *_own_forms(presets))}
     own, tuned = name.rpartition("/")[2], trained()  # without the owner, then without words of how it was trained
     untuned = "-".join(word for word in re.split(r"[-_]", own.lower()) if word not in tuned)
     forms = [_squeezed(form) for form in (name, own, untuned)]
@@ -110,8 +136,10 @@ def likely(name: str, presets: Iterable[str]) -> list[str]:
     for form in filter(None, forms):
         begins = [other for other in squeezed if other.startswith(form)]
         if begins:
-            return [squeezed[other] for other in sorted(begins, key=lambda other: (len(other), other))[:MOST]]
-    return [squeezed[other] for other in difflib.get_close_matches(forms[-1], squeezed, MOST, cutoff=0.6)]
+            shortest_first = sorted(begins, key=lambda other: (len(other), other))
+            return list(dict.fromkeys(squeezed[other] for other in shortest_first))[:MOST]
+    near = difflib.get_close_matches(forms[-1], squeezed, 2 * MOST, cutoff=0.6)  # several may be names of one preset
+    return list(dict.fromkeys(squeezed[other] for other in near))[:MOST]
 
 
 def _squeezed(name: str) -> str:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc.catalog.kinds import belongs, facts_of, reads
+from archcalc.core.ir import Module
+from archcalc.loading import load
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
@@ -61,6 +64,15 @@ def test_all_are_listed(run: Run) -> None:
         ([], FEW),
         (["--family", "moe", "--max-params", "10B"], ["olmoe-1b-7b"]),
         (["--family", "mamba moe"], ["jamba-v0.1"]),  # every word is in the family
+        (["--kind", "moe", "--max-params", "10B"], ["olmoe-1b-7b"]),  # the same option
+        (["--kind", "hybrid"], ["jamba-v0.1"]),  # attention beside a state
+        (["--year", "2019"], ["gpt2"]),
+        (["--year", "2025-"], ["kimi-k2"]),  # and all later ones
+        (
+            ["--kind", "moe", "--year", "2023-2024", "--max-params", "60B"],
+            ["jamba-v0.1", "mixtral-8x7b", "olmoe-1b-7b"],
+        ),
+        (["--modality", "text", "--year", "2023"], ["mixtral-8x7b"]),
         (["--min-params", "1T"], ["kimi-k2"]),  # a lower bound alone
         (["--min-params", "124_439_808", "--max-params", "124_439_808"], ["gpt2"]),  # both bounds are included
     ],
@@ -72,7 +84,7 @@ def test_filters(run: Run, few: Path, options: list[str], found: list[str]) -> N
 def test_a_new_preset_is_found_at_once(run: Run, few: Path) -> None:
     """One file is all: the list, its filters and every command know it by the name of the file."""
     text = (few / "olmoe-1b-7b.yaml").read_text(encoding="utf-8")
-    (few / "olmoe-2.yaml").write_text(text.replace("OLMoE", "OLMoE 2"), encoding="utf-8")
+    (few / "olmoe-2.yaml").write_text(text.replace("name: OLMoE", "name: OLMoE 2"), encoding="utf-8")
     assert names(run, "--family", "moe", "--max-params", "10B") == ["olmoe-1b-7b", "olmoe-2"]
     assert run("params", "olmoe-2").out.splitlines()[1] == run("params", "olmoe-1b-7b").out.splitlines()[1]
 
@@ -101,3 +113,41 @@ def test_a_name_by_another_spelling(run: Run, few: Path, typed: str, meant: str)
     assert answer.code == 2
     assert f"did you mean {meant}" in answer.err
     assert (f"hf:{typed}" in answer.err) == ("/" in typed)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant", "other"), [("image", "vit-b-16", "gpt2"), ("audio", "whisper-tiny", "t5-small")]
+)
+def test_a_modality_is_what_is_read(run: Run, word: str, meant: str, other: str) -> None:
+    """What a decoder writes itself is not read: Whisper reads audio alone."""
+    found = {row["name"]: row for row in run("presets", "--modality", word, "--format", "json").json["rows"]}
+    assert meant in found and other not in found
+    assert len(found["whisper-tiny" if word == "audio" else meant]["reads"]) == 1
+
+
+def test_a_model_that_reads_two_things_is_multimodal() -> None:
+    """By the dims of what enters its tree."""
+    root = Module("both")
+    root.body.extend([load("gpt2").build(), load("vit-b-16").build()])
+    assert reads(root) == ("text", "images")
+    assert belongs("multimodal vision", facts_of(load("gpt2"), root))
+
+
+@pytest.mark.parametrize("year", ["25", "2025-20", "new", "-2025", "2025-2026-"])
+def test_a_year_has_four_digits(run: Run, year: str) -> None:
+    answer = run("presets", f"--year={year}")
+    assert answer.code == 2 and "--year: expected a year" in answer.err
+
+
+def test_a_misspelt_modality_is_guessed(run: Run, few: Path) -> None:
+    answer = run("presets", "--modality", "imges")
+    assert answer.code == 2
+    assert "no preset is one that reads 'imges'" in answer.err and "did you mean images" in answer.err
+
+
+def test_the_list_fits_into_80_columns(run: Run) -> None:
+    """Name, kind, parameters and year; what there is no room for is named."""
+    lines = run("presets", columns=80).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("2024-07" in line and "8,030,261,248" in line and "llama-3.1-8b" in line for line in lines)
+    assert "source left out" in "\n".join(lines)

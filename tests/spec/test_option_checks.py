@@ -50,7 +50,7 @@ ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         ("metric", "depth", "notes"),
     ),
     "gpus": (gpus, ("name", "maker", "kind", "min_memory")),
-    "presets": (presets, ("family", "min_params", "max_params")),
+    "presets": (presets, ("family", "modality", "year", "min_params", "max_params")),
 }
 EVERY_OPTION = [(function, option) for function, (_, options) in ASKED.items() for option in options]
 KNOWN = {*SIZES, *SHOWN, "symbolic", "parameters", "timeline", "trace", "v_dim", "gpus", "set", "metric", "model"}

@@ -11,9 +11,10 @@ import archcalc
 from archcalc.core.errors import InputError
 from archcalc.spec import paths
 from archcalc.spec.preset_names import known
+from archcalc.spec.repositories import repositories
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from conftest import Run, Write
 
 TYPED = {
     "Llama-3-8B": "llama-3-8b",
@@ -124,3 +125,37 @@ def test_a_file_of_that_name_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_near_miss_is_an_error_with_suggestions() -> None:
     with pytest.raises(InputError, match="did you mean llama-3-8b"):
         archcalc.load("llama-3-8")
+
+
+@pytest.mark.parametrize("preset", sorted(repositories()))
+def test_a_repository_that_a_preset_names_is_that_preset(preset: str) -> None:
+    """With its owner and without, in any case; nothing is left open, so nothing is said of fine-tunes."""
+    for name in repositories()[preset]:
+        for typed in (name, name.upper(), name.rpartition("/")[2]):
+            found = known(typed, paths.presets())
+            assert (found and found.preset, found and found.is_tuned) == (preset, False), typed
+
+
+def test_of_a_repository_every_word_counts() -> None:
+    """The base model of Mixtral 8x22B has 32,000 tokens, its Instruct 32,768."""
+    found = known("mistralai/Mixtral-8x22B-Instruct-v0.1", paths.presets())
+    assert found and found.preset == "mixtral-8x22b"
+    assert known("mistralai/Mixtral-8x22B-v0.1", paths.presets()) is None
+
+
+def test_a_preset_of_ones_own_names_its_repository(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file at fault beside it is no obstacle."""
+    monkeypatch.setenv(paths.VARIABLE, str(tmp_path))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "broken.yaml").write_text("hub: [", encoding="utf-8")
+    spec = "hub: us/Tiny-1x\nvocab: 10\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n"
+    (tmp_path / "models" / "mine.yaml").write_text(spec, encoding="utf-8")
+    assert "model: preset mine for us/Tiny-1x" in run("params", "us/Tiny-1x", columns=200).out
+    assert "did you mean mine" in run("params", "us/Tiny-1").err
+
+
+@pytest.mark.parametrize("said", ["released: 2025-13", "released: true", "hub: Qwen3-8B", "hub: [3]"])
+def test_a_mistake_in_names_and_dates_is_told_with_its_line(run: Run, write: Write, said: str) -> None:
+    answer = run("params", write(f"vocab: 10\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n{said}\n"))
+    assert answer.code == 2
+    assert f":6: {said.partition(':')[0]}: expected" in answer.err

@@ -51,7 +51,8 @@ def build(model: Transformer, work: Workload) -> Module:
         if work.decodes and not asked.decodes:  # the encoder ran before the first token
             root[f"{side}embedding"].calls = root[stack.name].calls = Count(0)
     assert x is not None
-    for place, logits in run_end(root, x, model, tables, work).logits.items() if work.trains else ():
+    answer = run_end(root, x, model, tables, work)
+    for place, logits in answer.logits.items() if work.trains else ():
         cross_entropy(place, logits)
     return root
 

@@ -11,15 +11,27 @@ from archcalc.cli.options import Format, Notes, show, size
 
 EXAMPLES = {
     "presets": "which models are there?",
-    "presets --family moe": "which are mixtures of experts?",
-    "presets --min-params 6B --max-params 9B": "which are of this size?",
+    "presets --kind moe --year 2025-": "which mixtures of experts are new?",
+    "presets --modality images --max-params 1B": "which small ones read images?",
 }
 HELP = Help(FILES, EXAMPLES, place=1)
 
 
 def presets(
     family: Annotated[
-        str, typer.Option(metavar="WORD", help="Only families with these words: moe, lstm, cnn, vision, llama …")
+        str,
+        typer.Option(
+            "--kind",
+            "--family",
+            metavar="WORD",
+            help="Only kinds and families with these words: decoder, moe, vision, multimodal, lstm, cnn, llama …",
+        ),
+    ] = "",
+    modality: Annotated[
+        str, typer.Option(metavar="WORD", help="Only models that read this: text, images, audio, or several of them.")
+    ] = "",
+    year: Annotated[
+        str, typer.Option(metavar="YEAR", help="Only models released in a year: 2025, 2024-2026, 2025- for all since.")
     ] = "",
     min_params: Annotated[
         int, typer.Option(parser=size, metavar="SIZE", help="Only models with at least this many parameters.")
@@ -30,7 +42,8 @@ def presets(
     format: Format = "table",
     notes: Notes = False,
 ) -> None:
-    """Models that ship with archcalc, and your own: name, family, parameters, source."""
+    """Models that ship with archcalc, and your own: name, kind, parameters, year, source."""
     from archcalc.catalog.presets import presets as listed
 
-    show(listed(family, min_params, max_params), format, notes=notes)
+    found = listed(family, min_params, max_params, modality=modality, year=year)
+    show(found, format, notes=notes)

@@ -1,0 +1,66 @@
+"""What kind of model it is, in the words that people have: `presets --kind cnn`, `presets --kind "vision encoder"`.
+
+Facts follow from the resolved model and its tree; which of them a word stands for is data
+(`presets/typed/families.yaml`), and never a list of models.
+"""
+
+from __future__ import annotations
+
+import re
+
+from archcalc.core.ir import Module, walk
+from archcalc.core.roles import Role
+from archcalc.core.tree import ops_in
+from archcalc.model import Model
+from archcalc.spec.data_files import shipped
+
+TYPE, HEAD, WITH = "type:", "head:", "with:"
+SHORTEST = 3  # letters of a part of a model type that names it: bert of distilbert
+READ = {"height": "images", "frames": "audio", "seq": "text", "src_seq": "text", "words_around": "text"}  # by its dims
+MODALITIES = ("text", "images", "audio")
+MULTIMODAL = "multimodal"
+
+
+def reads(root: Module) -> tuple[str, ...]:
+    """What the model is given. What a decoder is given besides its encoder's input it has written itself."""
+    entering = {dim.name for op in ops_in(root) if op.traits.enters for dim in op.output.dims}
+    found = {READ[name] for name in entering & READ.keys()}
+    return tuple(one for one in MODALITIES if one in found)
+
+
+def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
+    """Kind and family, cells, what is read and what it is made of, its head, model type, and the words of its name."""
+    read, head = reads(root), getattr(model.resolved, "head", None)
+    roles = {param.weight_role for module, _ in walk(root) for param in module.params.values()}
+    words = [
+        *(model.kind, *model.kind.split(), *model.kind.replace("-", " ").split()),
+        *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
+        *read,
+        MULTIMODAL if len(read) > 1 else "",
+        *(f"{WITH}{role.value.partition('.')[0]}" for role in roles),
+        f"{HEAD}{head.kind}" if head else "",
+        "convolution" if Role.CONVOLUTION in roles and model.spec.family == "network" else "",
+        model.model_type and f"{TYPE}{model.model_type}",
+        *re.findall(r"[a-z]+\d*", name.lower()),
+    ]
+    return frozenset(word.lower() for word in words if word)
+
+
+def belongs(asked: str, facts: frozenset[str]) -> bool:
+    """Whether every word holds, and none is asked for that does not."""
+    return all(_holds(word, facts) for word in asked.lower().split())
+
+
+def known() -> tuple[str, ...]:
+    """Words that stand for facts."""
+    return (*shipped("typed", "families"), MULTIMODAL, *MODALITIES)
+
+
+def _holds(word: str, facts: frozenset[str]) -> bool:
+    """The word itself, what it stands for, or a part of the model type."""
+    alternatives = shipped("typed", "families").get(word.replace("-", ""))
+    if word in facts or alternatives is None:
+        types = (fact.removeprefix(TYPE) for fact in facts if fact.startswith(TYPE))
+        return word in facts or (len(word) >= SHORTEST and any(word in one for one in types))
+    # `!word` says that it does not hold.
+    return any(all((each.lstrip("!") in facts) != each.startswith("!") for each in one.split()) for one in alternatives)
