@@ -143,6 +143,7 @@ _ORDER = (
     *("family", "name", "scope", "input", "loss", "defaults", "blocks", "layers"),
     *("vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv", "per_layer"),
-    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
+    *("norm", "bias", "parallel", "beside", "block_scale", "layer_scale"),
+    *("position", "embedding", "softmax", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),
 )
