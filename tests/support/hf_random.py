@@ -14,6 +14,7 @@ from typing import Any
 
 from transformers import CONFIG_MAPPING
 
+from support.hf_random_gemma import GEMMA
 from support.hf_random_nets import NETS
 
 Fields = dict[str, Any]
@@ -430,6 +431,7 @@ def _beit(drawn: Fields, rng: random.Random) -> Fields:
 _LOCAL = _layers("sliding_attention", "full_attention")
 _SPECIAL: dict[str, Any] = {
     **NETS,
+    **GEMMA,
     "gpt_neo": _neo,
     **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
     **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),

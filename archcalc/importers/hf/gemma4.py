@@ -37,8 +37,8 @@ def _text(c: Config) -> Fields:
         shared and c.flag("use_double_wide_mlp"), wide={"like": "ffn", "width": 2 * c.size("intermediate_size")}
     )
     attention = {"bias": c.flag("attention_bias"), "qk_norm": "head", "v_norm": {"over": "head", "affine": False}}
-    lines = [f"{_WORDS[layer]} ffn" for layer in own]
-    lines += [f"late_{_WORDS[layer]} {'wide' if wide else 'ffn'}" for layer in late]
+    dense = next(iter(wide), "ffn")
+    lines = [f"{_WORDS[layer]} ffn" for layer in own] + [f"late_{_WORDS[layer]} {dense}" for layer in late]
     found = decoder(
         c,
         head_dim=_head_dim(c),
@@ -50,7 +50,7 @@ def _text(c: Config) -> Fields:
         variants=_attentions(c, layers) | _late(late) | wide,
         **_beside(c),
         **_per_layer(c),
-        decoder=stack([line.replace("ffn", _dense(c)) + _behind(c) for line in lines]),
+        decoder=stack([line + _behind(c) for line in lines]),
     )
     if c.given("use_bidirectional_attention") == "all":  # with half a window on each side and no KV cache
         found["encoder"] = found.pop("decoder")
@@ -134,14 +134,9 @@ def _beside(c: Config) -> Fields:
     return {"beside": "separate", "moe": {**sizes, "act": act, "router_norm": True, "expert_scale": True}}
 
 
-def _dense(c: Config) -> str:
-    """The feed-forward part of a block."""
-    return c.choose("enable_moe_block", "ffn+moe", "ffn")
-
-
 def _behind(c: Config) -> str:
-    """The part for vectors of the block's own, where the model has such."""
-    return " per_layer" if _per_layer(c) else ""
+    """What stands beside the dense layer of a block, and behind it."""
+    return c.choose("enable_moe_block", "+moe", "") + " per_layer" * bool(_per_layer(c))
 
 
 def _per_layer(c: Config) -> Fields:
