@@ -110,10 +110,15 @@ def rope(config: type[PreTrainedConfig]) -> dict[str, Any]:
     """What a class takes for RoPE beyond its base: the rotated share of a head, or both for each kind of layer."""
     found = getattr(_made(config), "rope_parameters", None) or {}
     if any(isinstance(value, dict) for value in found.values()):
-        keys = ("rope_theta", "partial_rotary_factor")
-        return {"rope": {layer: _named(said, *keys) for layer, said in found.items()}}
+        return {"rope": {layer: _rotation(said) for layer, said in found.items()}}
     share = _named(found, "partial_rotary_factor")
     return {"rope": share} if share else {}
+
+
+def _rotation(said: dict[str, Any]) -> dict[str, Any]:
+    """The base and the rotated share, and the kind of RoPE where that is not the usual one."""
+    scaled = {"rope_type"} if said.get("rope_type", "default") != "default" else set()
+    return _named(said, "rope_theta", "partial_rotary_factor", *scaled)
 
 
 def labels(config: type[PreTrainedConfig]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _merges(model_type: str, inner: str, fields: Said) -> bool:
     usual = CONFIG_MAPPING[inner].default_config_fields()
     made = CONFIG_MAPPING[model_type].from_dict({"text_config": {"model_type": inner}}).text_config
     keys = ("hidden_size", "num_hidden_layers", "vocab_size")
-    sizes = [key for key in keys if fields.get(key, usual[key]) != usual[key]]
+    sizes = [key for key in keys if fields.get(key, usual.get(key)) != usual.get(key)]
     return bool(sizes) and all(getattr(made, key) == fields[key] for key in sizes)
 
 

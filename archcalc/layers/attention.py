@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Dim, Module, Part, Region, Role, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, Part, Region, Role, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.small import TWICE, like
 from archcalc.core.style import Projection
@@ -33,7 +33,9 @@ Queries = Callable[[Module, Tensor], Tensor]  # what keys are compared with, giv
 ValueVectors = Callable[[Module, Dim], Tensor]  # what is added to the values of each pair, given their width
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
-Projected = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
+KeysAndValues = tuple[Tensor, Tensor]
+Made = KeysAndValues | None  # nothing where those of an earlier block are read
+Projected = tuple[Tensor, Made, Tensor | None, Tensor | None]
 
 SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V}
 CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V}
@@ -58,6 +60,8 @@ class Inputs(NamedTuple):
     windows: tuple[Windows, ...] = ()  # of an image's patches, where each looks at those of its own window alone
     alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
     reads_projections: bool = False  # a position encoding multiplies with q's and k's matrices, so each is its own
+    earlier: KeysAndValues | None = None  # an earlier block's, which are read in the place of its own
+    hand_on: Callable[[KeysAndValues], None] | None = None  # takes them, for later blocks to read
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Heads:
     cross: bool = False  # looks at what an encoder gives
     sight: Sight = EVERYTHING
     feature: str = SOFTMAX  # or the feature map of a kernel
+    makes: str = "qkv"  # what it projects: without v, keys are the values too; q alone reads an earlier block's
     lookup: ClassVar[str] = BY_SOFTMAX  # what a head's output is
 
     def with_groups(self, original: Self) -> Self:
@@ -81,13 +86,18 @@ class Heads:
         return replace(self, kv_heads=kv_heads, v_dim=v_dim)
 
     @property
-    def projections(self) -> tuple[Projection, ...]:
+    def outs(self) -> dict[str, Axis]:
         """Queries, keys and values: (batch, positions, (heads, width)) each."""
         head, key = heads_of(self.heads), Dim.of("head_dim", self.head_dim)
         kv_head = kv_heads_of(self.kv_heads) if self.kv_heads != self.heads else head
         value = Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else key
-        outs, roles = {"q": (head, key), "k": (kv_head, key), "v": (kv_head, value)}, CROSS if self.cross else SELF
-        return tuple(Projection(name, out, name in self.bias, roles[name]) for name, out in outs.items())
+        return {"q": (head, key), "k": (kv_head, key), "v": (kv_head, value)}
+
+    @property
+    def projections(self) -> tuple[Projection, ...]:
+        """Queries, keys and values, those of them that it makes."""
+        outs, roles = self.outs, CROSS if self.cross else SELF
+        return tuple(Projection(name, outs[name], name in self.bias, roles[name]) for name in self.makes)
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
         """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
@@ -116,11 +126,14 @@ class Heads:
             )
             for name, (number, width), is_biased, _ in self.projections
         ]
+        if len(parts) == 1:  # an earlier block's keys and values are no part of it
+            m.words.parts += parts
+            return
         if m.style.qkv and "qkv" in {child.name for child in m.children}:  # one matrix for all three
             together = [part.elements * part.copies for part in parts]
         else:
             together = [total([p.elements for p in m[name].params.values()]) for part in parts for name in part.of]
-        m.words.parts += [Part("heads", total(together), of=("q", "k", "v")), *parts]
+        m.words.parts += [Part("heads", total(together), of=tuple(self.makes)), *parts]
 
 
 @dataclass(frozen=True)
@@ -129,6 +142,7 @@ class Attention(Heads):
 
     weights_dropout: float = 0  # on the weights that softmax gives
     qk_norm: QKNorm | None = None
+    v_norm: QKNorm | None = None
     gate: str = ""  # on what was looked up; made with the queries (query), by a projection of its own, or one a head
     out_norm: str = ""  # in front of the output projection
     sinks: bool = False  # a score for each head that no position has: softmax may look at nothing
@@ -147,16 +161,15 @@ class Attention(Heads):
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         memory = with_memory(m, x, self.sight) if self.sight.memory else inputs.memory or x
-        (head, key), (kv_head, _), (_, value) = (one.out for one in self.projections)
-        q, k, v, gate, expert_weights = self._projected(m, x, memory, inputs)
-        if self.qk_norm:
-            q = self.qk_norm.run(m["q_norm"], q, head, key)
-            k = self.qk_norm.run(m["k_norm"], k, kv_head, key)
-        q, k, v = (one.seen_as(one.dims[0], one.dims[2], one.dims[1], one.dims[3]) for one in (q, k, v))
+        q, made, gate, expert_weights = self._projected(m, x, memory, inputs)
+        q, made = self._normed(m, q, made)
+        q = _by_head(q)
         if inputs.rotation:
-            q, k = rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
-        past = looked_at(x, memory, inputs.work, self.sight)
-        k, v = (kept(m, t, past, inputs.work, self.sight, kind) for t, kind in ((k, "append"), (v, "append_values")))
+            q = rotated(m, q, "q", inputs.rotation)
+        k, v = inputs.earlier or self._kept(m, made, looked_at(x, memory, inputs.work, self.sight), inputs)
+        if inputs.hand_on:
+            inputs.hand_on((k, v))
+        value = self.outs["v"][1]
         core = self._core(m, q, k, value, inputs)
         if inputs.content_queries:
             q = inputs.content_queries(m, q)
@@ -172,16 +185,39 @@ class Attention(Heads):
             self.describe(m, x.dims[-1])
         return self.answer(m, found, x.dims[-1])
 
+    def _normed(self, m: Module, q: Tensor, made: Made) -> tuple[Tensor, Made]:
+        """Queries, keys and values, each by the norm that it has."""
+        (head, key), (kv_head, _), (_, value) = self.outs.values()
+        if self.qk_norm:
+            q = self.qk_norm.run(m["q_norm"], q, head, key)
+        if self.qk_norm and made:
+            made = self.qk_norm.run(m["k_norm"], made[0], kv_head, key), made[1]
+        if self.v_norm and made:
+            made = made[0], self.v_norm.run(m["v_norm"], made[1], kv_head, value)
+        return q, made
+
+    def _kept(self, m: Module, made: Made, past: Dim, inputs: Inputs) -> KeysAndValues:
+        """Keys and values by head, keys rotated, along all positions that are looked at."""
+        assert made
+        k, v = map(_by_head, made)
+        if inputs.rotation:
+            k = rotated(m, k, "k", inputs.rotation)
+        k = kept(m, k, past, inputs.work, self.sight, "append")
+        return k, kept(m, v, past, inputs.work, self.sight, "append_values")
+
     def _projected(self, m: Module, x: Tensor, memory: Tensor, inputs: Inputs) -> Projected:
-        """Queries, keys and values, a gate if there is one, and the router weights of query experts."""
+        """Queries; keys and values unless an earlier block's are read; a gate if there is one, router weights of query
+        experts."""
         if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         expert_weights = gate = None
         first, *others = self.projections
         head, key = first.out
-        is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections)
+        is_usual = not (self.routed or self.gate == "query" or inputs.reads_projections or self.makes != "qkv")
+        made: Made
         if m.style.qkv and memory is x and is_usual:
             q, k, v = m.style.qkv(m, x, (first, *others))
+            made = k, v
         else:
             if self.routed:
                 q, expert_weights = self.routed.queries(m, x, first.out)
@@ -190,11 +226,19 @@ class Attention(Heads):
                 q, gate = (m.record("copy", both, to=(*both.axes[:2], first.out)) for _ in range(2))
             else:
                 q = linear(m["q"], x, first.out, bias=first.bias, role=first.role)
-            k, v = (m.style.kv or each_by_itself)(m, memory, tuple(others))
+            made = self._keys_and_values(m, memory, tuple(others))
         if self.gate in ("own", "head"):  # one number per output channel, or one per head
-            out = {"own": (head, others[1].out[1]), "head": (head,)}[self.gate]
+            out = {"own": (head, self.outs["v"][1]), "head": (head,)}[self.gate]
             gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
-        return q, k, v, gate, expert_weights
+        return q, made, gate, expert_weights
+
+    def _keys_and_values(self, m: Module, memory: Tensor, others: tuple[Projection, ...]) -> Made:
+        """Of what is looked at; one projection where keys are the values too."""
+        if len(others) == 2:
+            k, v = (m.style.kv or each_by_itself)(m, memory, others)
+            return k, v
+        both = tuple(linear(m[one.name], memory, one.out, bias=one.bias, role=one.role) for one in others)
+        return (both[0], both[0]) if both else None
 
     def _core(self, m: Module, q: Tensor, k: Tensor, value: Dim, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
@@ -212,6 +256,11 @@ class Attention(Heads):
             softmax=self.softmax,
             value_vectors=vectors,
         )
+
+
+def _by_head(x: Tensor) -> Tensor:
+    batch, seq, head, each = x.dims
+    return x.seen_as(batch, head, seq, each)
 
 
 def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX) -> Tensor:

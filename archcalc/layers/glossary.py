@@ -29,6 +29,8 @@ DIMS = {
     "embedding_width": "width of the embedding tables, if it is not d_model",
     "memory": "width of the states that cross-attention attends to, when another model provides them",
     "ffn": "inner width of a feed-forward layer",
+    "blocks": "blocks that have vectors of their own for each token (per-layer embeddings)",
+    "per_layer": "width of such a vector",
     "joined": "width of all concatenated embedding tables",
     "joined_rows": "rows of a table that is concatenated with the token embedding",
     "joined_width": "width of a table that is concatenated with the token embedding",

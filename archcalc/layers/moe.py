@@ -15,6 +15,7 @@ from archcalc.core.style import ExpertSizes
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.ffn import EXPERT, SHARED, Ffn
 from archcalc.layers.linear import linear
+from archcalc.layers.norm import norm
 from archcalc.spec.workload import Workload
 from archcalc.styles.activations import activated
 from archcalc.styles.experts import expert_linear
@@ -37,15 +38,17 @@ class Mixture:
     latent: int | None = None  # the width that experts work at, where it is not the model's
     latent_bias: bool = False
     out_bias: bool = False  # on the answer of all experts together
+    router_norm: str = ""  # of what the router reads: the residual stream, and not what the experts read
+    expert_scale: bool = False  # a learned number for each expert, times its weight
 
     def made_small(self, original: Mixture) -> Mixture:
         """In a small model a token is routed to the same number of experts, or to all."""
         return replace(self, top=min(original.top, self.experts))
 
-    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+    def run(self, m: Module, x: Tensor, work: Workload, residual: Tensor | None = None) -> Tensor:
         m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
         m.words.work_notes.append(IDEAL)
-        weights = self.route(m["router"], x)
+        weights = self.route(m["router"], self._routed_by(m["router"], residual or x))
         (d_model,), inner, beside = x.axes[-1], x, None
         if self.latent:
             latent = Dim.of("latent", self.latent)
@@ -66,8 +69,21 @@ class Mixture:
         each, experts = self.each, Dim.of("experts", self.experts, copies=True, dealt=True)
         return ExpertSizes(experts, Dim.of("top", self.top), ffn_of(each.width), each.act, each.gated, each.bias)
 
+    def _routed_by(self, m: Module, x: Tensor) -> Tensor:
+        return norm(m["norm"], x, self.router_norm) if self.router_norm else x
+
     def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
+        weights = self._weights(m, x)
+        if not self.expert_scale:
+            return weights
+        chosen = next(op.beside["indices"] for op in m.ops if op.kind == "choose")
+        experts = Dim.of("experts", self.experts)
+        scale = m.record("lookup", chosen, m.param("scale", experts), to=weights.axes, select=(experts,))
+        return m.record("multiply", weights, scale)
+
+    def _weights(self, m: Module, x: Tensor) -> Tensor:
+        """Of the router's scores alone."""
         *rows, _ = x.axes
         if self.correction == "parameter":
             m.param("correction", Dim.of("experts", self.experts), trainable=False)

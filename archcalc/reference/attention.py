@@ -107,8 +107,10 @@ class Attention(nn.Module):
             looked_at = part["memory"] or memory_width
         inner = self.heads * self.value_dim
         self.scale = math.sqrt(self.head_dim)
-        self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
-        self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
+        if not part["kv_of"]:
+            self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
+        if not part["kv_of"] and part["makes"] != "qk":
+            self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
         self._add_queries_and_output(d_model)
         gates = {"own": inner, "head": self.heads}
         if part["gate"] in gates:
@@ -121,9 +123,12 @@ class Attention(nn.Module):
         if part["qk_norm"]:
             widths = part["qk_norm"]["width"] or [None]  # one for both, or of each
             self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim, widths[0])
-            self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim, widths[-1])
+            if not part["kv_of"]:
+                self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim, widths[-1])
+        if part["v_norm"] and not part["kv_of"]:
+            self.v_norm = HeadNorm(part["v_norm"], self.kv_heads, self.value_dim, None)
         if part["global_qkv"]:
-            widths = {"q": self.heads * self.head_dim, "k": self.k.out_features, "v": self.v.out_features}
+            widths = {name: self.get_submodule(name).out_features for name in part["makes"]}
             for name, width in widths.items():
                 self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in part["bias"]))
         if part["sinks"]:
@@ -156,14 +161,14 @@ class Attention(nn.Module):
             found = found * torch.sigmoid(gate)
         return self.out(run(self, "out_norm", found))
 
-    def _normed(self, name: str, x: Tensor) -> Tensor:
+    def _normed(self, name: str, x: Tensor, width: int | None = None) -> Tensor:
         """Split into heads, and normed before or after that."""
-        norm = self._modules.get(name)
+        norm, width = self._modules.get(name), width or self.head_dim
         if norm is None:
-            return split_heads(x, self.head_dim)
+            return split_heads(x, width)
         if norm.over == "all":
-            return split_heads(norm(x), self.head_dim)
-        normed: Tensor = norm(split_heads(x, self.head_dim))
+            return split_heads(norm(x), width)
+        normed: Tensor = norm(split_heads(x, width))
         return normed
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
@@ -183,15 +188,25 @@ class Attention(nn.Module):
 
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         """Of this sequence behind what is cached: of a first call all, of later ones what was kept. Of the encoder's
-        output once for all tokens."""
+        output once for all tokens; those that an earlier block handed on."""
+        if self.part["kv_of"]:
+            return given[f"keys {self.part['kv_of']}"], given[f"values {self.part['kv_of']}"]
+        both = self._own_keys_and_values(x, given, cache)
+        given |= {f"keys {self.part['name']}": both[0], f"values {self.part['name']}": both[1]}
+        return both
+
+    def _own_keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         names = f"{self.path}.keys", f"{self.path}.values"
         before = [one for one in (known(cache, name) for name in names) if one is not None]
         if self.part["cross"] and before:
             return before[0], before[1]
         if self.part["cross"]:
             x = given["memory"]
-        k = self._rotated(self._normed("k_norm", self.k(x)), given).transpose(1, 2)
-        v = split_heads(self.v(x), self.value_dim).transpose(1, 2)
+        made = self.k(x)
+        k = self._rotated(self._normed("k_norm", made), given).transpose(1, 2)
+        if self.part["makes"] != "qk":
+            made = self.v(x)
+        v = self._normed("v_norm", made, self.value_dim).transpose(1, 2)
         if cache is None:
             return k, v
         whole = (k, v)

@@ -1,5 +1,6 @@
 """A Transformer's block: its parts by the kinds that a resolved spec says, the norms around them, their sums."""
 
+from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
@@ -15,9 +16,12 @@ from archcalc.reference.layers import Dropout, FeedForward, Weight, add, make_no
 from archcalc.reference.mamba import Mamba, Mamba2, RecurrentUnit
 from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture, RoutedAttention
+from archcalc.reference.per_layer import PerLayer
 from archcalc.reference.relative import DisentangledAttention, GatedAttention, SegmentAttention, ShawAttention
 from archcalc.reference.scan import Cache
 from archcalc.reference.unsaid import ATTENTIONS
+
+HANDED = ("keys ", "values ")  # in front of the name of the attention whose they are
 
 
 class Block(nn.Module):
@@ -44,16 +48,28 @@ class Block(nn.Module):
         if parallel == "shared":
             add(self, "norm", make_norm(parts[0]["norm"], d_model))
         self.dropout = Dropout(parts[0]["dropout"])
+        if stack["block_scale"]:
+            self.register_buffer("scale", torch.tensor(1.0))
+        self.words = [part["name"] for part in parts]
+        self.hands_on = handed_on(parts, stack)
+        self.reads = _names(part["kv_of"] for part in alone(parts) if part.get("kv_of"))
 
-    def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
+    def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """What comes out, and keys and values that later blocks read."""
         given = dict(zip(names, tensors, strict=True))
+        x = self._through(given, cache, x)
+        if hasattr(self, "scale"):
+            x = x * self.scale
+        return x, *(given[name] for name in self.hands_on)
+
+    def _through(self, given: dict[str, Tensor], cache: Cache | None, x: Tensor) -> Tensor:
         if self.parallel:  # every part reads the same x, through one norm for all or one each
             shared = run(self, "norm", x)
             return x + sum(
                 self._branch(name, run(self, f"{name}_norm", shared), given, cache) for name, _ in self.steps
             )
         for name, place in self.steps:
-            branch = x
+            branch = given["residual"] = x
             if place in ("pre", "sandwich"):
                 branch = run(self, f"{name}_norm", x)
             x = x + self._branch(name, branch, given, cache)
@@ -96,21 +112,46 @@ def make_part(part: Config, d_model: int, memory_width: int, options: dict[str, 
     """Attention is told how wide what it looks at is, and how it is computed; a single layer needs neither."""
     if part["type"] == "together":
         return Together(part, d_model, memory_width, options)
+    if part["type"] == "per_layer":
+        return PerLayer(part, d_model, memory_width, options)
     if part["type"] == "layer":
         return LAYERS[part["layer"]["type"]](part["layer"], d_model)
     return _attention(part)(part, d_model, memory_width, options)
 
 
 class Together(nn.Module):
-    """Parts that read the same, added up."""
+    """Parts that read the same, added up; each perhaps between norms of its own."""
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
         for one in part["parts"]:
             self.add_module(one["name"], make_part(one, d_model, memory_width, options))
+            if part["separate"]:
+                add(self, f"{one['name']}_norm", make_norm(one["norm"], d_model))
+            if part["separate"] and one["norm"]["place"] == "sandwich":
+                add(self, f"{one['name']}_norm_out", make_norm(one["norm"], d_model))
+        self.names = [one["name"] for one in part["parts"]]
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
-        return reduce(torch.add, [one(x, given, cache) for one in self.children()])
+        return reduce(torch.add, [self._branch(name, x, given, cache) for name in self.names])
+
+    def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Any) -> Tensor:
+        return run(self, f"{name}_norm_out", self.get_submodule(name)(run(self, f"{name}_norm", x), given, cache))
+
+
+def handed_on(parts: list[Config], stack: Config) -> list[str]:
+    """Names of the keys and values of a block that others of the stack read."""
+    read = {part.get("kv_of") for part in alone(stack["parts"].values())}
+    return _names(part["name"] for part in alone(parts) if part["name"] in read)
+
+
+def _names(parts: Iterable[str]) -> list[str]:
+    return [f"{what}{part}" for part in parts for what in HANDED]
+
+
+def alone(parts: Iterable[Config]) -> list[Config]:
+    """Each part by itself, also of those beside each other."""
+    return [one for part in parts for one in part.get("parts", [part])]
 
 
 def _attention(part: Config) -> type[nn.Module]:

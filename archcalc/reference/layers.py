@@ -106,21 +106,21 @@ def listed(modules: Any) -> list[Any]:
     return [modules]
 
 
-def recomputed(function: Callable[..., Tensor], *given: Any, op_by_op: bool = False) -> Tensor:
+def recomputed(function: Callable[..., Any], *given: Any, op_by_op: bool = False) -> Any:
     """Its output; what it makes on the way, or what of it is cheap, is thrown away and made again going back."""
     on_meta = any(isinstance(one, Tensor) and one.device.type == "meta" for one in given)
     how: dict[str, Any] = {"use_reentrant": False, "preserve_rng_state": not on_meta}
     if op_by_op:
         how["context_fn"] = contexts
-    made: Tensor = checkpoint(function, *given, **how)
-    return made
+    return checkpoint(function, *given, **how)
 
 
 def attended(options: dict[str, str], core: Callable[..., Tensor], *given: Any) -> Tensor:
     """An attention core's output, which may be made again going back."""
-    if options["recompute"] == "core":
-        return recomputed(core, *given)
-    return core(*given)
+    if options["recompute"] != "core":
+        return core(*given)
+    made: Tensor = recomputed(core, *given)
+    return made
 
 
 def dropped(x: Tensor, rate: float, training: bool) -> Tensor:

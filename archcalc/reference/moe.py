@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
-from archcalc.reference.layers import ACTIVATIONS, FFN_NAMES, FeedForward, plus, run, weight_if
+from archcalc.reference.layers import ACTIVATIONS, FFN_NAMES, FeedForward, add, make_norm, plus, run, weight_if
 from archcalc.reference.scan import Cache
 from archcalc.reference.selective import as_one_op
 
@@ -36,7 +36,7 @@ class Mixture(nn.Module):
             self.shared_gate = nn.Linear(d_model, 1, bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
-        weights, chosen = self.router(x)
+        weights, chosen = self.router(given["residual"] if self.layer["router_norm"] else x)
         answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
         answer = plus(answer, self.bias)
         if not self.layer["shared"]:
@@ -55,11 +55,16 @@ class Router(nn.Module):
         self.top = layer["top"]
         self.weight = nn.Parameter(torch.empty(layer["experts"], d_model).normal_(std=d_model**-0.5))
         self.bias = weight_if(layer["router_bias"], layer["experts"])
+        add(self, "norm", make_norm({"kind": layer.get("router_norm"), "affine": True, "bias": True}, d_model))
+        self.scale = weight_if(layer.get("expert_scale"), layer["experts"], start=torch.ones)
         if layer["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
             self.correction = nn.Parameter(torch.zeros(layer["experts"]), requires_grad=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        weights, chosen = nn.functional.linear(x, self.weight, self.bias).softmax(dim=-1).topk(self.top)
+        scores = nn.functional.linear(run(self, "norm", x), self.weight, self.bias)
+        weights, chosen = scores.softmax(dim=-1).topk(self.top)
+        if self.scale is not None:
+            weights = weights * self.scale[chosen]
         return weights, chosen
 
 

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
 from archcalc.reference.attention import is_flash, relative_table
-from archcalc.reference.block import Block, attentions_of
+from archcalc.reference.block import HANDED, Block, attentions_of
 from archcalc.reference.layers import Dropout, add, listed, make_norm, one_or_list, recomputed, run
+from archcalc.reference.per_layer import of_block
 from archcalc.reference.positions import Angles
 from archcalc.reference.relative import Distances, distance_rows
 from archcalc.reference.scan import Cache
@@ -47,19 +48,21 @@ class Stack(nn.Module):
         memory_padding: Tensor | None,
         cache: Cache | None,
         start: int,
+        vectors: dict[str, Tensor],
     ) -> tuple[Tensor, list[Tensor]]:
-        """What comes out, and what entered every block."""
+        """What comes out, and what entered every block. `vectors` are those that blocks have of their own."""
         read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
         given = {name: tensor for name, tensor in read.items() if tensor is not None} | self.constants(x, start)
-        names, tensors = list(given), list(given.values())
         if hasattr(self, "once"):
-            x = self.once(names, cache, x, *tensors)
+            (x,) = self.once(list(given), cache, x, *given.values())
         entered: list[Tensor] = []
+        turns: dict[str, int] = {}
         for index, block in enumerate(_blocks(self, self.stack["items"])):
             entered.append(x)
             if cache is not None:
                 cache.run = index
-            x = run_block(block, names, cache, x, tensors)
+            given |= of_block(vectors, block.words, turns)
+            x = run_block(block, given, cache, x)
         return self.dropout(run(self, "norm", x)), entered
 
     def constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
@@ -86,13 +89,14 @@ def add_position_table(parent: nn.Module, attentions: list[Config], width: int) 
             parent.add_module("position", nn.ParameterDict(biases))
 
 
-def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:
-    """A block, which may be recomputed in the backward pass, whole or op by op."""
-    again = block.options["recompute"]
-    if again not in ("block", "ops"):
-        made: Tensor = block(names, cache, x, *given)
-        return made
-    return recomputed(block, names, None, x, *given, op_by_op=again == "ops")
+def run_block(block: Block, given: dict[str, Tensor], cache: Cache | None, x: Tensor) -> Tensor:
+    """A block, which may be recomputed in the backward pass, whole or op by op. `given` gets what it hands on."""
+    needed = {name: one for name, one in given.items() if name in block.reads or not name.startswith(HANDED)}
+    again, read = block.options["recompute"], (list(needed), cache, x, *needed.values())
+    made = recomputed(block, *read, op_by_op=again == "ops") if again in ("block", "ops") else block(*read)
+    given |= dict(zip(block.hands_on, made[1:], strict=True))
+    first: Tensor = made[0]
+    return first
 
 
 def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_width: int, options: Any) -> None:
@@ -159,7 +163,7 @@ class Further(nn.Module):
         constants = Constants(self, x, 0, self.options, made)
         for part in self.attentions:
             constants.add(part)
-        x = run(self, "norm", run_block(self.block, list(constants.given), None, x, list(constants.given.values())))
+        x = run(self, "norm", run_block(self.block, constants.given, None, x))
         if hasattr(self, "head"):
             return x, self.head(x)
         if hasattr(self, "tokens"):

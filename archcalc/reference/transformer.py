@@ -17,6 +17,7 @@ from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy, decodes_alike, is_causal
 from archcalc.reference.heads import Head, Probe, make_pooler
 from archcalc.reference.layers import add, run
+from archcalc.reference.per_layer import add_tables, vectors_of
 from archcalc.reference.scan import Cache
 from archcalc.reference.stack import Stack, make_further, predict_further
 from archcalc.reference.unsaid import worked_out
@@ -34,6 +35,7 @@ class Transformer(nn.Module):
         self.embeddings = EMBEDDINGS[len(self.stacks)]
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
             self.add_module(name, make_embedding(stack))
+            add_tables(self, name, stack)
             self.add_module(stack["name"], Stack(stack, self.stacks[0]["d_model"], options))
         spares = [made for made in map(self.get_submodule, self.embeddings) if hasattr(made, "spare")]
         for second in spares[1:]:  # one for the whole model
@@ -90,9 +92,10 @@ class Transformer(nn.Module):
             if start and not decodes:
                 continue
             x = self.get_submodule(name)(given, start * decodes)
+            vectors = vectors_of(self, name, stack, given, x)
             own = padding if stack is self.stacks[0] else None
             kept = cache if decodes else None
-            x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
+            x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start, vectors)
             memory = x
         return x, entered
 

@@ -15,6 +15,7 @@ from typing import Any
 from transformers import CONFIG_MAPPING
 
 from support.hf_random_audio import AUDIO
+from support.hf_random_gemma import GEMMA
 from support.hf_random_nets import NETS
 
 Fields = dict[str, Any]
@@ -429,6 +430,8 @@ def _beit(drawn: Fields, rng: random.Random) -> Fields:
 
 
 _LOCAL = _layers("sliding_attention", "full_attention")
+
+
 def _nested(**parts: str) -> Any:
     """Each part's own fields, under the keys that the whole has for them."""
 
@@ -457,6 +460,7 @@ _SPECIAL: dict[str, Any] = {
     "siglip2": _one_width("siglip2_text_model", "siglip2_vision_model"),
     **NETS,
     **AUDIO,
+    **GEMMA,
     "gpt_neo": _neo,
     **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
     **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),

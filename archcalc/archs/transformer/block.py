@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Part, normed
 from archcalc.core.ir import Module, Tensor
@@ -19,7 +21,7 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], paralle
         branch = shared or x
         if part.norm.place in ("pre", "sandwich") and not shared:
             branch = normed(m[f"{name}_norm"], x, part.norm)
-        branch = part.run(m[name], branch, context)
+        branch = part.run(m[name], branch, replace(context, residual=x))
         if part.layer_scale:
             scale = m[f"{name}_scale"]
             branch = scale.record("multiply", branch, scale.param("weight", x.dims[-1]))

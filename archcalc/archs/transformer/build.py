@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.output import Answer, run_head
-from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import normed, own_or
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
@@ -64,15 +63,23 @@ def run_stack(
     m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
     blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
     x = _embed(m, read, stack, tables, context.work)
+    context = replace(context, items=stack.items, ids=read.raw or _entered(m))
     for word, part in stack.parts.items():
-        if isinstance(part, AttentionPart):
-            context.prepared[word] = part.prepare(blocks, x, context)
+        place = blocks
+        if part.is_embedding:
+            place = root.child(f"{side}{word}_embedding", group=ModuleGroup.EMBEDDING)
+        context.prepared[word] = part.prepare(place, x, context)
     if stack.once:
         x = run_block(blocks.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
     x = _run_items(blocks, stack.items, x, context, stack)
     if own_or(stack.norm.final, stack.norm.place != "post"):
         x = dropped(blocks, normed(blocks["norm"], x, stack.norm), stack.dropout, context.work, "final")
     return x
+
+
+def _entered(m: Module) -> Tensor | None:
+    """What an embedding reads that nothing in the model made."""
+    return next((op.output for op in m.ops if op.traits.enters), None)
 
 
 def run_end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> Answer:
@@ -109,6 +116,9 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             if stack.distinct and not m.words.notes:
                 m.words.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
+            if stack.block_scale:
+                child.buffer("scale")
+                out = child.record("scale", out, name="scaled")
         child.carries.append((x, out))
         if child.calls:  # blocks that are kept and never called hand nothing on
             x = out

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from archcalc.archs.transformer.pattern import Items
 from archcalc.core.ir import Axes, Axis, Dim, Tensor, axes
-from archcalc.layers.attention import looked_at
+from archcalc.layers.attention import KeysAndValues, looked_at
 from archcalc.layers.attention_mask import Sight
 from archcalc.spec.workload import Workload
 
@@ -20,6 +21,14 @@ class Context:
     memory: Tensor | None = None
     prepared: dict[str, Tensor | None] = field(default_factory=dict)
     shared: dict[tuple[str, Axes], Tensor] = field(default_factory=dict)
+    handed: dict[str, KeysAndValues] = field(default_factory=dict)  # of the last block so far that has that attention
+    items: Items = ()  # the blocks of the stack
+    ids: Tensor | None = None  # the tokens that it reads
+    residual: Tensor | None = None  # the residual stream in front of the part that runs
+
+    def hand_on(self, name: str, both: KeysAndValues) -> None:
+        """Keeps the keys and values of a part for later blocks."""
+        self.handed[name] = both
 
     def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
         """A constant tensor, shared by all that request this name and shape.

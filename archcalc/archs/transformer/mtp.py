@@ -45,6 +45,8 @@ def check(head: Head, stack: ResolvedStack) -> None:
         raise InputError("mtp cannot follow cross-attention", "leave mtp out, or cross", fields=_AT)
     if any(BESIDE in word for word in stack.parts):
         raise InputError("mtp cannot follow parallel parts", "leave mtp out", fields=_AT)
+    if any(part.is_bound for part in stack.parts.values()):
+        raise InputError("mtp cannot follow blocks that read what others made", "leave mtp out", fields=_AT)
     if stack.tables.projects or head.transform:
         raise InputError("mtp needs embeddings of width d_model", "leave mtp, width or transform out", fields=_AT)
     if head.mtp.blocks is None:
@@ -83,8 +85,7 @@ def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     block = m.child("block")
     block.region = Region.BLOCK
     for part in parts:
-        if isinstance(part, AttentionPart):
-            context.prepared[part.name] = part.prepare(m, x, context)
+        context.prepared[part.name] = part.prepare(m, x, context)
     return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
 
 

@@ -83,6 +83,18 @@ def lines_of(items: Items) -> Iterator[Line]:
         yield from (item,) if isinstance(item, Line) else lines_of(item.items)
 
 
+def blocks_with(word: str, items: Items) -> int:
+    """How many of the blocks have this part."""
+    inside = ((item.times, _having(word, item)) for item in items)
+    return sum(times * blocks for times, blocks in inside)
+
+
+def _having(word: str, item: Line | Group) -> int:
+    if isinstance(item, Group):
+        return blocks_with(word, item.items)
+    return item.calls * any(word in several.split(BESIDE) for several in item.words)
+
+
 def cycled(items: Items, blocks: int) -> Items:
     """Repeats the pattern until there are `blocks` blocks, truncating the last repetition."""
     rounds, rest = divmod(blocks, blocks_of(items))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from archcalc.archs.transformer import head, pattern
-from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts import SLOTS
@@ -19,9 +18,9 @@ from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Tables, audio, patches, token_tables
+from archcalc.archs.transformer.together import together
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
-from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads
 from archcalc.layers.audio import Audio
 from archcalc.layers.patches import Patches
@@ -42,6 +41,7 @@ class ResolvedStack:
     norm: Norm
     dropout: float
     parallel: str | None
+    block_scale: bool
     distinct: int | None
     once: tuple[str, ...]
     tables: Tables
@@ -152,6 +152,7 @@ def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
         norm=scope.norm,
         dropout=scope.dropout,
         parallel=scope.parallel,
+        block_scale=scope.block_scale,
         distinct=scope.distinct,
         once=scope.once,
         tables=token_tables(around),
@@ -185,7 +186,7 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
     words |= {alone for word in words for alone in word.split(pattern.BESIDE)} | set(scope.once)
     for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
         if pattern.BESIDE in word:
-            parts[word] = _together(word, parts, around)
+            parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())
         norm = merged(scope.norm, node.norm or Norm())
@@ -202,35 +203,11 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
         _check_one_table(tables, around)
     if scope.parallel:
         _check_parallel(parts, around)
+    if any(part.is_bound for part in parts.values()):
+        from archcalc.archs.transformer.earlier import check_readers
+
+        check_readers(parts, items, around)
     return parts
-
-
-@dataclass(frozen=True)
-class TogetherPart(Part):
-    """Parallel parts, `attention+mamba`: they take the same input after one norm, and their outputs are summed."""
-
-    spec_kind: ClassVar[str] = "together"
-    parts: tuple[Part, ...]
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return m.record("add", *[part.run(m[part.name], x, context) for part in self.parts])
-
-
-def _together(word: str, parts: dict[str, Part], around: Surroundings) -> TogetherPart:
-    """The part for a word such as `attention+mamba`, made of the parts that it names."""
-    names = word.split("+")
-    several = tuple(parts[name] for name in names)
-    places = around.places("pattern")
-    if len(set(names)) < len(names):
-        hint = "let one of them be a variant: `variants: {other: {like: attention}}`"
-        raise InputError(f"{word} names one part twice", hint, fields=places)
-    if len({part.norm for part in several}) > 1:
-        hint = "give them one norm, or let them follow each other: `attention mamba`"
-        raise InputError(f"the parts of {word} have different norms", hint, fields=places)
-    if around.scope.parallel:
-        raise InputError(f"{word}, and all parts in parallel", "use one of the two", fields=around.places("parallel"))
-    first = several[0]
-    return TogetherPart(word, first.norm, first.dropout, several, layer_scale=first.layer_scale)
 
 
 def _check_one_table(tables: Sequence[tuple[Encoding, Heads]], around: Surroundings) -> None:

@@ -201,6 +201,15 @@ class Scope(Node):
         example="shared",
         unset="one after the other",
     )
+    beside: Literal["shared", "separate"] = field(
+        "shared",
+        "The norms of parts beside each other, such as `ffn+moe`: one for all (`shared`), or each part its own"
+        " (`separate`), with one more behind their sum where the place is sandwich.",
+        example="separate",
+    )
+    block_scale: bool = field(
+        False, "A stored number, which is not trained, scales the output of every block.", example=True
+    )
     layer_scale: bool = field(False, "A learned vector scales the output of every part.", example=True)
     softmax: Literal["input", "fp32"] = field(
         "input", "The number format of eager softmax: that of the scores, or fp32 and cast back.", example="fp32"
@@ -230,6 +239,11 @@ class Scope(Node):
         None, "Lightning attention: linear attention with a fixed decay for each head.", example={"heads": 8}
     )
     conv: Annotated[Any, SLOTS["conv"]] = field(None, "A convolution along the sequence.", example={"kernel": 3})
+    per_layer: Annotated[Any, SLOTS["per_layer"]] = field(
+        None,
+        "Per-layer embeddings: for each token a vector of every block's own, which the block adds by a gate.",
+        example={"width": 256},
+    )
     variants: dict[str, dict[str, Any]] = field(
         {},
         "Parts that differ from another: a name, `like` which part it is, and what differs.",

@@ -47,7 +47,9 @@ def _stack(model: Transformer) -> ResolvedStack:
     """The only stack; others would have to be divided together."""
     stack, *others = model.stacks
     unequal = stack.once or stack.distinct or any(line.calls != 1 for line in lines_of(stack.items))
-    if others or unequal:
-        what = "an encoder and a decoder" if others else "layers that share weights"
+    bound = any(part.is_bound for part in stack.parts.values())
+    kinds = {"an encoder and a decoder": others, "layers that share weights": unequal}
+    kinds["layers that read what others or the embedding made"] = bound
+    if what := next((kind for kind, is_so in kinds.items() if is_so), ""):
         raise InputError(f"archcalc does not divide {what} among pipeline stages", "leave --pp out", field="--pp")
     return stack

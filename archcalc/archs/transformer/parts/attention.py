@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.attention_fields import Attention, QKNormSaid
+from archcalc.archs.transformer.parts.attention_fields import OWN, Attention, HeadNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
 from archcalc.archs.transformer.positions import Encodings, Written
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Attention", "resolve"]
 
 _NARROW = ("window", "windows", "chunk")
+_KEYS = ("v_norm", "values", "kv_of")  # what keys and values are, where they are not projected for it alone
 _BIASED = {True: "qkvo", False: ""}
 _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 
@@ -59,10 +60,34 @@ EXCLUDED = (
     ),
     Excluded(
         where="kernel",
-        fields=(*_NARROW, "qk_norm", "sinks", "gate", "softcap", "out_norm", "dropout", "global_qkv", "experts"),
+        fields=(
+            *_NARROW,
+            "qk_norm",
+            "sinks",
+            "gate",
+            "softcap",
+            "out_norm",
+            "dropout",
+            "global_qkv",
+            "experts",
+            *_KEYS,
+        ),
         fact="{feature} attention has no {field}",
         hint="softmax attention has: leave feature out",
     ),
+    Excluded(
+        where="cross",
+        fields=("values", "kv_of"),
+        fact="cross-attention has no {field}: it reads another sequence",
+        hint="leave it out; self-attention keeps its own",
+    ),
+    Excluded(
+        where="kv_of",
+        fields=("experts",),
+        fact="experts beside kv_of",
+        hint="leave one of them out",
+    ),
+    Excluded("values", ("v_dim",), "values that are the keys have no width of their own", "leave v_dim out"),
     Excluded("encoder", ("memory",), "cross-attention reads the encoder", "leave memory out"),
     Excluded("self", ("memory",), "self-attention reads no memory", "leave memory out"),
 )
@@ -91,6 +116,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         cross=cross,
         sight=Sight(around.causal and not cross, node.window, node.chunk, segments),
         feature=node.feature or SOFTMAX,
+        makes=_makes(node),
     )
     layer = _softmax(word, node, sizes, around) if sizes.feature == SOFTMAX else _by_kernel(sizes, encodings, at)
     for encoding in encodings:
@@ -108,9 +134,23 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         positions=encodings,
         memory=node.memory,
         global_qkv=node.global_qkv,
+        kv_of=_said(node, "kv_of") or "",
         patches=around.patches,
         windows=both_sides(node.windows) if node.windows else None,
     )
+
+
+def _makes(node: Attention) -> str:
+    """Which of q, k and v it projects."""
+    if _said(node, "kv_of"):
+        return "q"
+    return "qk" if node.values == "keys" else "qkv"
+
+
+def _said(node: Attention, field: str) -> Any:
+    """What the spec says of it, if anything."""
+    value = getattr(node, field)
+    return None if value == OWN else value
 
 
 def _by_kernel(sizes: Heads, encodings: Encodings, at: Places) -> KernelAttention:
@@ -137,7 +177,9 @@ def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> 
     if node.out_norm:
         layer = replace(layer, out_norm=around.norm.kind)
     if node.qk_norm:
-        layer = replace(layer, qk_norm=_qk_norm(node.qk_norm, around))
+        layer = replace(layer, qk_norm=replace(_head_norm(node.qk_norm, around), width=node.qk_norm.width or ()))
+    if node.v_norm:
+        layer = replace(layer, v_norm=_head_norm(node.v_norm, around))
     if node.experts:
         layer = replace(layer, routed=_routed(word, node.experts, node.top, sizes, around))
     return layer
@@ -156,9 +198,11 @@ def _check(node: Attention, at: Places, around: Surroundings, *, cross: bool) ->
         "no image": not around.patches,
         "tokens": around.patches and around.patches.tokens + around.patches.registers,
         "kernel": node.feature not in (None, SOFTMAX),
+        "kv_of": _said(node, "kv_of"),
+        "values": _said(node, "values"),
     }
     for rule in EXCLUDED:
-        has = [field for field in rule.fields if getattr(node, field)]
+        has = [field for field in rule.fields if _said(node, field)]
         if conditions[rule.where] and has:
             fact = rule.fact.format(field=has[0], feature=node.feature)
             raise InputError(fact, rule.hint, fields=at(rule.at or has[0]))
@@ -197,15 +241,15 @@ def _head_sizes(word: str, node: Attention, around: Surroundings) -> tuple[int, 
     return heads, kv_heads, head_dim
 
 
-def _qk_norm(own: QKNormSaid, around: Surroundings) -> QKNorm:
-    """QK norm, with the options of the part's norm as defaults."""
+def _head_norm(own: HeadNormSaid, around: Surroundings) -> QKNorm:
+    """A norm of queries and keys, or of values, with the options of the part's norm as defaults."""
     from archcalc.layers.qk_norm import QKNorm
 
     usual = around.norm
     kinds = {"none": "rms"}
     kind = own.kind or kinds.get(usual.kind, usual.kind)
     bias, affine = own_or(own.bias, usual.bias), own_or(own.affine, usual.affine)
-    return QKNorm(own.over, kind, bias, affine, own.width or ())
+    return QKNorm(own.over, kind, bias, affine)
 
 
 def _routed(word: str, experts: int, top: int | None, sizes: Heads, around: Surroundings) -> RoutedHeads:

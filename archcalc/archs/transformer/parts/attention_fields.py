@@ -17,6 +17,7 @@ AttentionBias = Annotated[
     BeforeValidator(partial(flag_or_some, _LETTERS)),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, _SOME_SCHEMA]}),
 ]
+OWN = "own"
 Feature = Literal[*FEATURES]  # type: ignore[valid-type]
 
 
@@ -34,8 +35,8 @@ _WIDTHS_SCHEMA = {"anyOf": [_WIDTH, {"type": "array", "items": _WIDTH, "minItems
 Widths = Annotated[tuple[int, ...], BeforeValidator(_widths), WithJsonSchema(_WIDTHS_SCHEMA)]
 
 
-class QKNormSaid(Node):
-    """QK norm; missing fields are inherited from the model's norm."""
+class HeadNormSaid(Node):
+    """A norm of heads; missing fields are inherited from the model's norm."""
 
     main: ClassVar[str] = "over"
     over: Literal["head", "heads", "all"] = field(
@@ -47,6 +48,11 @@ class QKNormSaid(Node):
     kind: Literal["layer", "rms"] | None = field(None, "The kind of norm.", example="rms", unset="that of the model")
     bias: bool | None = field(None, "It has a bias.", example=False, unset="as the model's norms")
     affine: bool | None = field(None, "It has learned scales.", example=False, unset="as the model's norms")
+
+
+class QKNormSaid(HeadNormSaid):
+    """QK norm."""
+
     width: Widths | None = field(
         None,
         "The width of its weights, or [q, k], where a class makes them wider than what it normalises.",
@@ -67,13 +73,14 @@ class Index(Node):
 
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
 _SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "windows", "chunk", "memory"})
+_KEYS = frozenset({"v_norm", "values", "kv_of"})
 _TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top"})
 
 
 class Attention(Node):
     main: ClassVar[str] = "heads"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "attention": _EVERY_KIND | _SIZES | _TURNS,
+        "attention": _EVERY_KIND | _SIZES | _KEYS | _TURNS,
         "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index", "gate"},
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"mla": ("kv_rank", "nope_dim", "rope_dim", "v_dim")}
@@ -101,6 +108,20 @@ class Attention(Node):
         None, "Kernel attention instead of softmax, with this feature map.", example="elu", unset="softmax"
     )
     qk_norm: QKNormSaid | None = field(None, "Norms on queries and keys.", example="head", unset="none")
+    v_norm: HeadNormSaid | None = field(
+        None, "A norm of values.", example={"over": "head", "affine": False}, unset="none"
+    )
+    values: Literal["own", "keys"] = field(
+        "own",
+        "Values have a projection of their `own`, or are the `keys`, as these are before norm and positions.",
+        example="keys",
+    )
+    kv_of: str = field(
+        OWN,
+        "Whose keys and values it reads: its `own`, or those of the last block before it that has the attention of this"
+        " name. Then it has no projections for them, and no cache.",
+        example="local",
+    )
     window: Size | None = field(
         None,
         "A sliding window: how many positions are attended to, the own one included.",

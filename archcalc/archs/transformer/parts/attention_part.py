@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer.context import Context
@@ -27,6 +28,7 @@ class AttentionPart(Part):
     positions: tuple[Encoding, ...]
     memory: int | None = None  # the width of what it looks at, where the model has no encoder
     global_qkv: bool = False
+    kv_of: str = ""  # the part whose keys and values it reads, those of the last block that has it
     patches: Patches | None = None  # of the image, whose rows and columns relative positions may tell apart
     windows: tuple[int, int] | None = None  # rows and columns of patches, each of which sees those of its window
 
@@ -39,11 +41,15 @@ class AttentionPart(Part):
         height, width = (1 if side < whole else TWICE for side, whole in sides)
         return replace(self, positions=positions, windows=(height, width))
 
-    def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
+    @property
+    def is_bound(self) -> bool:
+        return bool(self.kv_of)
+
+    def prepare(self, place: Module, x: Tensor, context: Context) -> Tensor | None:
         """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position,
         Transformer-XL one pair of biases."""
         reader = Reader(self.layer, x, context, self.dropout, self.patches)
-        prepared = [position.prepare(stack, reader) for position in self.positions if position.is_of_stack]
+        prepared = [position.prepare(place, reader) for position in self.positions if position.is_of_stack]
         return next((table for table in prepared if table), None)
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
@@ -54,7 +60,9 @@ class AttentionPart(Part):
         if self.global_qkv:
             layer.keep_global(m, x.dims[-1])
         reader = Reader(layer, x, context, self.dropout, self.patches, context.prepared.get(self.name))
-        inputs = Inputs(context.work, mask=context.mask(x, sight))
+        inputs = Inputs(context.work, mask=context.mask(x, sight), hand_on=partial(context.hand_on, self.name))
+        if self.kv_of:
+            inputs = inputs._replace(earlier=context.handed[self.kv_of])
         if self.windows and self.patches:
             m.words.about = described(self.windows)
             inputs = inputs._replace(windows=windows_on(self.patches.grid, self.windows))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import Surroundings, own_or
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
 from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Mixture
 from archcalc.spec.node import Node, Size, as_size, field
@@ -52,6 +55,12 @@ class Moe(Node):
     gated: bool = field(True, "Two projections in, one of which gates the other, as in SwiGLU.", example=False)
     bias: bool = field(False, "The projections of the experts have biases.", example=True)
     router_bias: bool = field(False, "The router has a bias.", example=True)
+    router_norm: bool = field(
+        False,
+        "The router reads the residual stream through a norm of its own, and not what the experts read.",
+        example=True,
+    )
+    expert_scale: bool = field(False, "A learned number for each expert scales its weight.", example=True)
     correction: Correction = field(
         False,
         "A bias that balances the choice of experts: true (a buffer) or `frozen` (a parameter that is not trained).",
@@ -69,7 +78,23 @@ class Moe(Node):
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
-def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> Mixture:
+@dataclass(frozen=True)
+class MixturePart(LayerPart):
+    """Experts whose router reads the residual stream."""
+
+    layer: Mixture
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        return self.layer.run(m, x, context.work, context.residual)
+
+
+def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> MixturePart:
+    scope = around.scope
+    layer = _mixture(word, node, around)
+    return MixturePart(word, around.norm, scope.dropout, layer, layer_scale=scope.layer_scale, slot=slot)
+
+
+def _mixture(word: str, node: Moe, around: Surroundings) -> Mixture:
     experts = around.needed(node.experts, "experts", "how many there are, such as `experts: 8`", word)
     top = around.needed(node.top, "top", "how many of them a token is routed to, such as `top: 2`", word)
     width = around.needed(node.width, "width", "the inner width of an expert, such as `width: 1024`", word)
@@ -85,6 +110,8 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> Mixture:
         top=top,
         each=Ffn(width, node.act, node.gated, node.bias, out_bias=node.bias),
         router_bias=node.router_bias,
+        router_norm=_router_norm(node, around),
+        expert_scale=node.expert_scale,
         correction=_CORRECTIONS[node.correction],
         shared=_shared(word, node, around) if node.shared else None,
         shared_gate=node.shared_gate,
@@ -92,6 +119,12 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> Mixture:
         latent_bias=node.latent_bias,
         out_bias=node.out_bias,
     )
+
+
+def _router_norm(node: Moe, around: Surroundings) -> str:
+    """The kind of the part's norm, if the router has one."""
+    kinds = {"none": "rms"}
+    return kinds.get(around.norm.kind, around.norm.kind) if node.router_norm else ""
 
 
 def _check_stands_with(word: str, field: str, node: Moe, around: Surroundings) -> None:

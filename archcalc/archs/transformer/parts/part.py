@@ -31,6 +31,16 @@ class Part:
     dropout: float
     layer_scale: bool = field(default=False, kw_only=True)
     slot: str = field(default="", kw_only=True)  # the part that this is, or is like
+    is_embedding: ClassVar[bool] = False  # what is prepared for it is one, and no part of the stack
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it reads what other blocks or the embedding made, so that no block can be taken out alone."""
+        return False
+
+    def prepare(self, place: Module, x: Tensor, context: Context) -> Tensor | None:
+        """Record what it needs once for all blocks."""
+        return None
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Record the forward pass of the branch."""

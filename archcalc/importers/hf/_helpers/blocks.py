@@ -142,7 +142,8 @@ _USUAL: Fields = {  # what the spec's language takes for granted
 _ORDER = (
     *("family", "name", "scope", "input", "loss", "defaults", "blocks", "layers"),
     *("vocab", "d_model", "heads", "kv_heads", "head_dim"),
-    *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv"),
-    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
+    *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv", "per_layer"),
+    *("norm", "bias", "parallel", "beside", "block_scale", "layer_scale"),
+    *("position", "embedding", "softmax", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),
 )

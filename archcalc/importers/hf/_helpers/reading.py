@@ -120,7 +120,7 @@ class Config:
 
     def _whole(self, key: str, value: Any, least: int) -> int:
         most = LARGEST
-        if "layer" in key:
+        if "layer" in key and "per_layer" not in key:
             most = MOST_LAYERS
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise self.wrong(key, f"a whole number from {least} to {most:,}")

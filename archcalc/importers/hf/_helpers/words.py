@@ -65,7 +65,9 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     base = _first(said.get("rope_theta"), c.given("rope_theta"), theta or usual.get("rope_theta", c.theta))
     shares = (said.get("partial_rotary_factor"), c.given("partial_rotary_factor"), fraction)
     share = _first(*shares, usual.get("partial_rotary_factor", 1.0))
-    scaling = said.get("rope_type", said.get("type", "default"))
+    scaling = said.get("rope_type", said.get("type", usual.get("rope_type", "default")))
+    if scaling == "proportional":  # whole heads, the rest of them by an angle of zero
+        share = 1.0
     if scaling not in ("default", None):
         c.notes.append(f"RoPE is scaled ({scaling}): this changes the angles, but no parameters or costs")
     plain = isinstance(base, int | float) and not isinstance(base, bool)

@@ -1,0 +1,51 @@
+"""Random Gemma 4: blocks of two kinds, with heads of their own sizes, of which the last may read earlier keys."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Fields = dict[str, Any]
+
+_BY_LAYER = {
+    "full_attention": {"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.25},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 5e3},
+}
+
+
+def _unified(drawn: Fields, rng: random.Random) -> Fields:
+    blocks, kinds = drawn["num_hidden_layers"], ("sliding_attention", "full_attention")
+    chosen: Fields = {
+        "rope_parameters": rng.choice([None, _BY_LAYER]),
+        "use_bidirectional_attention": rng.choice([None, "vision", "all"]),
+    }
+    if rng.random() < 0.5:
+        chosen["layer_types"] = [rng.choice(kinds) for _ in range(blocks)]
+    chosen |= _heads(drawn, rng)
+    layers = chosen.get("layer_types") or [kinds[(block + 1) % 6 == 0] for block in range(blocks)]
+    layers = [*layers[:-1], kinds[1]]
+    able = [number for number in range(blocks) if set(layers[blocks - number :]) <= set(layers[: blocks - number])]
+    return {**chosen, "num_kv_shared_layers": rng.choice(able)}
+
+
+def _heads(drawn: Fields, rng: random.Random) -> Fields:
+    """Of global blocks, as older files say them and as newer ones do."""
+    few, wide = rng.choice([None, 1, drawn["num_attention_heads"]]), rng.choice([8, 24])
+    if rng.random() < 0.6:
+        return {"global_head_dim": wide, "num_global_key_value_heads": few}
+    own = {"head_dim": wide, "num_key_value_heads": few or 1}
+    last = drawn["num_hidden_layers"] - 1
+    types = ["sliding_attention"] * last + ["full_attention"]
+    return {"per_layer_config": {str(last): own}, "layer_types": types}
+
+
+def _text(drawn: Fields, rng: random.Random) -> Fields:
+    return _unified(drawn, rng) | {
+        "hidden_size_per_layer_input": rng.choice([0, 8, 16]),
+        "vocab_size_per_layer_input": rng.choice([drawn["vocab_size"], 50]),
+        "top_k_experts": rng.choice([1, 2]),
+        "moe_intermediate_size": rng.randint(8, 60),
+    }
+
+
+GEMMA = {"gemma4_text": _text, "gemma4_unified_text": _unified}
