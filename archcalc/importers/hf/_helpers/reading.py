@@ -7,12 +7,11 @@ asked for by name, never guessed; what was given and not asked for is refused or
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any, TypeVar
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of, listed
-from archcalc.spec.paths import data_root
+from archcalc.spec.model_types import described as described
 from archcalc.spec.units import LARGEST
 
 Value = Any  # of a field of a spec: a word, a number, a list, a mapping
@@ -29,13 +28,6 @@ def when(there: Any, **fields: Any) -> Fields:
     if there:
         return fields
     return {}
-
-
-@cache
-def described(model_type: str) -> dict[str, Any]:
-    """The fields and defaults of a transformers config class, as `tools/hf_defaults.py` found them."""
-    found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
-    return found
 
 
 class Config:

@@ -11,6 +11,7 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator, translators
 from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.importers.hf._helpers.reading import described
+from archcalc.spec.model_types import LIKE
 from archcalc.spec.paths import data_root
 
 Said = dict[str, Any]
@@ -153,10 +154,11 @@ def _rarity() -> dict[str, float]:
 
 @cache
 def _types_by_class() -> dict[str, str]:
-    """Class names that belong to exactly one type."""
-    found = [(name, like) for like in translators() for name in described(like)["classes"]]
-    often = Counter(name for name, _ in found)
-    return {name: like for name, like in found if often[name] == 1}
+    """Class names that belong to exactly one type; to that which has them first, where others are like it."""
+    types = {like: described(like) for like in sorted(translators(), key=lambda like: LIKE not in described(like))}
+    found = {name: like for like, about in types.items() for name in about["classes"]}
+    often = Counter(name for about in types.values() if LIKE not in about for name in about["classes"])
+    return {name: like for name, like in found.items() if often[name] <= 1}
 
 
 @cache
