@@ -130,11 +130,11 @@ class Network:
     @property
     def scope(self) -> Scope:
         """Which part of a model this is, where the spec says that it is one."""
-        said = self.spec.scope
+        said, is_doubted = self.spec.scope, bool(self.spec.doubts)
         if said is None:
-            return WHOLE
+            return replace(WHOLE, is_doubted=is_doubted)
         left_out = tuple(LeftOut(each.part, each.parameters, each.needed) for each in said.left_out)
-        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "")
+        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "", is_doubted)
 
     @property
     def kind(self) -> str:
@@ -167,6 +167,7 @@ class Network:
             found = family_module(self.spec.family).build(self.resolved, work)
             assert isinstance(found, Module)
             found.words.notes[:0] = all_on(Topic.SOURCE, (*self.document.file_notes, *self.spec.notes))
+            found.words.notes[:0] = all_on(Topic.ESTIMATE, self.spec.doubts)
             document = self.document
             if not (document.shipped or document.config or document.whole or document.weights):
                 # a person's own spec, which may leave choices to defaults without knowing

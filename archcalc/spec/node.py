@@ -321,6 +321,11 @@ class ModelSpec(Node):
     notes: Sentences = field(
         (), "Sentences that every report repeats.", example=["trained on sequences of 4,096 tokens"]
     )
+    doubts: Sentences = field(
+        (),
+        "What the counts take for granted, and nobody has checked: every report says so.",
+        example=["the activation is taken to have no parameters"],
+    )
     batch: Size | None = field(None, "How many samples are computed at once.", example=32, unset="1")
     seq: Size | None = field(
         None,

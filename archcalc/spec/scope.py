@@ -42,6 +42,7 @@ class Scope:
     of: str = ""
     left_out: tuple[LeftOut, ...] = ()  # none of a whole model
     remedy: str = ""  # what counts the whole
+    is_doubted: bool = False  # what was read takes something for granted, which the notes of a report say
 
     @property
     def name(self) -> str:
@@ -62,9 +63,12 @@ class Scope:
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
-        if not self.left_out:
-            return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
-        return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")
+        text = f"every {noun} is exact"
+        if self.left_out:
+            text = f"exact for the {self.name}; the parts left out are in no {noun}"
+        if self.is_doubted:
+            text += "; taken for granted, as said below"
+        return Assumption(Topic.EXACTNESS, text)
 
     def record(self) -> dict[str, Any]:
         """For programs: the same keys for a whole model and for a part."""

@@ -39,6 +39,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
     config.check_all_read(family.inert)
+    fields |= when(config.doubts, doubts=list(dict.fromkeys(config.doubts)))
     counted = said
     if text.outer:  # of a text model alone, where transformers has a class for that
         name = heads.class_for(config, text.task)

@@ -54,6 +54,7 @@ class Config:
         self.spelled = said
         self.was_read: set[str] = set()
         self.notes: list[str] = []
+        self.doubts: list[str] = []  # what every count takes for granted, and nobody has checked
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:
