@@ -67,7 +67,7 @@ class Scope:
         if self.left_out:
             text = f"exact for the {self.name}; the parts left out are in no {noun}"
         if self.is_doubted:
-            text += "; taken for granted, as said below"
+            text += ", provided that what the notes take for granted is so"
         return Assumption(Topic.EXACTNESS, text)
 
     def record(self) -> dict[str, Any]:

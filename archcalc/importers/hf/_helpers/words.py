@@ -35,7 +35,9 @@ def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
     if found in _LEARNED:
         raise c.refused(key, "it has parameters of its own, which the class of this type does not have")
     if found not in _ACTIVATIONS:
-        c.doubts.append(f"archcalc does not know the activation {key}: {found[:60]}, and takes it to have no parameters")
+        c.doubts.append(
+            f"archcalc does not know the activation {key}: {found[:60]}, and takes it to have no parameters"
+        )
     return _ACTIVATIONS.get(found, UNKNOWN)
 
 
