@@ -262,6 +262,13 @@ class LeftOutPart(Node):
     main: ClassVar[str] = "part"
     part: str = field(..., "What the part is called.", example="vision encoder")
     parameters: Size | None = field(None, "How many parameters it has.", example=400_000_000, unset="unknown")
+    mtp: Size | None = field(
+        None,
+        "How many blocks for multi-token prediction it is, each like the last block of the spec, from which their "
+        "parameters follow.",
+        example=1,
+        unset="none",
+    )
     needed: Literal["always", "images", "audio", "drafts"] = field(
         "always",
         "What it is needed for: engines do not load what only images, audio or drafted tokens need, unless asked to.",

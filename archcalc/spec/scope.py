@@ -18,11 +18,18 @@ TRACED = "`params --trace` counts all that transformers builds"
 
 
 class LeftOut(NamedTuple):
-    """A part that is not counted, its parameters where they are known, and what it is needed for."""
+    """A part that is not counted, its parameters where they are known, and what it is needed for.
+
+    `copies` are parameters that checkpoints may hold once more beside it: the tables of multi-token prediction."""
 
     part: str
     parameters: int | None = None
     needed: str = "always"
+    copies: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        copies = {} if self.copies is None else {"copies": self.copies}
+        return {"part": self.part, "parameters": self.parameters, "needed": self.needed, **copies}
 
     def words(self) -> str:
         return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
@@ -72,7 +79,7 @@ class Scope:
 
     def record(self) -> dict[str, Any]:
         """For programs: the same keys for a whole model and for a part."""
-        return {"scope": self.name, "left_out": [each._asdict() for each in self.left_out]}
+        return {"scope": self.name, "left_out": [each.record() for each in self.left_out]}
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""

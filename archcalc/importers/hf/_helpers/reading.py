@@ -20,7 +20,10 @@ Choice = TypeVar("Choice")
 
 SHOWN = 8  # keys in a note
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
-MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
+MATTERS = (  # though no class of the type declares them
+    *("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config"),
+    *("routed_expert_hidden_size", "attn_res_block_size"),  # of Kimi K3, which goes by kimi_linear
+)
 
 
 def when(there: Any, **fields: Any) -> Fields:
@@ -55,6 +58,7 @@ class Config:
         self.was_read: set[str] = set()
         self.notes: list[str] = []
         self.doubts: list[str] = []  # what every count takes for granted, and nobody has checked
+        self.mtp_is_like_last = True  # blocks for multi-token prediction, of types that have any, are like the last
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:
