@@ -14,12 +14,14 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers import files
+from archcalc.importers.asked import PLAINLY, Asked
 from archcalc.importers.beside import CONFIG, MAX_JSON
 from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
 from archcalc.spec.reach import reach
+from archcalc.spec.yaml_reader import Document
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -38,50 +40,65 @@ def source(model: Any, option: str) -> str | dict[Any, Any]:
 
 @partial(checked, model=source)
 def load(
-    model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = (), trace: bool = False
+    model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT,
+    *,
+    set: Sequence[str] = (),
+    trace: bool = False,
+    like: str | None = None,
 ) -> Model:
     """Load a preset by name, a file or folder by path, `hf:owner/name`, `-` from standard input, a text or a dict.
 
     Text and dict hold what a file would: a spec, or a Hugging Face config. `set` changes fields; `trace` lets
-    transformers build a config that archcalc cannot read.
+    transformers build a config that archcalc cannot read; `like` names the model type that a config of an unknown type
+    is read as.
 
     >>> load("gpt2").params().total
     124439808
     """
+    asked = Asked(trace, like or "")
     if isinstance(model, Mapping):
-        document, name = files.of_data(dict(model), trace=trace), "spec"
+        document, name = files.of_data(dict(model), asked=asked), "spec"
     elif not (named := str(model)).strip():
         raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
     elif is_text(named):
-        document, name = files.of_bytes(named.encode("utf-8", "replace"), "the text", trace=trace), "spec"
+        document, name = files.of_bytes(named.encode("utf-8", "replace"), "the text", asked=asked), "spec"
     elif named == "-" and not reach():
         name = "standard input"
-        document = files.of_bytes(_standard_input(), name, trace=trace)
+        document = files.of_bytes(_standard_input(), name, asked=asked)
     elif _ADDRESS.match(named):
         from archcalc.importers import hub
 
         wanted = hub.repository(named)
         if bounds := reach():
             bounds.check_network(named)
-        document, name = hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:")
+        document, name = hub.document(wanted, asked=asked), wanted.shown.removeprefix("hf:")
     else:
         file, notes = _file(named)
-        return replace(from_file(file, tuple(set), trace=trace, notes=notes), load=load)
-    return replace(Model.from_document(document, name, tuple(set)), load=load)
+        return replace(from_file(file, tuple(set), asked=asked, notes=notes), load=load)
+    return replace(Model.from_document(_told(document, asked), name, tuple(set)), load=load)
 
 
-def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False, notes: tuple[str, ...] = ()) -> Model:
+def from_file(
+    file: Path, changes: tuple[str, ...] = (), *, asked: Asked = PLAINLY, notes: tuple[str, ...] = ()
+) -> Model:
     """Load the model of an existing file. A shipped preset is shown by its name, another file by its path; a
     config.json is called by its folder."""
     shipped, name = file.is_relative_to(paths.data_root()), file.stem
-    document = files.of_path(file, f"preset {name}" if shipped else str(file), trace=trace)
+    document = files.of_path(file, f"preset {name}" if shipped else str(file), asked=asked)
     document.shipped = shipped
     document.notes = (*notes, *document.notes)
     if not shipped and file.is_dir():
         name = file.resolve().name
     elif not shipped and file.name == CONFIG:
         name = file.resolve().parent.name
-    return Model.from_document(document, name, changes)
+    return Model.from_document(_told(document, asked), name, changes)
+
+
+def _told(document: Document, asked: Asked) -> Document:
+    """A spec says itself what it is like."""
+    if asked.like and not document.config:
+        document.notes = (*document.notes, f"like {asked.like} has no effect: this is no config.json")
+    return document
 
 
 def is_text(name: str) -> bool:

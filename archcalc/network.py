@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Self
 from archcalc.archs import families, family_module, family_of
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, walk
 from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
-from archcalc.spec.node import ModelSpec
+from archcalc.spec.node import LeftOutPart, ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blame, changed
 from archcalc.spec.paths import data_root
@@ -127,14 +127,39 @@ class Network:
             return self.document.config
         return _preset_configs().get(self.document.file.removeprefix("preset "), {})
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         """Which part of a model this is, where the spec says that it is one."""
-        said = self.spec.scope
+        said, is_doubted = self.spec.scope, bool(self.spec.doubts)
         if said is None:
-            return WHOLE
-        left_out = tuple(LeftOut(each.part, each.parameters, each.needed) for each in said.left_out)
-        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "")
+            return replace(WHOLE, is_doubted=is_doubted)
+        counts_further = bool(getattr(self._head, "mtp", None))
+        left_out = tuple(self._left_out(part) for part in said.left_out if not (part.mtp and counts_further))
+        if not left_out:
+            return replace(WHOLE, is_doubted=is_doubted)
+        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "", is_doubted)
+
+    @property
+    def _head(self) -> object:
+        return getattr(self.resolved, "head", None)
+
+    def _left_out(self, part: LeftOutPart) -> LeftOut:
+        """With the parameters of blocks for multi-token prediction, which follow from the last block of the spec."""
+        parameters, copies = part.parameters, None
+        predicts = getattr(self._head, "kind", "") in ("lm", "tied")
+        if part.mtp and predicts and parameters is None:
+            mtp = f"head.mtp.blocks={part.mtp}"
+            alone, shared, own = (
+                self.changed(*changes).total for changes in ((), (mtp,), (mtp, "head.mtp.own_tables=true"))
+            )
+            parameters, copies = shared - alone, own - shared
+        return LeftOut(part.part, parameters, part.needed, copies)
+
+    @property
+    def total(self) -> int:
+        """Parameters of all copies of all layers."""
+        each = ((times, param.size) for module, times in walk(self.build()) for param in module.params.values())
+        return sum(int(times) * int(size) for times, size in each)
 
     @property
     def kind(self) -> str:
@@ -167,6 +192,7 @@ class Network:
             found = family_module(self.spec.family).build(self.resolved, work)
             assert isinstance(found, Module)
             found.words.notes[:0] = all_on(Topic.SOURCE, (*self.document.file_notes, *self.spec.notes))
+            found.words.notes[:0] = all_on(Topic.ESTIMATE, self.spec.doubts)
             document = self.document
             if not (document.shipped or document.config or document.whole or document.weights):
                 # a person's own spec, which may leave choices to defaults without knowing

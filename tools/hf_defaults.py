@@ -1,6 +1,6 @@
 """Write presets/hf: what the config classes of the installed transformers declare, before anything is derived.
 
-    python tools/hf_defaults.py            # every model type that archcalc reads
+    python tools/hf_defaults.py            # every model type that archcalc reads and transformers registers
     python tools/hf_defaults.py llama t5
 
 A config.json leaves defaults out, so they are needed to read one. They are the class's raw defaults: what
@@ -234,9 +234,14 @@ def by_hand(model_type: str) -> dict[str, Any]:
     return {key: written[key] for key in ("code",) if key in written}
 
 
+def registered() -> list[str]:
+    """The types that archcalc reads, without those whose code lies beside weights: their files are written by hand."""
+    return sorted(set(translators()) & set(CONFIG_MAPPING))
+
+
 def main() -> None:
     folder: Path = data_root() / "hf"
-    for name, written in files(sys.argv[1:] or sorted(translators())).items():
+    for name, written in files(sys.argv[1:] or registered()).items():
         (folder / name).write_text(written, encoding="utf-8")
         print(f"{len(written):6,} bytes  {name}")
 

@@ -9,11 +9,10 @@ python tools/hf_types.py
 from __future__ import annotations
 
 import transformers
-from hf_defaults import text
+from hf_defaults import registered, text
 from transformers import CONFIG_MAPPING
 from transformers.models.auto import modeling_auto
 
-from archcalc.importers.hf import translators
 from archcalc.spec.paths import data_root
 
 
@@ -26,7 +25,7 @@ def buildable() -> list[str]:
 
 def unloaded() -> dict[str, list[str]]:
     """Patterns of names, by type."""
-    found = {model_type: _skipped(model_type) for model_type in sorted(translators())}
+    found = {model_type: _skipped(model_type) for model_type in registered()}
     return {model_type: patterns for model_type, patterns in found.items() if patterns}
 
 

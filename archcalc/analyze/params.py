@@ -17,11 +17,14 @@ from archcalc.core.roles import Role
 from archcalc.report.base import Figure, Report, given
 from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables, keys
 from archcalc.report.tree import outline
+from archcalc.spec.scope import LeftOut
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 OF_PARTS = 4  # columns that a named part has: not its share
 NOT_COUNTED = "not counted as parameters"
+WITH_MTP = "with multi-token prediction"
+WITH_TABLES = "that with a token table and a head of its own"
 NUMBERS = (  # of the record
     *("total", "trainable", "frozen", "adapters", "non_embedding", "without_head"),
     *("active", "active_non_embedding", "bytes", "buffers"),
@@ -64,11 +67,14 @@ class ParamsReport(Report):
 
     def figures(self) -> Sequence[Figure]:
         groups = [(count, Figure(name, count)) for name, count in self.groups.items()]
+        left_out = [part for part in self.scope.left_out if part.copies is not None]
         is_grouped, has_experts = any(self.groups.values()), self.active != self.total
         own = "it has no weights of its own" if self.without_head == self.total else ""
         listed: list[tuple[object, Figure]] = [
             (True, Figure("parameters", self.total)),
             (has_experts, Figure("active per token", self.active)),
+            *((part.parameters, Figure(WITH_MTP, self.total + (part.parameters or 0))) for part in left_out),
+            *((part.copies, Figure(WITH_TABLES, self.total + _all_of(part))) for part in left_out),
             *groups,
             (self.adapters, Figure("LoRA adapters", self.adapters)),
             (self.frozen, Figure("trainable", self.trainable)),
@@ -146,6 +152,10 @@ class ParamsReport(Report):
 
     def record(self) -> dict[str, Any]:
         return {**super().record(), **given(equations=[block.record() for block in self.equations] or None)}
+
+
+def _all_of(part: LeftOut) -> int:
+    return (part.parameters or 0) + (part.copies or 0)
 
 
 @dataclass(frozen=True)

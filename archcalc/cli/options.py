@@ -48,6 +48,12 @@ def completed_gpu(incomplete: str) -> list[str]:
     return [name for name in (*presets("gpus"), "here") if name.startswith(incomplete)]
 
 
+def completed_type(incomplete: str) -> list[str]:
+    from archcalc.importers.hf import translators
+
+    return [name for name in translators() if name.startswith(incomplete)]
+
+
 ModelName = Annotated[
     str,
     typer.Argument(
@@ -98,6 +104,15 @@ Trace = Annotated[
         help="Let transformers build a config that archcalc cannot read in full, and count its tensors.",
     ),
 ]
+Like = Annotated[
+    str | None,
+    MODEL.rest.option(
+        "--like",
+        metavar="TYPE",
+        autocompletion=completed_type,
+        help="Read a config.json of an unknown model type as this one, such as qwen3.",
+    ),
+]
 
 
 Expect = Annotated[
@@ -112,10 +127,10 @@ Expect = Annotated[
 DIFFERENT = 1  # of an exit code
 
 
-def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
+def loaded(model: str, changes: list[str], *, trace: bool = False, like: str | None = None) -> Model:
     from archcalc.loading import load
 
-    return load(model, set=changes, trace=trace)
+    return load(model, set=changes, trace=trace, like=like)
 
 
 def check_names(names: bool, explain: bool, format: str) -> None:
@@ -151,7 +166,9 @@ def show(report: Report, format: str, *, notes: bool = False, failed: bool = Fal
         raise typer.Exit(DIFFERENT)
 
 
-def labelled(names: list[str], changes: list[str], *, trace: bool = False) -> list[tuple[str, Model]]:
+def labelled(
+    names: list[str], changes: list[str], *, trace: bool = False, like: str | None = None
+) -> list[tuple[str, Model]]:
     """Models that stand side by side: each as it was typed, with its own changes and then those of all."""
     from archcalc.loading import is_text
 
@@ -159,7 +176,7 @@ def labelled(names: list[str], changes: list[str], *, trace: bool = False) -> li
     for text in names:
         name, own = split(text)
         try:
-            model = loaded(name, [*own, *changes], trace=trace)
+            model = loaded(name, [*own, *changes], trace=trace, like=like)
         except InputError as error:
             change = error.file.removeprefix("--set ")
             if change in own:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from archcalc.core.count import Count, product
+from archcalc.core.errors import InputError
 from archcalc.core.op_kind import Gradient, Kind, Moved, Saved, Wants
 from archcalc.core.tensors import Dim, Tensor, axes, whole
 
@@ -45,6 +46,20 @@ def multiply_add(op: Op) -> Count:
     """Two FLOPs for every combination of indices of the dims involved, without indexed (selected) dims."""
     met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
     return 2 * product([dim.size for dim in met.values()])
+
+
+def not_known(op: Op) -> NoReturn:
+    """What archcalc does not know has no cost, rather than a guessed one."""
+    fact = "archcalc does not know this activation: its FLOPs, and what training keeps of it, are not counted"
+    hint = "`params`, `memory` and `fit` for inference need neither; one that is known counts: --set ffn.act=silu"
+    raise InputError(fact, hint, fields=[("ffn", "act")])
+
+
+def not_known_if_trained(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Without a backward pass nothing is kept, whatever is computed."""
+    if wants(op.inputs[0]):
+        not_known(op)
+    return ()
 
 
 def product_of_output(op: Op) -> Count:

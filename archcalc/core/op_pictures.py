@@ -46,6 +46,7 @@ _ACTIVATIONS = {
     "gelu": "GELU",
     "gelu_tanh": "GELU",
     "silu": "SiLU",
+    "unknown": "unknown activation",
     **dict.fromkeys(("tanh", "sigmoid", "softplus", "exp"), ""),
 }
 _UNSEEN = (

@@ -166,6 +166,9 @@ KINDS = {
     "rms_norm": Kind(
         "normalised to mean square 1", Each(3, and_weights=True), costs.rms_steps, beside=_RMS, autocast="fp32"
     ),
+    "unknown": Kind(
+        "a function of each element that archcalc does not know", costs.not_known, costs.not_known_if_trained
+    ),
     "relu": Kind("max(x, 0)", Each(1), costs.ITS_OUTPUT),
     "relu2": Kind("max(x, 0)²", Each(2), costs.MADE_BESIDE, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", Each(2), costs.ITS_INPUT),

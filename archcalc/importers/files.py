@@ -10,6 +10,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers import beside, weight_names
+from archcalc.importers.asked import PLAINLY, Asked
 from archcalc.importers.beside import CONFIG, MAX_JSON, json_object
 from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
 
@@ -17,19 +18,19 @@ WEIGHTS = (weight_names.INDEX, "model.safetensors")
 MAX_INDEX = 10**8  # the longest that are published have a tenth of that
 
 
-def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
+def of_path(path: Path, shown: str, *, asked: Asked = PLAINLY) -> Document:
     """The spec in a file or folder, or the one that another kind of file stands for."""
     try:
         if path.is_dir() or (path.name == CONFIG and path.is_file()):
             from archcalc.importers import folders
 
-            return folders.document(path, trace) if path.is_dir() else folders.described(path, shown, trace)
+            return folders.document(path, asked) if path.is_dir() else folders.described(path, shown, asked)
         start = text(path)
         # a file that opens as specs do: in letters, and neither as JSON, as weights, nor as what stands for them
         plain = start[:8].isascii() and start[:8].decode().isprintable()
         if plain and path.suffix in _YAML and not start.startswith((b"{", b"GGUF", weight_names.POINTER)):
             return read(start, shown)
-        return of_start(path, start, shown, trace)
+        return of_start(path, start, shown, asked)
     except InputError as error:
         error.file = error.file or shown
         raise
@@ -37,13 +38,13 @@ def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=shown) from None
 
 
-def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
+def of_bytes(raw: bytes, shown: str, *, asked: Asked = PLAINLY) -> Document:
     """A spec, or a config.json, that is at hand as a whole."""
     said = json_object(raw, shown)
-    return (said and of_object(said, shown, trace=trace)) or read(raw, shown)
+    return (said and of_object(said, shown, asked=asked)) or read(raw, shown)
 
 
-def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document | None:
+def of_object(said: dict[str, Any], shown: str, *, asked: Asked = PLAINLY) -> Document | None:
     """A config of transformers, or what stands for one; None for what may be a spec. Others are refused in words."""
     from archcalc.importers import others, params_json
 
@@ -51,44 +52,44 @@ def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
         other.file = shown
         raise other
     if params_json.is_params(said):
-        found = of_config(params_json.config(said), shown, trace=trace)
+        found = of_config(params_json.config(said), shown, asked=asked)
         found.notes = (*found.notes, *params_json.NOTES)
         return found
     if _CONFIG_KEYS & set(said):
-        return of_config(said, shown, trace=trace)
+        return of_config(said, shown, asked=asked)
     return None
 
 
-def of_files(held: Mapping[str, bytes], shown: str, *, trace: bool = False) -> Document:
+def of_files(held: Mapping[str, bytes], shown: str, *, asked: Asked = PLAINLY) -> Document:
     """A config.json with what lies beside it, by their names: `beside.NAMES` are read, wherever they come from."""
     said, notes = beside.config(held)
-    found = (said and of_object(said, shown, trace=trace)) or read(held[CONFIG], shown)
+    found = (said and of_object(said, shown, asked=asked)) or read(held[CONFIG], shown)
     found.notes = (*found.notes, *notes)
     return found
 
 
-def of_data(said: dict[str, Any], *, trace: bool = False) -> Document:
+def of_data(said: dict[str, Any], *, asked: Asked = PLAINLY) -> Document:
     """The same, as a dict."""
-    return of_object(said, "config", trace=trace) or Document("spec", data=said)
+    return of_object(said, "config", asked=asked) or Document("spec", data=said)
 
 
 _YAML = (".yaml", ".yml")
 _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of every config.json, and of no spec
 
 
-def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document:
+def of_config(said: dict[str, Any], shown: str, *, asked: Asked = PLAINLY) -> Document:
     """What a translator makes of it; what none reads, or reads in part, transformers builds where that is asked for."""
     from archcalc.importers.hf._helpers import imported
 
     try:
-        found = imported.document(said, shown)
+        found = imported.document(said, shown, asked.like)
     except InputError as error:
         error.file = error.file or shown
-        if not trace:
+        if not asked.trace:
             raise
         why = error.fact
     else:
-        if not (trace and found.whole):
+        if not (asked.trace and found.whole):
             return found
         why = "a part of it alone"
     from archcalc.importers import trace as tracing
@@ -99,7 +100,7 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
     return found
 
 
-def of_start(path: Path, start: bytes, shown: str, trace: bool) -> Document:
+def of_start(path: Path, start: bytes, shown: str, asked: Asked) -> Document:
     """What begins with `start`: weights, or a spec or config in JSON."""
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
         raise InputError("a weights file cannot be read from a pipe", "save them to a file, and name that")
@@ -118,7 +119,7 @@ def of_start(path: Path, start: bytes, shown: str, trace: bool) -> Document:
 
         return of_tensors(safetensors.sharded(index_in(path), path.parent), shown)
     weight_names.check(path.name, start)
-    return of_bytes(start, shown, trace=trace)
+    return of_bytes(start, shown, asked=asked)
 
 
 def of_shard(name: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers import beside, files, gguf_folder, safetensors, weight_names, weights_check
+from archcalc.importers.asked import Asked
 from archcalc.importers.beside import CONFIG
 from archcalc.spec.yaml_reader import Document
 
@@ -18,27 +19,27 @@ UNREAD = (  # fields of configs that no translator reads
 )
 
 
-def document(folder: Path, trace: bool) -> Document:
+def document(folder: Path, asked: Asked) -> Document:
     if model := gguf_folder.chosen(folder):
-        return files.of_start(model, files.text(model), str(model), trace)
+        return files.of_start(model, files.text(model), str(model), asked)
     names = _names(folder)
     name = next((name for name in DESCRIBING if name in names), None)
     if name:
-        return described(folder / name, str(folder / name), trace)
+        return described(folder / name, str(folder / name), asked)
     if weights := weight_names.chosen(names):
         return files.of_tensors(read(folder / weights), str(folder / weights))
     hint = "give a folder with a config.json or weights, or the file that describes the model"
     raise InputError(weight_names.unread(names) or "this folder contains no model", hint)
 
 
-def described(config: Path, shown: str, trace: bool) -> Document:
+def described(config: Path, shown: str, asked: Asked) -> Document:
     """A config.json or its equivalent, with the files beside it."""
     names = _names(config.parent)
     wanted = beside.NAMES if config.name == CONFIG else ()
     held = {name: files.text(config.parent / name) for name in wanted if name in names}
     weights = weight_names.chosen(names)
     try:
-        found = files.of_files({**held, CONFIG: files.text(config)}, shown, trace=trace)
+        found = files.of_files({**held, CONFIG: files.text(config)}, shown, asked=asked)
     except InputError as error:
         if not weights or error.field not in UNREAD:
             raise

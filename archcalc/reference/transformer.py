@@ -130,8 +130,8 @@ class Transformers(Family):
         for stack, length in sizes:
             audio, patches = stack["audio"], stack["patches"]
             if audio:
-                sizes = [] if audio["samples"] else [audio["mels"]]
-                read.append(torch.rand(batch, samples_for(audio["convs"], length), *sizes, device=device))
+                channels = [] if audio["samples"] else [audio["mels"]]
+                read.append(torch.rand(batch, samples_for(audio["convs"], length), *channels, device=device))
             elif patches:
                 clip = [patches["frames"]] * (patches["frames"] > 1)
                 read.append(torch.rand(batch, patches["channels"], *clip, *patches["image"], device=device))

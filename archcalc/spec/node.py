@@ -263,6 +263,13 @@ class LeftOutPart(Node):
     main: ClassVar[str] = "part"
     part: str = field(..., "What the part is called.", example="vision encoder")
     parameters: Size | None = field(None, "How many parameters it has.", example=400_000_000, unset="unknown")
+    mtp: Size | None = field(
+        None,
+        "How many blocks for multi-token prediction it is, each like the last block of the spec, from which their "
+        "parameters follow.",
+        example=1,
+        unset="none",
+    )
     needed: Literal["always", "images", "audio", "drafts"] = field(
         "always",
         "What it is needed for: engines do not load what only images, audio or drafted tokens need, unless asked to.",
@@ -325,6 +332,11 @@ class ModelSpec(Node):
     )
     notes: Sentences = field(
         (), "Sentences that every report repeats.", example=["trained on sequences of 4,096 tokens"]
+    )
+    doubts: Sentences = field(
+        (),
+        "What the counts take for granted, and nobody has checked: every report says so.",
+        example=["the activation is taken to have no parameters"],
     )
     batch: Size | None = field(None, "How many samples are computed at once.", example=32, unset="1")
     seq: Size | None = field(

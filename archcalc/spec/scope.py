@@ -18,11 +18,18 @@ TRACED = "`params --trace` counts all that transformers builds"
 
 
 class LeftOut(NamedTuple):
-    """A part that is not counted, its parameters where they are known, and what it is needed for."""
+    """A part that is not counted, its parameters where they are known, and what it is needed for.
+
+    `copies` are parameters that checkpoints may hold once more beside it: the tables of multi-token prediction."""
 
     part: str
     parameters: int | None = None
     needed: str = "always"
+    copies: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        copies = {} if self.copies is None else {"copies": self.copies}
+        return {"part": self.part, "parameters": self.parameters, "needed": self.needed, **copies}
 
     def words(self) -> str:
         return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
@@ -42,6 +49,7 @@ class Scope:
     of: str = ""
     left_out: tuple[LeftOut, ...] = ()  # none of a whole model
     remedy: str = ""  # what counts the whole
+    is_doubted: bool = False  # what was read takes something for granted, which the notes of a report say
 
     @property
     def name(self) -> str:
@@ -62,13 +70,16 @@ class Scope:
 
     def exact(self, noun: str) -> Assumption:
         """`every count is exact`, or for a partial model what the count covers."""
-        if not self.left_out:
-            return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
-        return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")
+        text = f"every {noun} is exact"
+        if self.left_out:
+            text = f"exact for the {self.name}; the parts left out are in no {noun}"
+        if self.is_doubted:
+            text += ", provided that what the notes take for granted is so"
+        return Assumption(Topic.EXACTNESS, text)
 
     def record(self) -> dict[str, Any]:
         """For programs: the same keys for a whole model and for a part."""
-        return {"scope": self.name, "left_out": [each._asdict() for each in self.left_out]}
+        return {"scope": self.name, "left_out": [each.record() for each in self.left_out]}
 
     def columns(self) -> dict[str, str]:
         """For spreadsheets: two further columns, of a part alone."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 from archcalc.core.ir import Dim, Module, Tensor
 
 Numbers = tuple[Tensor, ...]  # that an activation has learned
+UNKNOWN = "unknown"  # a function of each element that archcalc does not know: parameters are counted, FLOPs refused
 ACTIVATIONS = (
     *("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity"),
     *("selu", "mish", "softplus", "relu6", "hardswish", "hardsigmoid"),
+    UNKNOWN,
 )
 LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called
 

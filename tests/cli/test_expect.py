@@ -42,7 +42,7 @@ OTHERWISE = [  # command, model, expected, convention
     ("params", "gpt2", "117M", "published elsewhere"),
     ("params", "mixtral-8x7b", "12.9B", "active per token"),
     ("params", "deepseek-v3", "671,026,419,200", "with buffers"),
-    ("params", "deepseek-v3", "682.6B", "with a layer for multi-token prediction"),
+    ("params", "deepseek-v3", "682.6B", "with multi-token prediction"),
     ("params", "textbook", str(201_466_160 - 8 * 3_149_056), "cross-attention forgotten"),
     ("params", "gpt2", str(GPT2 - 1024 * 768 - 25 * 768), "RMS norm for layer norm and position table forgotten"),
     ("flops", "gpt2", str(512 * TOKEN + SCORES // 2), "MACs: FLOPs"),

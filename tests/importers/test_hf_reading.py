@@ -135,7 +135,7 @@ def test_a_model_can_be_changed_as_any_spec(run: Run, write: Write) -> None:
         ({"architectures": ["LlamaForKaraoke"]}, "LlamaForKaraoke is not a class", "LlamaForCausalLM"),
         ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 to", ""),
         ({"num_hidden_layers": 10**11}, "num_hidden_layers: expected a whole number from 1 to 100,000", ""),
-        ({"hidden_act": "prelu"}, "hidden_act", "supported activations"),
+        ({"hidden_act": "prelu"}, "hidden_act", "parameters of its own"),
         ({"per_layer_config": {"0": {"num_key_value_heads": 1}}}, "per_layer_config", "--trace"),
         ({**DEBERTA, "pooler_hidden_size": 3}, "pooler_hidden_size", "such a model cannot run"),
     ],

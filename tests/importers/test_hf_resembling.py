@@ -37,7 +37,7 @@ def test_fields_tell_what_it_is_like(said: dict[str, Any], like: str) -> None:
 
 
 def test_fields_that_it_does_not_share_are_named() -> None:
-    assert "(but llama has no block_configs)" in hint("nemotron-nas", GROUPED, block_configs=[])
+    assert "(but llama has no router_rank)" in hint("own", GROUPED, router_rank=[])
 
 
 def test_a_class_tells_more_than_fields() -> None:
@@ -53,8 +53,8 @@ def test_what_is_like_nothing_is_compared_with_nothing() -> None:
 def test_trace_is_offered_only_where_it_helps() -> None:
     """Types of transformers, and no others; code of a repository is never run."""
     assert "`params --trace` counts this one" in hint("convbert", {})
-    assert "--trace cannot count it either" in hint("internlm2", GROUPED)
-    assert "which archcalc never runs" in hint("internlm2", GROUPED, auto_map={"AutoModel": "own.Own"})
+    assert "--trace cannot count it either" in hint("own", GROUPED)
+    assert "which archcalc never runs" in hint("own", GROUPED, auto_map={"AutoModel": "own.Own"})
 
 
 def test_the_list_of_types_is_that_of_transformers() -> None:

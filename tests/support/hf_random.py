@@ -14,6 +14,7 @@ from typing import Any
 
 from transformers import CONFIG_MAPPING
 
+from archcalc.spec.model_types import described
 from support.hf_random_audio import AUDIO
 from support.hf_random_gemma import GEMMA
 from support.hf_random_nets import NETS
@@ -50,8 +51,9 @@ _OFTEN_LEFT = 0.3  # how often a field is left at its default
 
 def random_fields(model_type: str, rng: random.Random) -> Fields:
     """Some of the class's fields, changed; all that a small model needs, since the defaults are billions."""
-    config = CONFIG_MAPPING[model_type]
-    defaults = {field.name: field.default for field in dataclasses.fields(config)}
+    defaults = described(model_type)["defaults"]
+    if model_type in CONFIG_MAPPING:
+        defaults = {field.name: field.default for field in dataclasses.fields(CONFIG_MAPPING[model_type])}
     heads = rng.choice([2, 3, 4, 6, 8])
     each = rng.choice([4, 8, 16, 32])
     drawn: Fields = {}
@@ -512,7 +514,7 @@ _SPECIAL: dict[str, Any] = {
 
 def _renamed(chosen: Fields, model_type: str, rng: random.Random) -> Fields:
     """Some fields under the other name that their class knows them by."""
-    other = {real: alias for alias, real in CONFIG_MAPPING[model_type].attribute_map.items() if rng.random() < 0.2}
+    other = {real: alias for alias, real in described(model_type)["aliases"].items() if rng.random() < 0.2}
     return {other.get(name, name): value for name, value in chosen.items()}
 
 

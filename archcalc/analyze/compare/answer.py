@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
@@ -156,7 +156,7 @@ def _exact(metric: str, scopes: Sequence[Scope]) -> Assumption:
     if metric == "memory":
         return Assumption(Topic.EXACTNESS, AS_MEMORY)
     if not partial:
-        return WHOLE.exact("count")
+        return replace(WHOLE, is_doubted=any(scope.is_doubted for scope in scopes)).exact("count")
     text = f"exact for what is counted, which is only a part of {' and '.join(partial)}"
     return Assumption(Topic.EXACTNESS, text)
 
@@ -244,7 +244,7 @@ def _imported(models: Sequence[tuple[str, Network]]) -> list[str]:
     """The importers' notes on each model, such as parts that are not counted; a note shared by all appears once."""
     told = []
     for label, model in models:
-        notes = model.document.notes
+        notes = (*model.spec.doubts, *model.document.notes)
         # A file is labelled by its own name, so the note on how it was read comes first.
         told.append([model.name, *notes] if notes and model.name != label else notes)
     shared = [note for note in told[0] if all(note in others for others in told)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.cli.help import COUNT, Help
-from archcalc.cli.options import Format, ModelName, Notes, Set, Trace, loaded, show
+from archcalc.cli.options import Format, Like, ModelName, Notes, Set, Trace, loaded, show
 
 EXAMPLES = {
     "gpt2": "what is it, how large, and which card runs it?",
@@ -17,6 +17,7 @@ def about(
     model: ModelName = "textbook",
     *,
     set: Set = [],
+    like: Like = None,
     format: Format = "table",
     notes: Notes = False,
     trace: Trace = False,
@@ -25,4 +26,4 @@ def about(
     takes, context and KV cache. `archcalc MODEL` is short for it."""
     from archcalc.analyze.glance import glance
 
-    show(glance(loaded(model, set, trace=trace), model), format, notes=notes)
+    show(glance(loaded(model, set, like=like, trace=trace), model), format, notes=notes)

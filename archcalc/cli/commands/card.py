@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.cli.help import LOOK, Help
-from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.options import Format, Like, ModelName, Set, Trace, loaded, show
 
 EXAMPLES = {
     "card llama-3.1-8b": "a block for its model card",
@@ -13,9 +13,16 @@ EXAMPLES = {
 HELP = Help(LOOK, EXAMPLES, place=6)
 
 
-def card(model: ModelName = "textbook", *, set: Set = [], format: Format = "markdown", trace: Trace = False) -> None:
+def card(
+    model: ModelName = "textbook",
+    *,
+    set: Set = [],
+    like: Like = None,
+    format: Format = "markdown",
+    trace: Trace = False,
+) -> None:
     """A Markdown block for a model card: parameters, weights by format, the smallest usual card, context and KV cache,
     with the line that computed them."""
     from archcalc.analyze.card import card as block
 
-    show(block(loaded(model, set, trace=trace), model), format)
+    show(block(loaded(model, set, like=like, trace=trace), model), format)

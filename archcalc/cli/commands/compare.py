@@ -8,7 +8,7 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import LOOK, Help
-from archcalc.cli.options import Depth, Format, Models, Notes, Set, labelled, show, split
+from archcalc.cli.options import Depth, Format, Like, Models, Notes, Set, labelled, show, split
 from archcalc.core.errors import InputError
 from archcalc.run.commands import COMPARE
 
@@ -37,6 +37,7 @@ def compare(
     models: Models,
     *,
     set: Set = [],
+    like: Like = None,
     metric: Metric = "params",
     options: Annotated[dict[str, Any], COMPARE],
     depth: Depth = None,
@@ -53,14 +54,14 @@ def compare(
     from archcalc.analyze.params import USUAL_DEPTH
 
     shared = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
-    contenders = _contenders(models, set)
+    contenders = _contenders(models, set, like)
     report = compared(contenders, metric=metric, depth=depth or USUAL_DEPTH, notes=shared, **options)
     show(report, format, notes=notes)
 
 
-def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
+def _contenders(names: list[str], changes: list[str], like: str | None) -> list[tuple[str, Model]]:
     """Each model with the label it goes by."""
-    models = labelled(names, changes if len(names) > 1 else [])
+    models = labelled(names, changes if len(names) > 1 else [], like=like)
     if len(names) > 1:
         return models
     if not changes:

@@ -10,7 +10,7 @@ from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.cli.browser import is_terminal
 from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output, free_path, stem_of, suffix_of, write
-from archcalc.cli.options import Batch, Force, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
+from archcalc.cli.options import Batch, Force, Like, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render import as_json, images
@@ -79,6 +79,7 @@ def diagram(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
+    like: Like = None,
     format: Annotated[
         str | None,
         OUTPUT.option("--format", metavar="|".join(PRINTED), help="What to print where no file is named."),
@@ -95,7 +96,8 @@ def diagram(
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic, fold=not no_fold, landscape=landscape)
+    chosen = loaded(model, set, like=like)
+    drawn = chosen.diagram(**sizes, depth=depth, symbolic=symbolic, fold=not no_fold, landscape=landscape)
     if output is None and (format or not is_terminal()):
         out(PRINTED[format or USUAL](drawn).rstrip("\n"))
         return

@@ -9,7 +9,7 @@ import typer
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import MODEL, OPTIONS, OUTPUT, RUN, WORKLOAD, Help
 from archcalc.cli.new_file import check_output
-from archcalc.cli.options import Force, Format, Notes, Set, Trace, completed_gpu, completed_preset, labelled
+from archcalc.cli.options import Force, Format, Like, Notes, Set, Trace, completed_gpu, completed_preset, labelled
 from archcalc.cli.pictures import SUFFIXES, WRITTEN, answered
 from archcalc.core.errors import InputError
 from archcalc.run.commands import FIT
@@ -94,6 +94,7 @@ def fit(
     models: Presets = False,
     options: Annotated[Options, FIT],
     set: Set = [],
+    like: Like = None,
     format: Format = "table",
     notes: Notes = False,
     force: Force = False,
@@ -124,7 +125,7 @@ def fit(
     if not model:
         hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
         raise InputError("a model is missing", hint, field="MODEL")
-    chosen = labelled(model, set, trace=trace)
+    chosen = labelled(model, set, like=like, trace=trace)
     if table or several:
         from archcalc.analyze.fit.matrix import matrix
         from archcalc.analyze.fit.matrix_axes import Typed

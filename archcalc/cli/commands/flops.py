@@ -7,7 +7,7 @@ from typing import Annotated
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import COUNT, OUTPUT, Help
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, check_names, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, Like, ModelName, Notes, Set, check_names, loaded, show
 from archcalc.run.commands import FLOPS
 from archcalc.run.options import Options
 
@@ -25,6 +25,7 @@ def flops(
     *,
     options: Annotated[Options, FLOPS],
     set: Set = [],
+    like: Like = None,
     explain: Annotated[bool, OUTPUT.option("--explain", help="Show how each number is worked out.")] = False,
     names: Annotated[
         bool,
@@ -39,7 +40,7 @@ def flops(
     check_names(names, explain, format)
     from archcalc.analyze.flops.answer import flops as counted
 
-    chosen = loaded(model, set)
+    chosen = loaded(model, set, like=like)
     report = counted(chosen, options, explain=explain, names=names, depth=depth or 4)
     if expect is not None:
         from archcalc.exercises.expect.of_flops import expect_flops

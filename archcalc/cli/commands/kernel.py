@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.help import COUNT, Help
-from archcalc.cli.options import Format, ModelName, Notes, Seq, Set, loaded, show, size
+from archcalc.cli.options import Format, Like, ModelName, Notes, Seq, Set, loaded, show, size
 
 EXAMPLES = {
     "kernel textbook": "from which length on is kernel attention cheaper?",
@@ -25,8 +25,9 @@ def kernel(
         typer.Option(parser=size, metavar="SIZE", help="Width of a head's values; attention.v_dim in the spec."),
     ] = None,
     set: Set = [],
+    like: Like = None,
     format: Format = "table",
     notes: Notes = False,
 ) -> None:
     """Softmax against kernel attention: FLOPs and memory of each, and from which length on a kernel is cheaper."""
-    show(loaded(model, set).kernel(seq=seq, v_dim=v_dim), format, notes=notes)
+    show(loaded(model, set, like=like).kernel(seq=seq, v_dim=v_dim), format, notes=notes)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import COUNT, OUTPUT, Help
-from archcalc.cli.options import Depth, Expect, Format, ModelName, Notes, Set, Trace, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, Like, ModelName, Notes, Set, Trace, loaded, show
 from archcalc.run.commands import MEMORY
 from archcalc.run.options import Options
 
@@ -28,6 +28,7 @@ def memory(
         bool, OUTPUT.option("--timeline", help="Draw memory over the step, instead of layers.")
     ] = False,
     set: Set = [],
+    like: Like = None,
     depth: Depth = None,
     format: Format = "table",
     notes: Notes = False,
@@ -37,7 +38,7 @@ def memory(
     """Memory on each GPU, for inference or training: by part at the peak, and layer by layer."""
     from archcalc.analyze.memory.answer import memory as counted
 
-    chosen = loaded(model, set, trace=trace)
+    chosen = loaded(model, set, like=like, trace=trace)
     report = counted(chosen, options, timeline=timeline, depth=depth)
     _ = report.marginals  # worked out here, so that rendering only writes
     if expect is not None:

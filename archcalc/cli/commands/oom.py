@@ -12,7 +12,7 @@ import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import MODEL, RUN, Help
-from archcalc.cli.options import Format, Notes, Set, Trace, completed_preset, loaded, show
+from archcalc.cli.options import Format, Like, Notes, Set, Trace, completed_preset, loaded, show
 from archcalc.core.errors import InputError
 from archcalc.run.commands import OOM
 from archcalc.spec.paths import plain
@@ -52,6 +52,7 @@ def oom(
     *,
     options: Annotated[Mapping[str, Any], OOM],
     set: Set = [],
+    like: Like = None,
     format: Format = "table",
     notes: Notes = False,
     trace: Trace = False,
@@ -71,7 +72,7 @@ def oom(
     found = read(log_text(log))
     if model is None:
         model = _named(found.model)
-    show(explained(loaded(model, set, trace=trace), found, options), format, notes=notes)
+    show(explained(loaded(model, set, like=like, trace=trace), found, options), format, notes=notes)
 
 
 def _named(name: str) -> str:

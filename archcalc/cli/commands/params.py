@@ -12,6 +12,7 @@ from archcalc.cli.options import (
     Depth,
     Expect,
     Format,
+    Like,
     ModelName,
     Notes,
     Seq,
@@ -40,6 +41,7 @@ def params(
     *,
     options: Annotated[Options, PARAMS],
     set: Set = [],
+    like: Like = None,
     explain: Annotated[
         bool,
         OUTPUT.option(
@@ -63,7 +65,7 @@ def params(
 ) -> None:
     """Parameter counts, layer by layer; with LoRA or frozen layers also which of them are trained."""
     check_names(names, explain, format)
-    chosen = loaded(model, set, trace=trace)
+    chosen = loaded(model, set, like=like, trace=trace)
     if batch or seq or src_seq or tgt_seq:  # which change nothing, but may be refused
         chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     from archcalc.analyze.adapted import counted

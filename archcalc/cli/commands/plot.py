@@ -9,7 +9,7 @@ import typer
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output
-from archcalc.cli.options import Force, Format, Models, Notes, Set, completed_gpu, labelled
+from archcalc.cli.options import Force, Format, Like, Models, Notes, Set, completed_gpu, labelled
 from archcalc.cli.pictures import SUFFIXES, WRITTEN, answered
 from archcalc.core.errors import InputError
 from archcalc.render import formats
@@ -81,6 +81,7 @@ def plot(
     linear: Linear = None,
     options: Annotated[dict[str, Any], PLOT],
     set: Set = [],
+    like: Like = None,
     format: Format = "table",
     notes: Notes = False,
     force: Force = False,
@@ -97,5 +98,5 @@ def plot(
     from archcalc.analyze.plot.axes import Scales
 
     scales = Scales.of(log, linear)
-    report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)
+    report = plotted(labelled(models, set, like=like), x, y, by, gpu or (), scales, options)
     answered(report, output, format, notes=notes, force=force)

@@ -12,7 +12,7 @@ from archcalc.cli.browser import is_terminal, window
 from archcalc.cli.commands.fit import Gpus
 from archcalc.cli.declared import takes_options
 from archcalc.cli.help import LOOK, OUTPUT, Help
-from archcalc.cli.options import Force, ModelName, Set, Trace, loaded
+from archcalc.cli.options import Force, Like, ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.run.commands import REPORT
@@ -49,6 +49,7 @@ def report(
     *,
     options: Annotated[Mapping[str, Any], REPORT],
     set: Set = [],
+    like: Like = None,
     force: Force = False,
     no_open: NoOpen = False,
     trace: Trace = False,
@@ -69,7 +70,7 @@ def report(
         raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
     check_free(file, replace=force)
     typed, line = Typed(model, tuple(set)), shlex.join(["archcalc", *sys.argv[1:]])
-    made = overview(loaded(model, set, trace=trace), gpu, options, command=line, typed=typed)
+    made = overview(loaded(model, set, like=like, trace=trace), gpu, options, command=line, typed=typed)
     write(file, made.html(), replace=force)
     browser = window() if is_terminal() and not no_open else None
     out(f"wrote {file}; it opens in your browser" if browser else f"wrote {file}")

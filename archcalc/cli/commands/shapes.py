@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from archcalc.cli.help import COUNT, OUTPUT, Help
-from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Depth, Format, Like, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 
 EXAMPLES = {
     "shapes textbook --batch 2 --seq 10": "the shape of every tensor, at these sizes",
@@ -22,6 +22,7 @@ def shapes(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
+    like: Like = None,
     symbolic: Annotated[bool, OUTPUT.option("--symbolic", help="Names of dims instead of sizes.")] = False,
     parameters: Annotated[bool, OUTPUT.option("--parameters", help="Show the shapes of parameters too.")] = False,
     explain: Annotated[
@@ -36,7 +37,7 @@ def shapes(
     notes: Notes = False,
 ) -> None:
     """The shape of every tensor in the forward pass."""
-    chosen = loaded(model, set)
+    chosen = loaded(model, set, like=like)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     show(
         chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, explain=explain, depth=depth),

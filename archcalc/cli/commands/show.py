@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.help import FILES, Help
-from archcalc.cli.options import ModelName, Set, Trace, loaded
+from archcalc.cli.options import Like, ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 
 EXAMPLES = {
@@ -21,12 +21,13 @@ HELP = Help(FILES, EXAMPLES, place=2)
 def show(
     model: ModelName = "textbook",
     set: Set = [],
+    like: Like = None,
     resolved: Annotated[
         bool, typer.Option("--resolved", help="Fill in every default, and mark what was filled in.")
     ] = False,
     trace: Trace = False,
 ) -> None:
     """Print a model's spec as YAML."""
-    chosen = loaded(model, set, trace=trace)
+    chosen = loaded(model, set, like=like, trace=trace)
     text = chosen.resolved_yaml() if resolved else chosen.yaml()
     out(text.rstrip("\n"))

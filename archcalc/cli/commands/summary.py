@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.cli.help import COUNT, Help
-from archcalc.cli.options import Batch, Depth, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Depth, Format, Like, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 
 EXAMPLES = {
     "summary resnet-50": "layers, output shapes, parameters and FLOPs",
@@ -17,6 +17,7 @@ def summary(
     model: ModelName = "textbook",
     *,
     set: Set = [],
+    like: Like = None,
     batch: Batch = None,
     seq: Seq = None,
     src_seq: SrcSeq = None,
@@ -27,4 +28,4 @@ def summary(
 ) -> None:
     """Each layer with its output shape, parameters and FLOPs: what torchinfo prints of a module, equal layers once."""
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    show(loaded(model, set).summary(**sizes, depth=depth), format, notes=notes)
+    show(loaded(model, set, like=like).summary(**sizes, depth=depth), format, notes=notes)

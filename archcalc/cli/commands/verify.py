@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.help import LEARN, Help
-from archcalc.cli.options import Batch, Format, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Format, Like, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 from archcalc.core.visible import visible
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def verify(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
+    like: Like = None,
     scale_down: Annotated[
         bool, typer.Option("--scale-down", help="Compare a small model of the same structure.")
     ] = False,
@@ -68,7 +69,7 @@ def verify(
         return show(every, format, failed=not every.ok, notes=notes)
     from archcalc.verify.answer import peak_verified, verified
 
-    chosen = loaded(model, set)
+    chosen = loaded(model, set, like=like)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     said: dict[str, Any] = {"precision": precision, "attention": attention, "recompute": recompute}
     said |= {"optimizer": optimizer, "lora": lora}

@@ -10,7 +10,7 @@ from typing import Annotated
 from archcalc.analyze.walk.report import WalkReport
 from archcalc.cli.help import LOOK, OUTPUT, Help
 from archcalc.cli.new_file import check_output, suffix_of, write
-from archcalc.cli.options import Batch, Force, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Force, Like, ModelName, Notes, Seq, Set, SrcSeq, TgtSeq, loaded, show
 from archcalc.cli.printing import out
 from archcalc.render import formats, images, render
 
@@ -43,6 +43,7 @@ def walk(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
+    like: Like = None,
     symbolic: Annotated[bool, OUTPUT.option("--symbolic", help="Names of dims instead of sizes.")] = False,
     output: Annotated[
         str | None,
@@ -60,7 +61,7 @@ def walk(
     """
     check_output(output, WRITTEN, has_format=bool(format), force=force)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    report = loaded(model, set).walk(step=step, **sizes, symbolic=symbolic)
+    report = loaded(model, set, like=like).walk(step=step, **sizes, symbolic=symbolic)
     if output is None:
         show(report, format or "table", notes=notes)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from archcalc.cli.help import LEARN, Help
-from archcalc.cli.options import ModelName, Set, loaded, size
+from archcalc.cli.options import Like, ModelName, Set, loaded, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 
@@ -36,6 +36,7 @@ def _seed(text: str | int) -> int:
 def worksheet(
     model: ModelName = "textbook",
     set: Set = [],
+    like: Like = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", parser=_seed, metavar="N", help="Vary the sizes: another number, another sheet."),
@@ -71,7 +72,7 @@ def worksheet(
 
     asked = [question.strip() for question in questions.split(",") if question.strip()]
     chosen = _format(format, output)
-    sheet = made(loaded(model, set), seed=seed, questions=asked, depth=depth)
+    sheet = made(loaded(model, set, like=like), seed=seed, questions=asked, depth=depth)
     if output is None:
         page = written(sheet) if answers else rendered(sheet, chosen, key=key, lang=lang)
         out(page.rstrip("\n"), kept="" if answers else UNSEEN_SIGNS)

@@ -225,4 +225,8 @@ def bailing_hybrid(c: Config) -> Fields:
     return _kimi(c, found, parts, attention=attention, delta=delta, **made, **turned)
 
 
-TYPES = {"deepseek_v32": partial(deepseek_v32, shares=False), "glm_moe_dsa": partial(deepseek_v32, shares=True)}
+TYPES = {
+    "kimi_k2": deepseek_v3,
+    "deepseek_v32": partial(deepseek_v32, shares=False),
+    "glm_moe_dsa": partial(deepseek_v32, shares=True),
+}

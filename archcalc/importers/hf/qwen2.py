@@ -22,6 +22,7 @@ def translate(c: Config, *, qk_norm: bool = False, even: bool = False) -> Fields
 
 TYPES = {
     "qwen2": translate,
+    "mimo": translate,
     "qwen2_5_omni_text": translate,
     "qwen2_vl_text": partial(translate, even=True),
     "qwen2_5_vl_text": partial(translate, even=True),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from archcalc.core.errors import InputError
 from archcalc.importers import beside, files, folders, weight_names, weights_check
+from archcalc.importers.asked import PLAINLY, Asked
 from archcalc.importers.hub import cache, settings
 from archcalc.importers.hub.address import Repository, repository
 from archcalc.importers.hub.remote import NotAll, Remote, headers_of
@@ -16,32 +17,32 @@ from archcalc.spec.yaml_reader import Document
 __all__ = ["document", "repository"]
 
 
-def document(wanted: Repository, *, trace: bool = False) -> Document:
+def document(wanted: Repository, *, asked: Asked = PLAINLY) -> Document:
     """The config's spec, compared with the weights' headers where the repository has any."""
     try:
         if not settings.is_set("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-            return _asked(wanted, trace)
+            return _asked(wanted, asked)
         folder = cache.snapshot(wanted)
         if folder is None:
             fact = "HF_HUB_OFFLINE is set, and this repository is not in the huggingface_hub cache"
             raise InputError(fact, "unset HF_HUB_OFFLINE, or download it first")
-        return files.of_path(folder, str(folder), trace=trace)
+        return files.of_path(folder, str(folder), asked=asked)
     except InputError as error:
         error.file = error.file if error.file.startswith("hf:") else "/".join(filter(None, (wanted.shown, error.file)))
         error.field = "" if error.field == wanted.shown else error.field
         raise
 
 
-def _asked(wanted: Repository, trace: bool) -> Document:
+def _asked(wanted: Repository, asked: Asked) -> Document:
     try:
         remote = Remote(wanted)
         held = _described(remote)
-        return _of_config(remote, held, trace) if held else _of_weights(remote)
+        return _of_config(remote, held, asked) if held else _of_weights(remote)
     except Unreachable as error:
         folder = cache.snapshot(wanted)
         if folder is None:
             raise
-        found = files.of_path(folder, str(folder), trace=trace)
+        found = files.of_path(folder, str(folder), asked=asked)
         note = f"{error.fact}: read from the huggingface_hub cache, commit {folder.name[:8]}"
         found.file_notes = (*found.file_notes, note)
         return found
@@ -59,10 +60,10 @@ def _described(remote: Remote) -> dict[str, bytes]:
     return {}
 
 
-def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
+def _of_config(remote: Remote, held: dict[str, bytes], asked: Asked) -> Document:
     """As for a folder: if the config cannot be imported, the tensors are listed; missing weights become a note."""
     try:
-        found = files.of_files(held, f"{remote.repository.shown}/{beside.CONFIG}", trace=trace)
+        found = files.of_files(held, f"{remote.repository.shown}/{beside.CONFIG}", asked=asked)
     except InputError as error:
         error.file = error.file or beside.CONFIG
         if error.field not in folders.UNREAD or not weight_names.chosen(remote.names):

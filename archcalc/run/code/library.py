@@ -9,11 +9,9 @@ number of experts, whether the weights of chosen experts are divided by their su
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
@@ -21,6 +19,7 @@ from archcalc.run.code.code_file import CodeFile, Rule
 from archcalc.run.code.habits import NAMES, Habits
 from archcalc.spec import paths
 from archcalc.spec.data_files import node
+from archcalc.spec.model_types import described
 from archcalc.styles.ways import WAYS, way
 
 CODE, CONFIG = "code", "config"
@@ -107,7 +106,7 @@ def code(written: str | None, model_type: str = "", config: Mapping[str, Any] | 
     """A library by its name, perhaps of a month or a release: `torchtitan@2024-12`, `transformers@4.48`. Without a name
     it is transformers for a model that it has, else PyTorch's own modules. `model_type` is a family of transformers,
     `config` its config.json."""
-    about = _described(model_type)
+    about = described(model_type)
     name, _, version = (written or (TRANSFORMERS if about else PLAIN)).lower().partition("@")
     file = _library(name)
     like, day = file.like or name, _day(file, version)
@@ -195,14 +194,6 @@ def _library(name: str, above: tuple[str, ...] = ()) -> CodeFile:
     said |= {key: {**getattr(other, key), **getattr(own, key)} for key in ("habits", "layers", "precisions")}
     said |= {"recipes": [*own.recipes, *other.recipes], "earlier": [*other.earlier, *own.earlier]}
     return other.model_copy(update=said)
-
-
-@cache
-def _described(model_type: str) -> dict[str, Any]:
-    """What the type's file says; nothing where transformers has no such type, or archcalc not its config class."""
-    file = paths.data_root() / "hf" / f"{model_type}.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if model_type and file.exists() else {}
-    return found
 
 
 def _facts(about: Mapping[str, Any], config: Mapping[str, Any] | None) -> Facts:

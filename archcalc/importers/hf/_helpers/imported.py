@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,27 +12,37 @@ from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, when
-from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
+from archcalc.importers.hf._helpers.resembling import asked_for, readable_type, same_class, unknown_type
 from archcalc.importers.hf._helpers.texts import Text, scope, text_of, untied
 from archcalc.importers.hf._helpers.words import precision
 from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import Document, read
 
 
-def document(said: dict[str, Any], file: str) -> Document:
-    """The spec of a config, as a document for `from_document`."""
+def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
+    """The spec of a config, as a document for `from_document`; one of an unknown type is read as the type that was
+    asked for."""
     text = text_of(said)
     like = readable_type(text.said)
     family = translator(like)
+    is_asked = family is None and bool(asked)
+    if is_asked:
+        like, family = asked, asked_for(asked)
+        text = replace(text, said={**text.said, "architectures": same_class(text.said, asked)})
     if family is None:
         raise unknown_type(text.said)
     said = {**text.said, "model_type": like}
     config = Config(like, said)
     config.notes += text.notes
-    if like != text.said.get("model_type"):
-        named = f"model_type {text.said.get('model_type')} is read as {like}"
+    named = f"model_type {text.said.get('model_type')} is read as {like}"
+    if is_asked:
+        config.doubts.append(f"{named}, as --like asks: archcalc cannot check that its layers are the same")
+    elif like != text.said.get("model_type"):
         config.notes.append(f"{named}, whose class {said['architectures'][0]} the config names")
+    elif asked:
+        config.notes.append(f"like {asked} has no effect: archcalc reads model_type {like} itself")
     translated = with_dropout(config, _translated(family, config, text))
+    config.mtp_is_like_last &= config.task == "causal"
     translated["scope"] = scope(config, text, translated)
     # by the classes of the type, so that a config without `architectures` counts the same
     fused = not _fused_classes().isdisjoint(config.classes)
@@ -40,6 +51,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     own = when(translated.get("family") != "parts", softmax=config.softmax)
     fields = finished({**translated, "precision": precision(config), **own, **stored})
     config.check_all_read(family.inert)
+    fields |= when(config.doubts, doubts=list(dict.fromkeys(config.doubts)))
     counted = said
     if text.outer:  # of a text model alone, where transformers has a class for that
         name = heads.class_for(config, text.task)

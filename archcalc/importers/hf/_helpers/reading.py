@@ -7,12 +7,11 @@ asked for by name, never guessed; what was given and not asked for is refused or
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any, TypeVar
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of, listed
-from archcalc.spec.paths import data_root
+from archcalc.spec.model_types import described as described
 from archcalc.spec.units import LARGEST
 
 Value = Any  # of a field of a spec: a word, a number, a list, a mapping
@@ -21,7 +20,10 @@ Choice = TypeVar("Choice")
 
 SHOWN = 8  # keys in a note
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
-MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
+MATTERS = (  # though no class of the type declares them
+    *("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config"),
+    *("routed_expert_hidden_size", "attn_res_block_size"),  # of Kimi K3, which goes by kimi_linear
+)
 
 
 def when(there: Any, **fields: Any) -> Fields:
@@ -29,13 +31,6 @@ def when(there: Any, **fields: Any) -> Fields:
     if there:
         return fields
     return {}
-
-
-@cache
-def described(model_type: str) -> dict[str, Any]:
-    """The fields and defaults of a transformers config class, as `tools/hf_defaults.py` found them."""
-    found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
-    return found
 
 
 class Config:
@@ -63,6 +58,8 @@ class Config:
         self.spelled = said
         self.was_read: set[str] = set()
         self.notes: list[str] = []
+        self.doubts: list[str] = []  # what every count takes for granted, and nobody has checked
+        self.mtp_is_like_last = True  # blocks for multi-token prediction, of types that have any, are like the last
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:

@@ -7,10 +7,11 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from archcalc.core.errors import InputError
-from archcalc.importers.hf import translator, translators
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.importers.hf import Family, translator, translators
 from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.importers.hf._helpers.reading import described
+from archcalc.spec.model_types import LIKE
 from archcalc.spec.paths import data_root
 
 Said = dict[str, Any]
@@ -65,6 +66,24 @@ def readable_type(said: Said) -> str:
     return like
 
 
+def asked_for(like: str) -> Family:
+    """The translator of a type that somebody asks for by its name."""
+    family = translator(like)
+    if family is None:
+        hint = did_you_mean(like, translators()) or "name a model type of transformers, such as llama"
+        raise InputError(f"archcalc reads no model type called {like}", hint, field="like")
+    return family
+
+
+def same_class(said: Said, like: str) -> list[str] | None:
+    """The class of another type that is for the same; None for its usual one."""
+    _, found, purpose = first_class(said).rpartition("For")
+    ending = {True: f"For{purpose}", False: "Model"}[bool(found)]
+    if not found and _kind(said)[0]:  # a language model that is only called so, as GPT2LMHeadModel
+        return None
+    return next(([name] for name in described(like)["classes"] if name.endswith(ending)), None)
+
+
 def of_class(said: Said) -> str | None:
     """The type whose class a config names, such as deepseek_v3 for a kimi_k2 of DeepseekV3ForCausalLM."""
     return _types_by_class().get(first_class(said))
@@ -80,17 +99,21 @@ def first_class(said: Said) -> str:
 
 def _closest(said: Said) -> str:
     if like := of_class(said):
-        return f"the closest supported type is {like}, whose class {said['architectures'][0]} the config names"
+        named = f"whose class {said['architectures'][0]} the config names"
+        return f"the closest supported type is {like}, {named}; {_read_so(like)}"
     like, shared, others = _by_fields(said)
     if like:
         unlike = f" (but {like} has no {', '.join(others)})" if others else ""
-        if said["model_type"] not in built_by_transformers():
-            unlike += f'; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
-        return f"the closest supported type is {like}, by the fields {', '.join(shared)}{unlike}"
+        shown = f"by the fields {', '.join(shared)}{unlike}"
+        return f"the closest supported type is {like}, {shown}; {_read_so(like)}"
     task, plain = _kind(said)
     if task in ("causal", "") or "text_config" in said:
         return "neither its class nor its fields are like one that is read"
     return f"the closest supported type is {plain}"
+
+
+def _read_so(like: str) -> str:
+    return f"if its layers are the same, `--like {like}` reads it so"
 
 
 def _kind(said: Said) -> tuple[str, str]:
@@ -153,10 +176,11 @@ def _rarity() -> dict[str, float]:
 
 @cache
 def _types_by_class() -> dict[str, str]:
-    """Class names that belong to exactly one type."""
-    found = [(name, like) for like in translators() for name in described(like)["classes"]]
-    often = Counter(name for name, _ in found)
-    return {name: like for name, like in found if often[name] == 1}
+    """Class names that belong to exactly one type; to that which has them first, where others are like it."""
+    types = {like: described(like) for like in sorted(translators(), key=lambda like: LIKE not in described(like))}
+    found = {name: like for like, about in types.items() for name in about["classes"]}
+    often = Counter(name for about in types.values() if LIKE not in about for name in about["classes"])
+    return {name: like for name, like in found.items() if often[name] <= 1}
 
 
 @cache

@@ -12,9 +12,10 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator
-from archcalc.importers.hf._helpers.reading import Config, when
+from archcalc.importers.hf._helpers.reading import MOST_LAYERS, Config, when
 from archcalc.importers.hf._helpers.resembling import built_by_transformers, first_class, readable_type, unknown_type
 from archcalc.spec.paths import data_root
+from archcalc.spec.yaml_reader import read
 
 Said = dict[str, Any]
 
@@ -146,8 +147,8 @@ def _task(said: Said) -> str:
 def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | None:
     """The spec's `scope`; None where the whole model is counted."""
     c.skip(*MTP)
-    head, further = fields.get("head"), _further(c.spelled)
-    if isinstance(head, dict) and "mtp" in head:
+    further = _further(c.spelled, is_like_last=c.mtp_is_like_last and c.type in _like_the_last())
+    if "mtp" in fields.get("head", ""):
         further = []
     elif not further and not any(key in c.spelled for key in MTP):
         # checkpoints such as Qwen3-Next's contain multi-token prediction layers, which their configs do not mention
@@ -183,9 +184,17 @@ def untraced(said: dict[str, Any]) -> dict[str, Any]:
     return when(further, scope={"part": "main model", "of": said.get("model_type"), "left_out": further})
 
 
-def _further(said: dict[str, Any]) -> list[Said]:
+def _further(said: dict[str, Any], *, is_like_last: bool = False) -> list[Said]:
     """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if type(said.get(key)) is int and said[key] > 0), 0)
     if not layers:
         return []
-    return [{"part": f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})", "needed": "drafts"}]
+    words = f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"
+    return [{"part": words, "needed": "drafts", **when(is_like_last, mtp=min(layers, MOST_LAYERS))}]
+
+
+@cache
+def _like_the_last() -> frozenset[str]:
+    """Types whose blocks for multi-token prediction are like the last block of the model."""
+    file = data_root() / "hf" / "mtp.yaml"
+    return frozenset(read(file.read_bytes(), str(file)).data)

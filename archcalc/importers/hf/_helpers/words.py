@@ -7,6 +7,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers.reading import Config, Fields, Value, when
+from archcalc.styles.activations import UNKNOWN
 
 _ACTIVATIONS = {
     **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
@@ -20,18 +21,24 @@ _NEAREST = {  # other formulas, which have no parameters either
     "relu6": "relu",
     "laplace": "gelu",
 }
+_LEARNED = ("prelu", "xielu")
 _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
 
 
 def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
-    """The activation's name in a spec. Activations with parameters (prelu, xielu) are not accepted here."""
+    """The activation's name in a spec, `unknown` for one that archcalc has not heard of. Activations with parameters
+    (prelu, xielu) are not accepted here."""
     found = word or c.text(key)
     if found in _NEAREST:
         c.notes.append(f"{found} is counted as {_NEAREST[found]}: the same parameters")
         return _NEAREST[found]
+    if found in _LEARNED:
+        raise c.refused(key, "it has parameters of its own, which the class of this type does not have")
     if found not in _ACTIVATIONS:
-        raise c.refused(key, f"supported activations: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
-    return _ACTIVATIONS[found]
+        c.doubts.append(
+            f"archcalc does not know the activation {key}: {found[:60]}, and takes it to have no parameters"
+        )
+    return _ACTIVATIONS.get(found, UNKNOWN)
 
 
 def sides(c: Config, key: str, said: Value) -> list[int]:
