@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from archcalc.core.visible import UNSEEN
 from archcalc.network import Network, noted
 from archcalc.run.options import Options
+from archcalc.spec.media import Media
 from archcalc.spec.option_checks import checked
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Model(Network):
     """Made by `archcalc.load`: a network, with each question about it as a method."""
+
+    def with_media(self, **media: Any) -> Model:
+        """The same model with other images or more audio: `images=2, image_size="1024x768", audio_seconds=30`."""
+        return self.fed(Media.of(media))
 
     @checked
     def params(

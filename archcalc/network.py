@@ -20,7 +20,9 @@ from archcalc.core.ir import Module, walk
 from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
+from archcalc.spec.media import Media, refused
 from archcalc.spec.node import LeftOutPart, ModelSpec
+from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blame, changed
 from archcalc.spec.paths import data_root
@@ -106,6 +108,29 @@ class Network:
         source = "quantization_config" if self.document.config else "the spec"
         found = quantised(self.spec.quantization, "quantization")
         return replace(found, source=found.source or source) if found else None
+
+    def fed(self, media: Media) -> Self:
+        """With other images, or more audio, than the spec says: the same model, which reads something else."""
+        if not media.given():
+            return self
+        family = family_module(self.spec.family)
+        if not hasattr(family, "fed"):
+            raise refused(next(iter(media.given())), "images or audio whose size can be chosen")
+        spec = family.fed(self.spec, media)
+        try:
+            return replace(self, spec=spec, resolved=family.resolve(spec))
+        except InputError as error:
+            error.field = ", ".join(map(flag_of, media.given()))
+            raise
+
+    def part(self, name: str) -> Self:
+        """One part of a model of several, labelled as that."""
+        family = family_module(self.spec.family)
+        if not hasattr(family, "alone"):
+            raise InputError("this model is in one piece", "leave --part out", field="--part")
+        spec = family.alone(self.spec, self.resolved, name, self.name)
+        title = f"{self.name}, {name} alone"
+        return replace(self, name=title, spec=spec, resolved=family_module(spec.family).resolve(spec), edited=True)
 
     def another(self, name: str, option: str) -> Self:
         """A second model that an option names, such as a draft model; loaded once."""

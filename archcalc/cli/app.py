@@ -12,6 +12,7 @@ import typer
 from archcalc.cli import commands, help_pages
 from archcalc.cli.declared import EVERY, Documented, Program
 from archcalc.cli.printing import out
+from archcalc.cli.reading import takes_media
 from archcalc.core.errors import InputError, closest
 from archcalc.version import __version__
 
@@ -40,7 +41,8 @@ def app(called: str = "") -> typer.Typer:
     made.callback()(archcalc)
     known = commands.names()
     for name in [called] if called in known else known:
-        made.command(name, cls=Documented, short_help=commands.sentence(name))(getattr(commands.module(name), name))
+        function = takes_media(getattr(commands.module(name), name))
+        made.command(name, cls=Documented, short_help=commands.sentence(name))(function)
     return made
 
 

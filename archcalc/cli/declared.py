@@ -36,7 +36,7 @@ def takes_options(function: Function) -> Function:
         others = {name: value for name, value in given.items() if name not in known}
         function(**others, options=holder.of(asked, values) if is_checked else values)
 
-    generated = [_parameter(name, one, asked.mode if name == "mode" else None) for name, one in known.items()]
+    generated = [parameter(name, one, asked.mode if name == "mode" else None) for name, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
     by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in listed]
     called.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
@@ -44,7 +44,7 @@ def takes_options(function: Function) -> Function:
     return called
 
 
-def _parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
+def parameter(name: str, one: Option, usual: str | None) -> inspect.Parameter:
     """The option as a typer parameter. Values stay strings: the option's own check parses them, for Python and the
     command line alike."""
     panel = PANELS[one.group]

@@ -128,9 +128,10 @@ DIFFERENT = 1  # of an exit code
 
 
 def loaded(model: str, changes: list[str], *, trace: bool = False, like: str | None = None) -> Model:
+    from archcalc.cli.reading import read
     from archcalc.loading import load
 
-    return load(model, set=changes, trace=trace, like=like)
+    return read(load(model, set=changes, trace=trace, like=like))
 
 
 def check_names(names: bool, explain: bool, format: str) -> None:

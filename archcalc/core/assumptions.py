@@ -25,6 +25,7 @@ class Topic(StrEnum):
     SRC_SEQ = "src_seq"
     TGT_SEQ = "tgt_seq"
     CONTEXT = "context"
+    IMAGES = "images"  # how many there are, and how many positions each takes
     PRECISION = "precision"
     WEIGHTS = "weights"  # the format in which they are stored
     ATTENTION = "attention"
@@ -76,7 +77,16 @@ def without(assumptions: Iterable[Assumption], *topics: Topic) -> tuple[Assumpti
 
 DECISIVE = (Topic.SCOPE, Topic.EXACTNESS, Topic.ESTIMATE, Topic.DEVICE)  # what an answer is worth: never left out
 WEIGHTY = (  # what moves an answer most, in this order, before what the first line of an answer says already
-    *(Topic.DEFAULT, Topic.COST, Topic.METHOD, Topic.PRECISION, Topic.WEIGHTS, Topic.OFFLOAD, Topic.OVERHEAD),
+    *(
+        Topic.IMAGES,
+        Topic.DEFAULT,
+        Topic.COST,
+        Topic.METHOD,
+        Topic.PRECISION,
+        Topic.WEIGHTS,
+        Topic.OFFLOAD,
+        Topic.OVERHEAD,
+    ),
     *(Topic.CAPACITY, Topic.PARALLELISM, Topic.REFERENCE, Topic.ARCHITECTURE, Topic.SOURCE),
 )
 

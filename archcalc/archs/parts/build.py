@@ -14,6 +14,7 @@ from archcalc.spec.workload import Workload
 
 def build(model: Parts, work: Workload) -> Module:
     root = Module("model", style=work.style)
+    root.words.notes += [note for one in model.inputs.values() for note in one.told()]
     decoding = model.decoding
     signals = {name: _input(root, model, name, work) for name in model.inputs}
     made: dict[str, Made] = {}

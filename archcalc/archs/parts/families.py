@@ -1,8 +1,9 @@
 """How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
 
-read(written, given, is_output)   from the fields of a part and the flows that come in to a resolved model
-flow(resolved, given)             what it gives out
-run(resolved, m, given, work)     records its forward pass
+fields(written, given, is_output)  the fields that the part would have as a model of its own
+read(fields, given)                the resolved model, of these fields and the flows that come in
+flow(resolved, given)              what it gives out
+run(resolved, m, given, work)      records its forward pass
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ FAMILIES = ("transformer", "recurrent", "network")
 
 
 class Adapter(Protocol):
-    def read(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> Any: ...
+    def fields(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]: ...
+
+    def read(self, fields: dict[str, Any], given: Given[Flow]) -> Any: ...
 
     def flow(self, resolved: Any, given: Given[Flow]) -> Flow: ...
 

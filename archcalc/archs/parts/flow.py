@@ -19,6 +19,7 @@ class Flow:
     shape: Shape
     number: int = 1
     length: str = ""
+    kept: int = 0  # positions of all images that are read beside tokens, where these are not all that a tower gives
 
     def __str__(self) -> str:
         return f"{self.number} × {self.shape}" if self.number > 1 else str(self.shape)
@@ -32,11 +33,11 @@ class Flow:
     def positions(self) -> int:
         """How many positions it takes in a sequence of others."""
         each = self.shape.sides[0] if self.shape.sides else 1
-        return self.number * each
+        return self.kept or self.number * each
 
     def gives(self, shape: Shape) -> Flow:
         """What a part gives that reads this alone."""
-        return replace(self, shape=shape)
+        return replace(self, shape=shape, kept=self.kept if shape.is_sequence else 0)
 
 
 class Signal(NamedTuple):
@@ -46,10 +47,13 @@ class Signal(NamedTuple):
     tensor: Tensor
     states: Outcome | None = None  # of a recurrent part: its last states
 
-    def as_positions(self, batch: Dim, name: str, width: str) -> Tensor:
+    def as_positions(self, m: Module, batch: Dim, name: str, width: str) -> Tensor:
         """As positions of one sequence for each sample: several images stand one behind the other."""
-        places = Dim.of(name, self.flow.positions, positions=Positions.SEQUENCE)
-        return self.tensor.seen_as(batch, places, Dim.of(width, self.flow.shape.channels))
+        flow, features = self.flow, Dim.of(width, self.flow.shape.channels)
+        to = axes(batch, Dim.of(name, flow.positions, positions=Positions.SEQUENCE), features)
+        if flow.positions == replace(flow, kept=0).positions:
+            return self.tensor.seen_as(*to)
+        return m.record("copy", self.tensor, to=to, name="kept", note="positions that show the image")
 
 
 T = TypeVar("T")

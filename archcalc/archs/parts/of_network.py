@@ -8,6 +8,7 @@ from archcalc.archs.network.build import scores_of
 from archcalc.archs.network.layer import Shape, Trace
 from archcalc.archs.network.resolve import Network
 from archcalc.archs.network.resolve import read as read_layers
+from archcalc.archs.network.sample import OPEN
 from archcalc.archs.network.spec import Spec
 from archcalc.archs.parts.flow import Flow, Given, Made, Signal
 from archcalc.core.errors import InputError
@@ -16,7 +17,7 @@ from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Workload
 
 
-def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Network:
+def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     for field in ("memory", "start", "context"):
         if getattr(given, field):
             hint = "a layer reads it by its name, such as `{concat: [input, encoder]}`"
@@ -25,9 +26,19 @@ def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Networ
         hint = "write a part for each, which all read the same"
         raise InputError("a part gives one output", hint, fields=[("heads",)])
     is_list = isinstance(written.get("layers"), list)
-    fields = written if is_list else {"layers": [written]}
     loss = {} if is_output else {"loss": "none"}
-    return read_layers(read_node(Spec, {**fields, "family": "network", **loss}), *_shapes(given))
+    return {"input": _input(given.reads[0].shape), **(written if is_list else {"layers": [written]}), **loss}
+
+
+def _input(shape: Shape) -> Any:
+    """As a spec writes what comes in."""
+    if shape.is_ids:
+        return f"{shape.sides[0]} tokens"
+    return [shape.channels, OPEN] if shape.is_sequence else [shape.channels, *shape.sides]
+
+
+def read(fields: dict[str, Any], given: Given[Flow]) -> Network:
+    return read_layers(read_node(Spec, {**fields, "family": "network"}), *_shapes(given))
 
 
 def _shapes(given: Given[Any]) -> tuple[Shape, dict[str, Shape]]:

@@ -19,14 +19,17 @@ from archcalc.spec.workload import Workload
 SEQUENCE = "part_seq"
 
 
-def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Recurrent:
+def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     for side in ("encoder", "decoder"):
         if side in written:
             hint = "write two parts: the second has `start:` or `memory:` and the name of the first"
             raise InputError("a part is one stack", hint, fields=[(side,)])
     flow = _only(given)
     own = {} if flow.shape.is_ids else {"input": flow.shape.channels}
-    fields = {**written, "family": "recurrent", "head": _head(written, flow, is_output), **own}
+    return {**written, "family": "recurrent", "head": _head(written, flow, is_output), **own}
+
+
+def read(fields: dict[str, Any], given: Given[Flow]) -> Recurrent:
     widths = (each.shape.channels if each else 0 for each in (given.memory, given.context))
     model = resolve_alone(read_node(Spec, fields), *widths)
     _check_start(model, given.start)
@@ -85,7 +88,7 @@ def run(model: Recurrent, m: Module, given: Given[Signal], work: Workload) -> Ma
     asked = work.of_encoder() if model.pools else work
     x = embedded(m, stack, batch, seq, tables, _seen(incoming, batch, seq))
     if model.attention and given.memory:
-        memory = given.memory.as_positions(batch, "memory_seq", "memory")
+        memory = given.memory.as_positions(m, batch, "memory_seq", "memory")
         made = run_attending(m, x, memory, stack, model.attention, asked, _start(given))
     else:
         made = run_layers(m, x, stack, asked, _start(given), given.context and given.context.tensor)

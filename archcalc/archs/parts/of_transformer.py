@@ -21,7 +21,7 @@ MEMORY = "memory_seq"
 CLIP = 3  # sides of what comes in: frames, height, width
 
 
-def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Transformer:
+def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     if "encoder" in written and "decoder" in written:
         hint = "write two parts, of which the second has `memory:` and the name of the first"
         raise InputError("a part is an encoder or a decoder", hint, fields=[("encoder",)])
@@ -29,7 +29,10 @@ def read(written: dict[str, Any], given: Given[Flow], is_output: bool) -> Transf
         field = "start" if given.start else "context"
         hint = "take it out; `memory` is what it attends to"
         raise InputError(f"a Transformer has no {field}", hint, fields=[(field,)])
-    fields = {**written, "head": _head(written, given, is_output), **_embedding(written, given)}
+    return {**written, "head": _head(written, given, is_output), **_embedding(written, given)}
+
+
+def read(fields: dict[str, Any], given: Given[Flow]) -> Transformer:
     return resolve(read_node(Spec, fields), given.memory.shape.channels if given.memory else 0)
 
 
@@ -134,21 +137,23 @@ def run(model: Transformer, m: Module, given: Given[Signal], work: Workload) -> 
     after = flow(model, flows)
     name = (tokens.flow.length if tokens else "") or SEQUENCE
     batch, seq = samples(after, work.batch), sequence_of(name, _positions(stack, flows))
-    memory = given.memory.as_positions(batch, MEMORY, "memory") if given.memory else None
+    memory = given.memory.as_positions(m, batch, MEMORY, "memory") if given.memory else None
     asked = work if stack.name == "decoder" else work.of_encoder()
     tables: dict[str, Param] = {}
-    x = run_stack(m, "", stack, _incoming(given, batch, seq), tables, Context(asked, memory))
+    x = run_stack(m, "", stack, _incoming(m, given, batch, seq), tables, Context(asked, memory))
     answer = run_end(m, x, model, tables, work)
     return Made(Signal(after, answer.output), answer.logits)
 
 
-def _incoming(given: Given[Signal], batch: Dim, seq: Dim) -> Read:
+def _incoming(m: Module, given: Given[Signal], batch: Dim, seq: Dim) -> Read:
     """The raw input, and positions as vectors."""
     vectors = [one for one in given.reads if not one.flow.shape.is_ids and one.flow.has_positions]
     raw = next((one for one in given.reads if one not in vectors), None)
     if len(given.reads) == 1:
         if raw:
             return Read(batch, seq, raw.tensor.seen_as(batch, seq) if raw.flow.shape.is_ids else raw.tensor)
-        return Read(batch, seq, vectors=(vectors[0].as_positions(batch, seq.name, "d_model"),))
-    joined = [one.as_positions(batch, f"{seq.name}_{index}", "d_model") for index, one in enumerate(vectors, start=1)]
+        return Read(batch, seq, vectors=(vectors[0].as_positions(m, batch, seq.name, "d_model"),))
+    joined = [
+        one.as_positions(m, batch, f"{seq.name}_{index}", "d_model") for index, one in enumerate(vectors, start=1)
+    ]
     return Read(batch, seq, raw and raw.tensor, tuple(joined))

@@ -19,6 +19,7 @@ from archcalc.spec.node import ModelSpec
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
+BESIDE_IMAGES = 256  # tokens of a text whose images alone take more than the usual length
 TOKENS = "input"  # the name of an input that the spec does not describe
 LENGTHS = {1: ("seq",), 2: ("src_seq", "tgt_seq")}  # of so many inputs of tokens
 _OF_THE_WHOLE = frozenset(ModelSpec.model_fields) - {"family"}  # what no part says by itself
@@ -68,7 +69,10 @@ class Parts:
         readers = [part for part in self.parts if name in part.links.reads]
         limits = [limit for part in readers for limit in getattr(part.resolved, "lengths", {}).values()]
         shortest = min((one for one in limits if one.length), key=lambda one: one.length or 0, default=Longest())
-        return shortest._replace(least=self.beside(name) + 1, usual=self.inputs[name].usual)
+        beside, usual = self.beside(name), self.inputs[name].usual
+        if not usual and beside >= USUAL_LENGTH:
+            usual = beside + BESIDE_IMAGES
+        return shortest._replace(least=beside + 1, usual=usual)
 
     def beside(self, name: str) -> int:
         """Positions of other parts that stand in one sequence with the tokens of an input."""
@@ -204,7 +208,8 @@ def _part(
     with _under(at):
         family = family_of(fields)
         with gathering():
-            resolved = adapter(family).read(fields, given, is_output)
+            own = adapter(family).fields(fields, given, is_output)
+            resolved = adapter(family).read(own, given)
         return Part(name, family, links, resolved, adapter(family).flow(resolved, given), is_output)
 
 

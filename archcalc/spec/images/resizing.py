@@ -39,7 +39,8 @@ def padded(said: Any, height: int, width: int) -> Seen:
     bounds = (said.longest / height, said.longest / width, math.sqrt(said.most / patches))
     scale = min(1.0, *bounds)
     tall, wide = (min(max(1, int(side * scale)), said.longest) for side in (height, width))
-    return _in_steps(*(math.ceil(side / said.step) * said.step for side in (tall, wide)), said.step)
+    tall, wide = (math.ceil(side / said.step) * said.step for side in (tall, wide))
+    return _in_steps(tall, wide, said.step)
 
 
 def bounded(said: Any, height: int, width: int) -> Seen:
@@ -48,7 +49,8 @@ def bounded(said: Any, height: int, width: int) -> Seen:
     ratio = max(height, width) / said.longest
     if ratio > 1:
         height, width = math.floor(height / ratio), math.floor(width / ratio)
-    found = _in_steps(*(math.ceil(side / said.step) * said.step for side in (height, width)), said.step)
+    tall, wide = (math.ceil(side / said.step) * said.step for side in (height, width))
+    found = _in_steps(tall, wide, said.step)
     return found._replace(tokens=found.pictures[0].height // said.step)
 
 

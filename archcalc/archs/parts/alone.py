@@ -1,0 +1,52 @@
+"""One part of a model by itself: the spec that it would have as a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcalc.archs import family_module
+from archcalc.archs.parts.build import build
+from archcalc.archs.parts.families import adapter
+from archcalc.archs.parts.resolve import Part, Parts
+from archcalc.archs.parts.spec import Links, Spec
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.ir import walk
+from archcalc.spec.node import LeftOutPart, ModelSpec, Partial
+from archcalc.spec.reading import read_node
+from archcalc.spec.workload import Workload
+
+KEPT = ("source", "precision", "quantization", "notes", "batch", "seq")  # of the whole, which hold for a part too
+
+
+def alone(spec: Spec, model: Parts, name: str, title: str) -> ModelSpec:
+    """The part of that name, labelled as a part of the model with that title. One that looks at what another part gives
+    cannot be run without it."""
+    part = _called(model, name)
+    own = part.links.like or name
+    if part.links.memory or part.links.start or part.links.context:
+        needed = part.links.memory or part.links.start or part.links.context
+        raise InputError(f"{name} needs what {needed} gives", "count the whole model", field="--part")
+    written = {key: value for key, value in spec.parts[own].items() if key not in Links.model_fields}
+    known = {each: one.flow(one.usual or 1) for each, one in model.inputs.items()}
+    known |= {each.name: each.flow for each in model.parts}
+    fields = adapter(part.family).fields(written, part.given(known), part.is_output)
+    kept = {key: getattr(spec, key) for key in KEPT if key in spec.model_fields_set}
+    read: ModelSpec = read_node(family_module(part.family).Spec, {**fields, "family": part.family})
+    return read.model_copy(update={**kept, "scope": Partial(part=name, of=title, left_out=tuple(_others(model, name)))})
+
+
+def _others(model: Parts, name: str) -> Iterator[LeftOutPart]:
+    lengths = {length: limit.usual or limit.least for length, limit in model.lengths.items()}
+    for child in build(model, Workload(1, lengths, mode="forward")).children:
+        each = ((times, param.elements) for m, times in walk(child) for param in m.params.values())
+        if child.name != name and (number := sum(int(times) * int(elements) for times, elements in each)):
+            yield LeftOutPart(part=child.name, parameters=number)
+
+
+def _called(model: Parts, name: str) -> Part:
+    found = next((part for part in model.parts if part.name == name), None)
+    if found is None:
+        raise InputError(
+            f"no part called {name}", did_you_mean(name, [part.name for part in model.parts]), field="--part"
+        )
+    return found
