@@ -53,8 +53,9 @@ class Built:
     def inputs(self, work: Workload, device: str) -> dict[str, Any]:
         """Token ids, an image or audio frames, plus decoder ids and encoder states for a decoder."""
         if not work.lengths:
-            network: Any = self.model.resolved
-            return {main_input(self.module): torch.zeros(work.batch, *network.input, device=device)}
+            sample = self.model.resolved.sample  # type: ignore[attr-defined]  # of a network
+            sizes = (work.batch, sample.channels, *sample.sides)
+            return {main_input(self.module): torch.zeros(*sizes, device=device)}
         first, *others = work.lengths.values()
         takes = inspect.signature(self.module.forward).parameters
         sizes = sizes_read(self.module, first)
