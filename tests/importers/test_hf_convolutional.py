@@ -120,5 +120,5 @@ def test_what_cannot_be_counted_is_refused_by_name(said: dict[str, Any], told: s
 def test_a_config_without_an_image_size_says_which_is_taken() -> None:
     model = archcalc.load({"model_type": "resnet"})
     network: Any = model.resolved
-    assert network.input == (3, 224, 224)
+    assert (network.sample.channels, *network.sample.sides) == (3, 224, 224)
     assert "the config gives no image size: 224 × 224 pixels" in model.yaml()
