@@ -123,6 +123,20 @@ class Network:
             error.field = ", ".join(map(flag_of, media.given()))
             raise
 
+    @property
+    def generated_by(self) -> str:
+        """The family that generates tokens: of a model of several parts that of the part which does."""
+        return str(getattr(self.resolved, "generated_by", self.spec.family))
+
+    def profiled(self, tokens: int, samples: int) -> Self:
+        """As an engine tries it before its KV cache gets a size: with as many of the largest images as a step of so
+        many tokens holds, in that many sequences."""
+        family = family_module(self.spec.family)
+        if not hasattr(family, "profiled"):
+            return self
+        spec = family.profiled(self.spec, self.resolved, tokens, samples)
+        return replace(self, spec=spec, resolved=family.resolve(spec))
+
     def part(self, name: str) -> Self:
         """One part of a model of several, labelled as that."""
         family = family_module(self.spec.family)

@@ -37,12 +37,14 @@ def chosen_engine(model: Network, asked: Options, stored: StoredWeights | None) 
     is_alone = asked.mode == "forward"
     if not asked.engine and (asked.device is None or is_alone):
         made = Choice("engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE, is_fixed=is_alone)
-        return running(asked, model.spec.family, kinds), made
+        return running(asked, model.generated_by, kinds), made
     reason, why, named = Reason.ASKED, "", asked.engine
     if not named:
         named, because = usual.usual_engine(_question(model, asked, kinds))
         reason, why = Reason.ARCHCALC, f": {because}"
-    used = running(replace(asked, engine=named), model.spec.family, kinds, lambda: model.document.whole or model.config)
+    used = running(
+        replace(asked, engine=named), model.generated_by, kinds, lambda: model.document.whole or model.config
+    )
     used = replace(used, rules=_for_model(used, model))
     words = "plain PyTorch" if used.rules.name == PLAIN else used.rules.title
     return used, Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
@@ -80,7 +82,7 @@ def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.C
             is_generating = generates(model)
     return usual.Choice(
         device=asked.device,
-        family=model.spec.family,
+        family=model.generated_by,
         model_type=model.model_type,
         weights=(named,) if named else kinds,
         generates=is_generating,

@@ -100,6 +100,9 @@ def workload(
             fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
             hint = f"use --seq {limit.length}, or --set position.length={length}"
             raise InputError(fact, hint, field=name)
+        elif length < limit.least and not is_context:
+            fact = f"{length:,} positions asked for, and this model has at least {limit.least:,}"
+            raise InputError(fact, f"use {flag_of(name)} {limit.least}, or fewer or smaller images", field=name)
         elif not wanted:
             told.append((name, length, UNSAID, flag_of(name)))
         elif limit.length and not limit.hard and length > limit.length:

@@ -6,7 +6,6 @@ from archcalc.archs.parts.families import adapter
 from archcalc.archs.parts.flow import Made, Signal, record
 from archcalc.archs.parts.resolve import Part, Parts
 from archcalc.core.count import Count
-from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
@@ -40,11 +39,8 @@ def _input(root: Module, model: Parts, name: str, work: Workload) -> Signal:
     one, length = model.inputs[name], model.names.get(name, "")
     decoded = work.decodes and name == next(reversed(model.names), "")
     tokens = one.usual or 1
-    if length:
-        tokens = work.lengths[length] - (0 if decoded else model.beside(name))
-    if tokens < 1:
-        fact = f"{work.lengths[length]:,} positions, of which other parts take {model.beside(name):,}"
-        raise InputError(fact, f"use --seq {model.beside(name) + 1} or more", field="--seq")
+    if length:  # a piece of a prompt may be shorter than its images: it ends with a token
+        tokens = max(1, work.lengths[length] - (0 if decoded else model.beside(name)))
     m = root.section(f"input {name}")
     if work.decodes and not decoded:
         m.calls = Count(0)

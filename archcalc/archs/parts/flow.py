@@ -47,11 +47,13 @@ class Signal(NamedTuple):
     tensor: Tensor
     states: Outcome | None = None  # of a recurrent part: its last states
 
-    def as_positions(self, m: Module, batch: Dim, name: str, width: str) -> Tensor:
-        """As positions of one sequence for each sample: several images stand one behind the other."""
+    def as_positions(self, m: Module, batch: Dim, name: str, width: str, most: int | None = None) -> Tensor:
+        """As positions of one sequence for each sample: several images stand one behind the other. `most` is how many
+        of them a piece of the sequence has."""
         flow, features = self.flow, Dim.of(width, self.flow.shape.channels)
-        to = axes(batch, Dim.of(name, flow.positions, positions=Positions.SEQUENCE), features)
-        if flow.positions == replace(flow, kept=0).positions:
+        number = flow.positions if most is None else most
+        to = axes(batch, Dim.of(name, number, positions=Positions.SEQUENCE), features)
+        if number == replace(flow, kept=0).positions:
             return self.tensor.seen_as(*to)
         return m.record("copy", self.tensor, to=to, name="kept", note="positions that show the image")
 

@@ -153,7 +153,9 @@ def _incoming(m: Module, given: Given[Signal], batch: Dim, seq: Dim) -> Read:
         if raw:
             return Read(batch, seq, raw.tensor.seen_as(batch, seq) if raw.flow.shape.is_ids else raw.tensor)
         return Read(batch, seq, vectors=(vectors[0].as_positions(m, batch, seq.name, "d_model"),))
-    joined = [
-        one.as_positions(m, batch, f"{seq.name}_{index}", "d_model") for index, one in enumerate(vectors, start=1)
-    ]
+    joined, left = [], int(seq.size) - (raw.flow.positions if raw else 0)
+    for index, one in enumerate(vectors, start=1):
+        positions = min(one.flow.positions, left - (len(vectors) - index))
+        joined.append(one.as_positions(m, batch, f"{seq.name}_{index}", "d_model", positions))
+        left -= positions
     return Read(batch, seq, raw and raw.tensor, tuple(joined))

@@ -81,6 +81,21 @@ class Parts:
         beside = ([each for each in several if each != name] for several in reads)
         return max((sum(known[each].positions for each in others) for others in beside), default=0)
 
+    def beside_each(self, name: str) -> int:
+        """Positions that one of an input's images takes in the sequences that hold it."""
+        found, one = [name], self.inputs[name]
+        for part in self.parts:
+            if any(each in found for each in part.links.reads) and part.flow.number == one.flow(1).number:
+                found.append(part.name)
+        flows = [part.flow for part in self.parts if part.name in found and part.flow.has_positions]
+        return flows[-1].positions // one.number if flows else 0
+
+    @property
+    def generated_by(self) -> str:
+        """The family of the part that generates tokens."""
+        running = [part.family for part in self.parts if part.name in self.decoding]
+        return running[-1] if running else "parts"
+
     @property
     def decoding(self) -> frozenset[str]:
         """The parts that run for every further token: those that read the last input of tokens, and what they give."""
