@@ -19,7 +19,7 @@ DIMS = {
     "text_seq": "tokens or vectors of an input, beside which other parts' positions may stand in one sequence",
     "samples": "images of all sequences, where each has several",
     "vocab": "tokens in the vocabulary",
-    "positions": "rows of a position table",
+    "positions": "rows of a position table; numbered, the positions of a sequence in a network",
     "types": "rows of a segment table",
     "layers": "layers whose outputs or last states are stacked",
     "one": "a single number",
@@ -48,7 +48,7 @@ DIMS = {
     "segment_memory": "positions of earlier segments that are kept for the next one (Transformer-XL)",
     "kv_seq_and_sink": "positions that attention attends to, plus the attention sink",
     "norm_width": "weights of a QK norm whose size does not fit the query or key",
-    "features": "width of a kernel's feature map; numbered, a vector's width in a network",
+    "features": "width of a kernel's feature map; numbered, the width of a vector, or of each position, in a network",
     "expert_heads": "width of all heads of one expert together",
     # latent attention
     "q_rank": "width of the latent vector of queries (q_lora_rank)",

@@ -82,7 +82,8 @@ class Networks(Family):
         ]
 
     def _vocabularies(self) -> Iterator[int]:
-        return (each["vocab"] for each in _configs([self.config["body"], self.config["heads"]]) if "vocab" in each)
+        every = _configs([self.config["body"], self.config["heads"]])
+        return (each["vocab"] for each in every if each.get("type") == "embedding")
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
         """The loss of every output, added up."""

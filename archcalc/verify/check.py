@@ -141,7 +141,7 @@ def verify(
 def _check_trainable(model: Model, work: Workload) -> None:
     if not any(module.params for module, _ in walk(model.build(work))):
         raise InputError("a model without parameters has no training step to compare", field=model.name)
-    smallest = getattr(model.resolved, "smallest_batch", 1)
+    smallest = getattr(_of_lengths(model.resolved, work.lengths), "smallest_batch", 1)
     if work.batch < smallest:
         fact = "PyTorch refuses to train a batch norm on a single number per channel"
         raise InputError(fact, f"use --batch {smallest} or more", field="--batch")

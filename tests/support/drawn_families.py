@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from support.drawn_networks import networks
 from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs, words
+from support.drawn_sequences import sequences
 from support.drawn_specs import sparse_transformers, transformers, vision_transformers
 from support.drawn_states import decoders_with_states
 
@@ -24,6 +25,7 @@ FAMILIES = {
     "autoencoders": (autoencoders(), 10),
     "word2vec": (words(), 6),
     "networks": (networks(), 40),
+    "networks of sequences": (sequences(), 40),
 }
 
 

@@ -109,17 +109,21 @@ class Trace:
         self._turned.add(x)
         return x
 
+    def turned_back(self, x: Tensor, out: Tensor) -> Tensor:
+        """A transposed view of a transposed view lies in memory as it was."""
+        return out if x in self._turned else self.turned(out)
+
     def like(self, x: Tensor, out: Tensor) -> Tensor:
         """What is computed number by number lies in memory as what it is computed of."""
         return self.turned(out) if x in self._turned else out
 
-    def is_turned(self, x: Tensor) -> bool:
-        """Where there is a single position, or a single feature, a transposed view lies in memory as any other."""
-        return x in self._turned and min(int(dim.size) for dim in x.dims[1:]) > 1
-
     def in_order(self, m: Module, x: Tensor) -> Tensor:
         """PyTorch copies a transposed view where it needs the features side by side."""
-        return m.record("reorder", x) if self.is_turned(x) else x
+        return m.record("reorder", x) if x in self._turned and _has_order(x) else x
+
+    def channels_first(self, m: Module, x: Tensor, to: Axes) -> Tensor:
+        """The same where it needs the positions of a feature side by side, as in a map."""
+        return m.record("view" if x in self._turned or not _has_order(x) else "reorder", x, to=to)
 
     def positions(self, size: int) -> Dim:
         """A new dim of positions: of a sequence that was none before, or is shorter."""
@@ -137,6 +141,11 @@ class Trace:
             return (self.positions(*sizes),)
         number = next(self._number)
         return tuple(Dim.of(f"{name}_{number}", size) for name, size in zip(SIDES[len(sizes)], sizes, strict=True))
+
+
+def _has_order(x: Tensor) -> bool:
+    """A single position, or a single feature, lies in memory the same either way."""
+    return min(int(dim.size) for dim in x.dims[1:]) > 1
 
 
 def parts(x: Tensor) -> tuple[Dim, Dim, tuple[Dim, ...]]:

@@ -54,8 +54,8 @@ class Network:
         if self.spec.input is None or not is_open(self.spec.input):
             return {}
         length = self.sample.sides[0]
-        longer = self._readable(length + 1)
-        if longer is None or _weights(longer) != _weights(self):
+        longer = [self._readable(length + 1), self._readable(2 * length)]
+        if any(net is None or _weights(net) != _weights(self) for net in longer):
             return {OPEN: Longest(length, fixed=FIXED)}
         least = next(size for size in (*_doubling(length), length) if self._readable(size))
         return {OPEN: Longest(least=least, usual=self.spec.seq or usual_length(self.spec.input))}

@@ -34,7 +34,7 @@ class ToMap:
         batch, features, positions = parts(x)
         sides = trace.sides((), self.sides or tuple(int(dim.size) for dim in positions))
         channels = trace.channels(int(features.size), len(sides))
-        return m.record("view" if trace.is_turned(x) else "reorder", x, to=axes(batch, channels, *sides))
+        return trace.channels_first(m, x, axes(batch, channels, *sides))
 
 
 FIELDS = MapFields

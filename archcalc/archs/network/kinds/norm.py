@@ -83,8 +83,10 @@ class Norm:
         if self.kind in ("layer", "rms"):
             return self._over_channels(m, x)
         if self.is_sequence and x.dims[1] in sides:  # PyTorch's other norms have the channels first
-            out = self.run(m, x.seen_as(batch, channels, *sides), trace)
-            return trace.turned(m.record("view", out, to=x.axes))
+            to = axes(batch, channels, *sides)
+            if self.kind == "batch":
+                return trace.like(x, m.record("view", self.run(m, x.seen_as(*to), trace), to=x.axes))
+            return trace.turned(m.record("view", self.run(m, trace.channels_first(m, x, to), trace), to=x.axes))
         weights = self._weights(m, channels)
         if self.kind == "batch":
             return self._batch_norm(m, x, weights, trace)

@@ -27,7 +27,7 @@ class Transpose:
         batch, features, (positions,) = parts(x)
         to = axes(batch, trace.positions(features.size), trace.channels(positions.size, 0))
         out = m.record("view", x, to=to)
-        return out if trace.is_turned(x) else trace.turned(out)
+        return trace.turned_back(x, out)
 
 
 FIELDS = TransposeFields
