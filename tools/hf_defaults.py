@@ -56,6 +56,7 @@ OTHERS = {  # classes that stand in no mapping, or second in one
     "dpr": {"DPRContextEncoder": "base", "DPRReader": "reader"},
     "vision-encoder-decoder": {"VisionEncoderDecoderModel": "seq2seq"},
     "clip_text_model": {"CLIPTextModelWithProjection": "projection"},
+    "audioflamingo3": {"AudioFlamingo3ForConditionalGeneration": "multimodal"},
     "siglip_text_model": {"SiglipTextModel": "base"},
     "siglip2_text_model": {"Siglip2TextModel": "base"},
     "chinese_clip_text_model": {"ChineseCLIPTextModel": "base"},

@@ -455,9 +455,27 @@ def _one_width(text: str, vision: str) -> Any:
     return choose
 
 
+def _heard(text: str, audio: str, length: str = "max_source_positions") -> Any:
+    """Several positions side by side are as wide as the tower's FFN; text and audio fit into one sequence."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        made: dict[str, Fields] = _nested(text_config=text, audio_config=audio)(drawn, rng)
+        if width := made["audio_config"].get("hidden_size"):
+            made["audio_config"]["intermediate_size"] = rng.choice([2, 4]) * width
+        made["audio_config"][length] = rng.choice([16, 40])
+        made["text_config"]["max_position_embeddings"] = 200
+        return made
+
+    return choose
+
+
 _SPECIAL: dict[str, Any] = {
     "clip": _nested(text_config="clip_text_model", vision_config="clip_vision_model"),
     "chinese_clip": _nested(text_config="chinese_clip_text_model", vision_config="chinese_clip_vision_model"),
+    "qwen2_audio": _heard("qwen2", "qwen2_audio_encoder"),
+    "audioflamingo3": _heard("qwen2", "audioflamingo3_encoder"),
+    "voxtral": _heard("llama", "voxtral_encoder"),
+    "glmasr": _heard("llama", "glmasr_encoder", "max_position_embeddings"),
     "siglip": _one_width("siglip_text_model", "siglip_vision_model"),
     "siglip2": _one_width("siglip2_text_model", "siglip2_vision_model"),
     **NETS,

@@ -26,20 +26,21 @@ def _sound_encoder(c: Config, act: str = "activation_function", position: Fields
 
 def voxtral_encoder(c: Config) -> Fields:
     """Audio encoder of Voxtral and MOSS: the same as Whisper's encoder."""
-    heads.only(c, "base")
+    heads.only(c, "base", "features")
     return _sound_encoder(c)
 
 
 def qwen2_audio_encoder(c: Config) -> Fields:
     """Audio encoder of Qwen2-Audio and Audio Flamingo 3: Whisper's encoder, then average pooling with stride two."""
-    heads.only(c, "base")
-    c.notes.append("average pooling with stride two after the last block is not counted")
+    heads.only(c, "base", "features")
+    if c.task == "base":
+        c.notes.append("average pooling with stride two after the last block is not counted")
     return _sound_encoder(c)
 
 
 def glmasr_encoder(c: Config) -> Fields:
     """Audio encoder of GLM-ASR: Whisper's encoder with RoPE and optional grouped-query attention."""
-    heads.only(c, "base")
+    heads.only(c, "base", "features")
     number = c.size("num_attention_heads")
     width = c.size_or("head_dim", c.size("hidden_size") // number)
     c.size("max_position_embeddings")  # nothing depends on it, but it must be one

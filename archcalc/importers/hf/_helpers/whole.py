@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from archcalc.core.errors import InputError
@@ -12,7 +13,8 @@ from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
 from archcalc.importers.hf._helpers.texts import language_of
 
-IMAGES, TOKENS = "images", "tokens"  # inputs; the parts are called vision, projector, text
+IMAGES, AUDIO, TOKENS = "images", "audio", "tokens"  # inputs; the parts are called vision, hearing, projector, text
+LISTENS = 1500  # positions: what is heard in half a minute
 
 
 def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
@@ -73,11 +75,24 @@ def image_of(vision: Fields) -> tuple[Fields, list[int]]:
 def reading_images(vision: Fields, projector: Any, text: Fields) -> Fields:
     """A language model that reads what a tower sees of each image, behind a projector, in one sequence with tokens."""
     tower, image = image_of(vision)
+    return _reading(IMAGES, image, {"vision": tower}, projector, text)
+
+
+def reading_audio(hearing: Fields, projector: Any, text: Fields) -> Fields:
+    """A language model that reads what a tower hears in frames of a spectrogram, behind a projector."""
+    embedding, position = dict(hearing["embedding"]), hearing.get("position")
+    length = position.get("length") if isinstance(position, dict) else None
+    frames = (length or LISTENS) * prod(embedding.get("strides", (1, 2)))
+    recording = [embedding.pop("mels", 80), frames]
+    return _reading(AUDIO, recording, {"hearing": {**hearing, "embedding": embedding}}, projector, text)
+
+
+def _reading(name: str, shape: list[int], tower: dict[str, Fields], projector: Any, text: Fields) -> Fields:
     return {
         "family": "parts",
-        "inputs": {IMAGES: image, TOKENS: "tokens"},
+        "inputs": {name: shape, TOKENS: "tokens"},
         "parts": {
-            "vision": {"reads": IMAGES, **tower},
+            **{part: {"reads": name, **fields} for part, fields in tower.items()},
             "projector": {"layers": projector},
             "text": {"reads": ["projector", TOKENS], **text},
         },
