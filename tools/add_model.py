@@ -67,13 +67,14 @@ def releases(asked: argparse.Namespace) -> Iterator[Release]:
 
 
 def of_file(asked: argparse.Namespace) -> Release:
-    model = archcalc.load(asked.config)
-    if not model.document.config:
-        raise InputError(
-            "this is no config.json", "a spec of your own is a preset already: put it there", field=asked.config
-        )
-    name = asked.config.removeprefix("hf:") if asked.config.startswith("hf:") else model.name
-    return described(asked, model.document.config, name, "")
+    if asked.config.startswith("hf:"):
+        return described(asked, archcalc.load(asked.config).document.config, asked.config.removeprefix("hf:"), "")
+    file = Path(asked.config)
+    file = file / "config.json" if file.is_dir() else file
+    config = json.loads("".join(_lines(file)))
+    if not isinstance(config, dict) or "model_type" not in config:
+        raise InputError("this is no config.json", "it has no model_type", field=asked.config)
+    return described(asked, config, file.resolve().parent.name, "")
 
 
 def described(asked: argparse.Namespace, config: dict[str, Any], name: str, read_in: str) -> Release:
@@ -109,8 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for release in releases(asked):
             failed += not _added(release, asked)
-    except InputError as error:
-        print(error.told(), file=sys.stderr)
+    except (InputError, json.JSONDecodeError) as error:
+        print(error.told() if isinstance(error, InputError) else f"no JSON: {error}", file=sys.stderr)
         return 2
     return min(failed, 1)
 
@@ -126,6 +127,7 @@ def _added(release: Release, asked: argparse.Namespace) -> bool:
 
 
 def _lines(file: Path) -> list[str]:
+    """Of a text, which may be compressed."""
     try:
         raw = file.read_bytes()
     except OSError as reason:
