@@ -48,7 +48,7 @@ class Mixture:
     def run(self, m: Module, x: Tensor, work: Workload, residual: Tensor | None = None) -> Tensor:
         m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
         m.words.work_notes.append(IDEAL)
-        weights = self.route(m["router"], self._routed_by(m["router"], residual or x))
+        weights = self.route(m["router"], self._routed_by(m["router"], x, residual))
         (d_model,), inner, beside = x.axes[-1], x, None
         if self.latent:
             latent = Dim.of("latent", self.latent)
@@ -69,8 +69,9 @@ class Mixture:
         each, experts = self.each, Dim.of("experts", self.experts, copies=True, dealt=True)
         return ExpertSizes(experts, Dim.of("top", self.top), ffn_of(each.width), each.act, each.gated, each.bias)
 
-    def _routed_by(self, m: Module, x: Tensor) -> Tensor:
-        return norm(m["norm"], x, self.router_norm) if self.router_norm else x
+    def _routed_by(self, m: Module, x: Tensor, residual: Tensor | None) -> Tensor:
+        """A router without a norm of its own reads what the experts read."""
+        return norm(m["norm"], residual or x, self.router_norm) if self.router_norm else x
 
     def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
