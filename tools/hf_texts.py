@@ -39,7 +39,10 @@ RULES: dict[str, Callable[[Any, Any, bool, bool], bool]] = {  # of what outer an
 }
 NOT_BUILT = {"fast_vlm": "either", "perception_lm": "first", "aya_vision": "outer"}  # by their config classes: the
 # vision towers need packages that draw images, or have no default that can be built
-OTHER = ("ovis2",)  # its head is as wide as the outer config says
+OTHER = (
+    "ovis2",  # its head is as wide as the outer config says
+    *("gemma4_assistant", "gemma4_unified_assistant"),  # drafts tokens from another model's states
+)
 
 
 def described(model_type: str) -> Said | None:

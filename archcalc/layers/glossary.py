@@ -21,6 +21,7 @@ DIMS = {
     "vocab": "tokens in the vocabulary",
     "positions": "rows of a position table; numbered, the positions of a sequence in a network",
     "types": "rows of a segment table",
+    "sides": "rows and columns of an image, with a position table each",
     "layers": "layers whose outputs or last states are stacked",
     "one": "a single number",
     "two": "two numbers, such as the seed and the offset of a random generator",

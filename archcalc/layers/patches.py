@@ -14,6 +14,7 @@ from archcalc.layers.embedding import PLACED
 
 Sides = tuple[int, int]  # height, width
 SMALL_PATCH = 4
+TWO = 2  # rows and columns
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,17 @@ def add_table(m: Module, x: Tensor) -> Tensor:
     _, placed, d_model = x.dims
     m.words.about = PLACED
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))
+
+
+def add_sides(m: Module, x: Tensor, rows: int) -> Tensor:
+    """A vector for the row and one for the column of each patch, from a table each."""
+    _, placed, d_model = x.dims
+    m.words.about = PLACED
+    along = Dim.of("positions", rows)
+    tables = m.param("weight", Dim.of("sides", TWO), along, d_model, role=Role.POSITION_TABLE)
+    to = axes(placed, d_model)
+    found = [m.record("lookup", Tensor(axes(placed), "index"), tables, to=to, select=(along,)) for _ in range(TWO)]
+    return m.record("add", x, m.record("add", *found))
 
 
 def add_interpolated(m: Module, x: Tensor, table: Sides, patches: Patches) -> Tensor:

@@ -171,6 +171,19 @@ class AddedVectors(Weight):
         return x + self.weight
 
 
+class SideVectors(Weight):
+    """Learned positions of an image's rows and of its columns, one of each for a patch."""
+
+    def __init__(self, rows: int, patches: Config, width: int) -> None:
+        super().__init__(2, rows, width)
+        self.grid = positions.grid(patches)
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        places = torch.cartesian_prod(*(torch.arange(side, device=x.device) for side in self.grid))
+        found = [nn.functional.embedding(places[:, side].clone(), self.weight[side]) for side in range(2)]
+        return x + (found[0] + found[1])
+
+
 class InterpolatedVectors(Weight):
     """Learned positions of a grid, interpolated to that of the patches; tokens in front have theirs before them."""
 
@@ -201,6 +214,8 @@ class ImageEmbedding(nn.Module):
             self.tokens = Vectors(patches["tokens"], width)
         if found and found.get("interpolated"):
             self.positions: nn.Module = InterpolatedVectors(both_sides(found["interpolated"]), patches, width)
+        elif found and found.get("per_side"):
+            self.positions = SideVectors(found["per_side"], patches, width)
         elif found and found["kind"] == "learned":
             self.positions = AddedVectors(number, width)
         elif found:

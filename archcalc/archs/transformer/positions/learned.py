@@ -12,8 +12,8 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.embedding import add_learned_positions
-from archcalc.layers.patches import Patches, add_interpolated, add_table, both_sides, grid, times
-from archcalc.spec.node import field
+from archcalc.layers.patches import Patches, add_interpolated, add_sides, add_table, both_sides, grid, times
+from archcalc.spec.node import Size, field
 
 WORD = "learned"
 
@@ -35,9 +35,19 @@ class Learned(Encoding):
         unset="a vector for each patch of the image",
     )
 
+    per_side: Size | None = field(
+        None,
+        "Rows of a table for each side of an image: a patch gets the vector of its row and that of its column.",
+        example=1024,
+        unset="one table for both",
+    )
+
     def on_image(self, patches: Patches, site: Site) -> Self:
         if self.offset:
             raise InputError("every position of an image is used", "leave offset out", fields=site.of_stack)
+        if self.per_side:
+            self._check_sides(self.per_side, patches, site)
+            return self
         if not self.interpolated:
             return self.with_rows(patches, site.of_stack)
         if self.length:
@@ -45,10 +55,21 @@ class Learned(Encoding):
             raise InputError(fact, "leave length out", fields=[(*place, "length") for place in site.of_stack])
         return self
 
+    def _check_sides(self, rows: int, patches: Patches, site: Site) -> None:
+        if self.length or self.interpolated or patches.tokens:
+            fact = "a table for each side has a vector for each row and column of patches"
+            raise InputError(fact, "leave length, interpolated and tokens out", fields=site.of_stack)
+        if max(patches.grid) > rows:
+            fact = f"a table of {rows:,} rows for each side, and {times(*patches.grid)} patches"
+            raise InputError(fact, "use a smaller image", fields=[(*place, "per_side") for place in site.of_stack])
+
     def check(self, site: Site) -> None:
-        if not self.interpolated:
+        if self.per_side and site.patches is None:
+            fact = "a table for each side is of an image's patches, and this stack has none"
+            raise InputError(fact, "give length instead, such as `length: 1024`", fields=site.places)
+        if not (self.interpolated or self.per_side):
             self.check_given("length", 1024, site)
-        elif site.patches is None:
+        elif self.interpolated and site.patches is None:
             fact = "an interpolated table is of an image's patches, and this stack has none"
             raise InputError(fact, "give length instead, such as `length: 1024`", fields=site.places)
         if self.length is not None and self.offset > self.length:
@@ -60,6 +81,8 @@ class Learned(Encoding):
         if not patches:
             assert self.length
             return add_learned_positions(m["positions"], x, self.length, self.offset)
+        if self.per_side:
+            return add_sides(m["positions"], x, self.per_side)
         if self.interpolated:
             return add_interpolated(m["positions"], x, both_sides(self.interpolated), patches)
         m.words.notes.extend(interpolated(patches))

@@ -156,7 +156,7 @@ def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | Non
         if skipped.get(c.type):
             words = "the checkpoint may contain multi-token prediction layers, which transformers does not load"
             c.notes.append(f"{words}: not counted")
-    left_out = [*text.left_out, *further]
+    left_out = [*text.left_out, *c.left_out, *further]
     if not left_out:
         return None
     if text.outer:
