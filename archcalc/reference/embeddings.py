@@ -8,12 +8,14 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config, positions
 from archcalc.reference.audio import ConvolvedPositions, Listening
-from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, weight_if
+from archcalc.reference.layers import Dropout, Weight, add, make_norm, plus, run, side_by_side, weight_if
 from archcalc.reference.windows import window_order
 
 
 def make_embedding(stack: Config) -> nn.Module:
     """By what the stack reads."""
+    if stack["embedding"]["kind"] == "vectors":
+        return VectorEmbedding(stack)
     if stack["patches"]:
         return ImageEmbedding(stack)
     if stack["audio"]:
@@ -99,7 +101,9 @@ class Embedding(nn.Module):
             add(self, "norm", make_norm(stack["norm"], {"sum": d_model}.get(self.where, width)))
         self.dropout = Dropout(stack["dropout"])
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+    def forward(self, read: Tensor | tuple[Tensor, ...], start: int = 0) -> Tensor:
+        """Ids; in a model of several parts behind the positions of others, which come as vectors."""
+        *before, ids = read if isinstance(read, tuple) else (read,)
         x = self.tokens(ids)
         if self.beside:  # rows of other tables beside it, projected together
             others = [self.get_submodule(name)(torch.zeros_like(ids)) for name in self.beside]
@@ -107,6 +111,7 @@ class Embedding(nn.Module):
         x = self._projected(x, "tokens")
         for name in self.kinds:
             x = x + self.get_submodule(name)(torch.zeros_like(ids))
+        x = side_by_side((*before, x), dim=1)
         if hasattr(self, "positions"):
             x = self.positions(x, start)
         x = run(self, "norm", self._projected(x, "sum"))
@@ -117,6 +122,24 @@ class Embedding(nn.Module):
         if self.where != where:
             return x
         return self.projection(x)
+
+
+class VectorEmbedding(nn.Module):
+    """Vectors as they come, those of several parts one behind the other; then positions, a norm, dropout."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        if found := placed(stack):
+            self.positions = make_positions(found, stack["d_model"])
+        if stack["embedding"]["norm"]:
+            add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, read: Tensor | tuple[Tensor, ...], start: int = 0) -> Tensor:
+        x = side_by_side(read, dim=1) if isinstance(read, tuple) else read
+        if hasattr(self, "positions"):
+            x = self.positions(x, start)
+        return self.dropout(run(self, "norm", x))
 
 
 class AudioEmbedding(Listening):

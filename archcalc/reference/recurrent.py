@@ -29,7 +29,7 @@ class Recurrent(nn.Module):
                 table = Tokens(stack["vocab"], stack["embedding"], bool(stack["one_hot_bias"]))
                 self.add_module(name, nn.Sequential(OrderedDict(tokens=table)))
             made: nn.Module = Layers(stack)
-            if stack["name"] == "decoder" and config["attention"]:
+            if stack is self.stacks[-1] and config["attention"]:
                 made = AttendingDecoder(stack, config)
             if stack["name"] == ALONE:
                 for layer, module in list(made.named_children()):
@@ -46,17 +46,23 @@ class Recurrent(nn.Module):
         """Logits. `kept` is what earlier tokens left behind, and takes what these leave."""
         known = kept is not None and "states" in kept
         made = None
-        for index, (stack, given) in enumerate(zip(self.stacks, inputs, strict=True)):
+        for index, given in enumerate(inputs):
             is_last = index == len(self.stacks) - 1
             if known and not is_last:
                 continue
-            layers = self._modules.get(stack["name"]) or self.alone[0]
-            made = layers(self._embedded(index, given), made, kept if is_last else None)
+            made = self._layers(index)(self._embedded(index, given), made, kept if is_last else None)
         assert made is not None
+        return self._answer(made)
+
+    def _layers(self, index: int) -> Any:
+        return self._modules.get(self.stacks[index]["name"]) or self.alone[0]
+
+    def _answer(self, made: Made) -> Tensor:
         if not hasattr(self, "head"):
             return made.outputs
         table = self._modules.get(self.embeddings[-1])
-        return self.head(made, None if table is None else table.get_parameter("tokens.weight"))
+        found: Tensor = self.head(made, None if table is None else table.get_parameter("tokens.weight"))
+        return found
 
     def _embedded(self, index: int, given: Tensor) -> Tensor:
         embedding, stack = self._modules.get(self.embeddings[index]), self.stacks[index]

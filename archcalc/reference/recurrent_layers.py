@@ -40,6 +40,16 @@ class Made:
         return tuple(torch.cat((one[place], one[place + 1]), dim=-1) for one in stacked)
 
 
+Start = Made | Tensor | None
+
+
+def begun(start: Start, index: int, stack: Config, layer: Config, x: Tensor) -> State | None:
+    """The state that a layer starts from: where another stack ended, or a vector as h; nothing are zeros."""
+    if isinstance(start, Tensor):
+        return (start, *zeros(stack, layer, x.shape[0], x)[1:])
+    return start and start.state_of(index, start.directions_for(layer))
+
+
 class Direction(nn.Module):
     """A cell that reads a sequence one way."""
 
@@ -48,12 +58,14 @@ class Direction(nn.Module):
         self.stack, self.layer = stack, layer
         self.cell = make_cell(stack, layer)
 
-    def forward(self, x: Tensor, state: State | None, backwards: bool = False) -> tuple[Tensor, State]:
+    def forward(
+        self, x: Tensor, state: State | None, context: list[Tensor], backwards: bool = False
+    ) -> tuple[Tensor, State]:
         state = state or zeros(self.stack, self.layer, x.shape[0], x)
         order = slice(None, None, {True: -1, False: 1}[backwards])
         outputs = []
         for place in range(x.shape[1])[order]:
-            state = self.cell([x[:, place]], state)
+            state = self.cell([x[:, place], *context], state)
             outputs.append(state[0])
         return torch.stack(outputs[order], dim=1), state
 
@@ -71,12 +83,12 @@ class Layer(nn.Module):
             self.cell = both[0].cell
             self.ways = both
 
-    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, list[State]]:
-        read = self.dropout(x)
+    def forward(self, x: Tensor, state: State | None = None, *context: Tensor) -> tuple[Tensor, list[State]]:
+        read, beside = self.dropout(x), list(context[: bool(self.layer["context"])])
         if self.layer["directions"] == 1:
-            out, *ends = self.ways[0](read, state)
+            out, *ends = self.ways[0](read, state, beside)
         else:
-            (one, last), (other, first) = self.direction[0](read, None), self.direction[1](read, None, True)
+            (one, last), (other, first) = (self.direction[way](read, state, beside, bool(way)) for way in range(2))
             out, ends = torch.cat((one, other), dim=-1), [last, first]
         if self.layer["residual"]:
             out = out + x
@@ -84,7 +96,8 @@ class Layer(nn.Module):
 
 
 class Layers(nn.Module):
-    """Layer by layer, from zeros, from where an encoder ended, or from what earlier tokens left."""
+    """Layer by layer, from zeros, from where an encoder ended, a vector, or from what earlier tokens left. The first
+    layer may read a context at every step."""
 
     def __init__(self, stack: Config) -> None:
         super().__init__()
@@ -94,20 +107,20 @@ class Layers(nn.Module):
             self.add_module(f"layer_{group['first']}", one_or_list(made))
             self.each += made
 
-    def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
+    def forward(self, x: Tensor, start: Start, kept: dict[str, Any] | None, *context: Tensor) -> Made:
         ends: list[tuple[Config, State]] = []
         before = (kept or {}).get("states") or [None] * len(self.each)
         for index, layer in enumerate(self.each):
             state = before[index]
-            if state is None and start is not None:
-                state = start.state_of(index, start.directions_for(layer.layer))
-            x, last = layer(x, state)
+            if state is None:
+                state = begun(start, index, self.stack, layer.layer, x)
+            x, last = layer(x, state, *context)
             ends += [(layer.layer, one) for one in last]
         top = [state[0] for _, state in ends[-self.each[-1].layer["directions"] :]]  # of both directions side by side
         made = Made(x, side_by_side(top), alike(ends))
         if kept is not None:
             kept["states"] = [state for _, state in ends]
-            kept["tensors"] = [tensor for _, stacked in made.states for tensor in stacked]
+            kept["tensors"] = [*context, *(tensor for _, stacked in made.states for tensor in stacked)]
         return made
 
 
@@ -127,17 +140,19 @@ class AttendingDecoder(nn.Module):
         if self.settings["score"] == "additive":
             self.keys = nn.Linear(self.settings["key"], self.settings["width"], bias=self.settings["bias"])
 
-    def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
+    def forward(self, x: Tensor, start: Start, kept: dict[str, Any] | None, memory: Tensor | None = None) -> Made:
+        """It attends to the outputs of the stack that it starts from, or to a memory."""
         if kept is not None and "states" in kept:
             states, keys, before, fed = kept["memory"], kept["keys"], list(kept["states"]), kept["fed"]
         else:
-            assert start is not None
-            states = start.outputs
+            states = memory
+            if isinstance(start, Made) and memory is None:
+                states, start = start.outputs, start if self.handed_over else None
             keys, fed = run(self, "keys", states), None
-            before = [zeros(self.stack, layer, x.shape[0], x) for layer in self.step.layers]
-            if self.handed_over:
-                layers = enumerate(self.step.layers)
-                before = [start.state_of(index, start.directions_for(layer)) for index, layer in layers]
+            before = [
+                begun(start, index, self.stack, layer, x) or zeros(self.stack, layer, x.shape[0], x)
+                for index, layer in enumerate(self.step.layers)
+            ]
             if self.settings["feed"]:
                 fed = x.new_zeros(x.shape[0], self.settings["query"])
         outputs = []

@@ -26,9 +26,10 @@ EMBEDDINGS = {1: ("embedding",), 2: ("source_embedding", "target_embedding")}  #
 
 
 class Transformer(nn.Module):
-    """`forward` takes one tensor for each stack: ids of shape (batch, seq)."""
+    """`forward` takes one tensor for each stack: ids of shape (batch, seq). A lone decoder may attend to a memory of
+    another width."""
 
-    def __init__(self, config: Config, options: dict[str, str]) -> None:
+    def __init__(self, config: Config, options: dict[str, str], memory_width: int = 0) -> None:
         super().__init__()
         config = worked_out(config)
         self.stacks = [config[name] for name in ("encoder", "decoder") if config[name]]
@@ -36,7 +37,7 @@ class Transformer(nn.Module):
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
             self.add_module(name, make_embedding(stack))
             add_tables(self, name, stack)
-            self.add_module(stack["name"], Stack(stack, self.stacks[0]["d_model"], options))
+            self.add_module(stack["name"], Stack(stack, memory_width or self.stacks[0]["d_model"], options))
         spares = [made for made in map(self.get_submodule, self.embeddings) if hasattr(made, "spare")]
         for second in spares[1:]:  # one for the whole model
             del second.spare
@@ -67,7 +68,7 @@ class Transformer(nn.Module):
         start = cache.length if cache is not None else 0
         x, entered = self._through_stacks(inputs, padding, cache, start)
         if cache is not None:
-            cache.length = start + inputs[-1].shape[1]
+            cache.length = start + x.shape[1]
         table = getattr(self.get_submodule(self.embeddings[-1])._modules.get("tokens"), "weight", None)
         answers = self._answers(entered, x, table)
         if self.training and hasattr(self, "mtp"):
@@ -135,6 +136,8 @@ class Transformers(Family):
             elif patches:
                 clip = [patches["frames"]] * (patches["frames"] > 1)
                 read.append(torch.rand(batch, patches["channels"], *clip, *patches["image"], device=device))
+            elif stack["embedding"]["kind"] == "vectors":
+                read.append(torch.rand(batch, length, stack["d_model"], device=device))
             else:
                 read.append(torch.randint(stack["vocab"], (batch, length), device=device))
         return read
