@@ -135,7 +135,9 @@ class Conv(Behind):
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c, sides = self.config, len(self.config["kernel"])
         zeros = c["padding"]
-        if None in zeros[0]:
+        if zeros[0] == [None, 0]:
+            zeros = [[c["kernel"][0] * c["dilation"][0] - c["dilation"][0], 0]]  # causal: zeros before alone
+        elif None in zeros[0]:
             along = zip(x.shape[2:], c["kernel"], c["stride"], c["dilation"], strict=True)
             zeros = [same_zeros(*side) for side in along]
         padding = [before for before, _ in zeros]
@@ -242,17 +244,16 @@ class Join(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
         self.how, self.channels = config["how"], channels_of(config)
-        self.branches = [(branch["name"], branch["signal"]) for branch in config["branches"]]
+        self.branches = [(branch["name"], branch["layers"]["start"]) for branch in config["branches"]]
         for branch in config["branches"]:
             if branch["layers"]["steps"]:
                 self.add_module(branch["name"], build({**branch["layers"], "type": "sequence"}))
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        read = {**signals, "": x}
         found = []
-        for name, signal in self.branches:
-            branch, layers = read[signal or ""], self._modules.get(name)
-            found.append(branch if layers is None else layers(branch, signals))
+        for name, start in self.branches:
+            layers = self._modules.get(name)
+            found.append(signals.get(start, x) if layers is None else layers(x, signals))
         if self.how == "concat":
             return torch.cat(self._cropped(found), dim=self.channels)
         if self.how == "multiply":

@@ -17,14 +17,17 @@ class Sequence(nn.Module):
 
     def __init__(self, config: Config, recompute: str) -> None:
         super().__init__()
-        self.steps = config["steps"]
+        self.steps, self.start = config["steps"], config["start"]
         self.recompute = recompute
         for step in self.steps:
             made = [layer(step["layer"], recompute) for _ in range(step["repeat"])]
-            self.add_module(step["name"], one_or_list(made))
+            self._modules[step["name"]] = one_or_list(made)  # whatever the spec calls it: `forward`, `training`
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        known = dict(signals)
+        return self.all_steps(signals.get(self.start, x), dict(signals))
+
+    def all_steps(self, x: Tensor, known: Signals) -> Tensor:
+        """What every named step gives is then known."""
         for step in self.steps:
             again = self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled()
             for one in listed(self._modules[step["name"]]):  # a block may be computed again in the backward pass
@@ -42,7 +45,10 @@ def layer(config: Config, recompute: str) -> nn.Module:
         return LAYERS[config["type"]](config, lambda inner: layer(inner, recompute))
     steps = config["steps"]
     if len(steps) == 1 and steps[0]["repeat"] == 1:
-        return layer(steps[0]["layer"], recompute)
+        made, start = layer(steps[0]["layer"], recompute), config["start"]
+        if start:  # it is given what that layer gave
+            made.register_forward_pre_hook(lambda module, given: (given[1][start], given[1]))
+        return made
     return Sequence(config, recompute)
 
 
@@ -60,11 +66,12 @@ class Network(Sequence):
         super().__init__(config["body"], recompute)
         self.heads = list(config["heads"])
         for name, head in config["heads"].items():
-            self.add_module(name, layer(head, recompute))
+            self._modules[name] = layer(head, recompute)
 
     def forward(self, x: Tensor, signals: Signals | None = None) -> Any:
-        out = super().forward(x, {})
-        found = [self._modules[name](out, {}) for name in self.heads]  # type: ignore[misc]
+        known: Signals = {}
+        out = self.all_steps(x, known)
+        found = [self._modules[name](out, known) for name in self.heads]  # type: ignore[misc]
         return found or [out]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from archcalc.archs.network.expression import Scope
 from archcalc.core.count import Count
@@ -84,6 +84,11 @@ class Place:
     def below(self, *keys: str | int) -> Place:
         defaults = (*self.defaults, *keys) if self.defaults else ()
         return replace(self, path=(*self.path, *keys), defaults=defaults)
+
+    def named(self, name: str) -> Signal:
+        """The earlier layer of that name, which is then read."""
+        self.reader.read.add(self.signals[name].path)
+        return self.signals[name]
 
     def wrong(self, fact: str, hint: str = "", key: str | int | None = None) -> InputError:
         keys = () if key is None else (key,)
@@ -192,18 +197,33 @@ class Sequence:
     spec_kind: ClassVar[str] = "sequence"
     steps: tuple[Step, ...]
     is_block: bool = False  # activation checkpointing recomputes blocks
+    start: str = ""  # the earlier layer that it reads, if it is not what comes in
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        """Names that are given inside are known inside."""
         if self.is_block:
             m.region = Region.BLOCK
+        x = trace.signals[self.start] if self.start else x
         if len(self.steps) == 1 and self.steps[0].repeat == 1:
             return self.steps[0].layer.run(m, x, trace)
-        return self.run_steps(m, x, trace)
+        known = dict(trace.signals)
+        x = self.run_steps(m, x, trace)
+        trace.signals = known
+        return x
 
     def run_steps(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         """Each under its own name."""
-        known = dict(trace.signals)
         for step in self.steps:
             x = step.run(m, x, trace)
-        trace.signals = known
         return x
+
+
+class Beginning:
+    """A layer that reads nothing: a list of layers may begin with it."""
+
+
+def begins(layer: Any) -> bool:
+    """It reads nothing of what comes in."""
+    if isinstance(layer, Sequence):
+        return bool(layer.start) or (bool(layer.steps) and begins(layer.steps[0].layer))
+    return isinstance(layer, Beginning)

@@ -1,6 +1,7 @@
 """Branches that read the same input and are joined: `{add: [input, [...]]}`, `subtract`, `multiply`, `concat`.
 
-A branch is a list of layers, `input` for what comes in, or the name of an earlier layer.
+A branch is a list of layers, which may begin with the name of an earlier one, that name alone, or `input` for what
+comes in.
 """
 
 from __future__ import annotations
@@ -35,15 +36,13 @@ class JoinFields(Node):
 
 @dataclass(frozen=True)
 class Branch:
-    """`signal` is the earlier layer that it reads, if it is not what comes in."""
+    """One without layers is what comes in, or what an earlier layer gave."""
 
     name: str
-    signal: str
     layers: Sequence
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        start = trace.signals[self.signal] if self.signal else x
-        return self.layers.run(m[self.name], start, trace) if self.layers.steps else start
+        return self.layers.run(m[self.name] if self.layers.steps else m, x, trace)
 
 
 @dataclass(frozen=True)
@@ -105,14 +104,14 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Joi
 def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
     name = f"branch_{index + 1}"
     if said == INPUT:
-        return Branch(name, "", Sequence(())), shape
+        return Branch(name, Sequence(())), shape
     if isinstance(said, str) and said in place.signals:
-        return Branch(name, said, Sequence(())), place.signals[said].shape
+        return Branch(name, Sequence((), start=said)), place.named(said).shape
     if isinstance(said, str) and said not in (*place.reader.blocks, *place.scope):
         known = (INPUT, *place.signals)
         raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
     layers, behind = place.reader.steps(as_tuple(said), shape, place)
-    return Branch(name, "", layers), behind
+    return Branch(name, layers), behind
 
 
 def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:
