@@ -13,11 +13,7 @@ from typing import Any
 from archcalc.archs.network.build import build
 from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
-<<<<<<< HEAD
 from archcalc.archs.network.layer import Place, Sequence, Shape, Signal
-=======
-from archcalc.archs.network.layer import Place, Sequence, Shape, begins
->>>>>>> a9d81f19 (Pad a causal convolution before its first place alone; begin lists of layers and heads at an earlier one)
 from archcalc.archs.network.names import refuse_unnamable
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.sample import OPEN, is_open, sample_of, usual_length
@@ -115,17 +111,10 @@ def read(spec: Spec, sample: Shape, beside: dict[str, Shape] | None = None) -> N
     if not spec.layers:
         hint = "list them, such as `layers: [{linear: 100, act: relu}, {linear: 10}]`"
         raise InputError("a network needs layers", hint, fields=[("layers",), ("family",)])
-<<<<<<< HEAD
     reader, beside = Reader(spec), beside or {}
     signals = {name: Signal(shape, ("reads",)) for name, shape in beside.items()}
-    body, shape = reader.steps(spec.layers, sample, Place(("layers",), reader, signals=signals))
-=======
-    reader = Reader(spec)
-    top = Place(("layers",), reader)
+    top = Place(("layers",), reader, signals=signals)
     body, shape = reader.named_steps(spec.layers, sample, top)
-    if begins(body):
-        raise InputError("nothing reads the input", "begin with a layer that does", fields=[("layers", 0)])
->>>>>>> a9d81f19 (Pad a causal convolution before its first place alone; begin lists of layers and heads at an earlier one)
     heads, shapes = {}, []
     for name, items in spec.heads.items():
         refuse_unnamable(name, ("heads", name))

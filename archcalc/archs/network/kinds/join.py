@@ -94,14 +94,14 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Joi
         raise place.wrong("a difference has two branches", "the second is taken from the first", word)
     branches, shapes = [], []
     for index, said in enumerate(fields.branches):
-        branch, behind = _branch(said, index, shape, place.below(word, index))
+        branch, behind = branch_of(said, index, shape, place.below(word, index))
         branches.append(branch)
         shapes.append(behind)
     behind = _joined(word, shapes, fields.crop, place)
     return Join(word, tuple(branches), tuple(map(Derived, behind.sides)), behind.is_sequence), behind
 
 
-def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
+def branch_of(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
     name = f"branch_{index + 1}"
     if said == INPUT:
         return Branch(name, Sequence(())), shape

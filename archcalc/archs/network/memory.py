@@ -1,0 +1,75 @@
+"""What layers of the family transformer are told of a network that they stand in: the width of its sequence, the
+earlier layer that cross-attention looks at; and where in it a mistake stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from archcalc.archs.network.layer import Place, Shape, Trace
+from archcalc.archs.network.names import INPUT
+from archcalc.archs.network.values import Words
+from archcalc.archs.transformer.context import Context
+from archcalc.archs.transformer.parts.part import Surroundings
+from archcalc.archs.transformer.spec import Stack
+from archcalc.core.errors import InputError, did_you_mean, together
+from archcalc.core.ir import Tensor
+from archcalc.spec.gathering import gathering
+from archcalc.spec.node import field, shown
+
+LAYER = "transformer"  # in the place of the name of a stack
+Memory = Annotated[str | None, Words()]
+
+
+def memory_field() -> Any:
+    """The same for every layer that has it."""
+    about = "The earlier layer that cross-attention looks at, by its name, or `input`; without it there is none."
+    return field(None, about, example="input")
+
+
+def memory_width(said: str | None, shape: Shape, place: Place) -> int | None:
+    """Features of each position of the memory, which is a sequence."""
+    if said is None:
+        return None
+    if said != INPUT and said not in place.signals:
+        raise place.wrong(
+            f"no earlier layer called {shown(said)}", did_you_mean(said, (INPUT, *place.signals)), "memory"
+        )
+    found = shape if said == INPUT else place.named(said).shape
+    if not found.is_sequence:
+        raise place.wrong(f"{said} is no sequence but {found}", "attention looks at positions", "memory")
+    return found.channels
+
+
+def need_sequence(word: str, shape: Shape, place: Place) -> None:
+    if not shape.is_sequence:
+        fact = f"{word} reads a sequence, and a {'map' if shape.sides else 'vector'} of {shape} comes in"
+        raise place.wrong(fact, "for the places of a map as positions, put `transpose` before it", word)
+
+
+def around(scope: Stack, shape: Shape, *, has_memory: bool, causal: bool) -> Surroundings:
+    """What parts inherit where they stand in a list of layers."""
+    return Surroundings(scope, LAYER, shape.channels, scope.norm, has_memory, causal)
+
+
+@contextmanager
+def told_at(place: Place) -> Iterator[None]:
+    """Mistakes that the family transformer finds, at the layer that they stand in."""
+    try:
+        with gathering():
+            yield
+    except InputError as error:
+        raise together([_moved(one, place) for one in error.each()]) from None
+
+
+def _moved(error: InputError, place: Place) -> InputError:
+    paths = [path for path in error.fields if path[:1] != (LAYER,)]
+    fields = [found for path in paths for found in place.paths(*path)] or [place.path]
+    missing = {"fact": f"{error.field.rpartition('.')[2]} is missing"} if error.is_missing else {}
+    return InputError(missing.get("fact", error.fact), error.hint, more=error.more, fields=fields)
+
+
+def context_of(trace: Trace, memory: str | None, x: Tensor) -> Context:
+    """With the tensor that cross-attention looks at."""
+    return Context(trace.work, memory=x if memory == INPUT else trace.signals[memory] if memory else None)

@@ -1,0 +1,53 @@
+"""Attention and Transformer blocks as layers of a network, on (batch, positions, features)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.block import make_part
+from archcalc.reference.mla import as_attention
+from archcalc.reference.stack import Constants, Stack, add_position_table
+from archcalc.reference.unsaid import filled, worked_out_stack
+
+Signals = dict[str, Tensor]
+
+
+def remembered(memory: str | None, x: Tensor, signals: Signals) -> dict[str, Tensor]:
+    """What cross-attention looks at: an earlier layer, or what comes in."""
+    if memory is None:
+        return {}
+    return {"memory": signals.get(memory, x)}
+
+
+def attention(config: Config, options: dict[str, str]) -> nn.Module:
+    """The attention of a Transformer, which is handed its memory, its mask and its positions before it runs."""
+    part = as_attention(filled(config["part"], config["width"]))
+    made = make_part(part, config["width"], config["memory_width"] or 0, options)
+    add_position_table(made, [part], config["width"])
+
+    def given(module: nn.Module, inputs: tuple[Tensor, Signals]) -> tuple[Tensor, dict[str, Tensor]]:
+        x, signals = inputs
+        constants = Constants(module, x, 0, options)
+        constants.add(part)
+        return x, constants.given | remembered(config["memory"], x, signals)
+
+    made.register_forward_pre_hook(given)
+    return made
+
+
+class Blocks(Stack):
+    def __init__(self, config: Config, options: dict[str, str]) -> None:
+        super().__init__(worked_out_stack(config["stack"]), config["memory_width"] or 0, options)
+        self.memory = config["memory"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:  # type: ignore[override]
+        found, _ = super().forward(x, remembered(self.memory, x, signals).get("memory"), None, None, None, 0)
+        return found
+
+
+ATTENTION_LAYERS: dict[str, Callable[[Config, Any], nn.Module]] = {
+    "attention_layer": attention,
+    "transformer_layer": Blocks,
+}
