@@ -6,8 +6,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.block import make_part
-from archcalc.reference.mla import as_attention
+from archcalc.reference.block import attentions_of, make_part
 from archcalc.reference.stack import Constants, Stack, add_position_table
 from archcalc.reference.unsaid import filled, worked_out_stack
 
@@ -18,17 +17,26 @@ def remembered(memory: str | None, x: Tensor, signals: Signals) -> dict[str, Ten
     """What cross-attention looks at: an earlier layer, or what comes in."""
     if memory is None:
         return {}
-    return {"memory": signals.get(memory, x)}
+    return {"memory": signals.get(memory, x).contiguous()}
+
+
+def attentions_in(config: Config) -> list[Config]:
+    """The attentions of a layer that has some, with all of their sizes."""
+    if config.get("type") == "attention_layer":
+        return attentions_of([filled(config["part"], config["width"])])
+    if config.get("type") == "transformer_layer":
+        return attentions_of([*worked_out_stack(config["stack"])["parts"].values()])
+    return []
 
 
 def attention(config: Config, options: dict[str, str]) -> nn.Module:
     """The attention of a Transformer, which is handed its memory, its mask and its positions before it runs."""
-    part = as_attention(filled(config["part"], config["width"]))
+    (part,) = attentions_in(config)
     made = make_part(part, config["width"], config["memory_width"] or 0, options)
     add_position_table(made, [part], config["width"])
 
     def given(module: nn.Module, inputs: tuple[Tensor, Signals]) -> tuple[Tensor, dict[str, Tensor]]:
-        x, signals = inputs
+        x, signals = inputs[0].contiguous(), inputs[1]
         constants = Constants(module, x, 0, options)
         constants.add(part)
         return x, constants.given | remembered(config["memory"], x, signals)
@@ -43,6 +51,7 @@ class Blocks(Stack):
         self.memory = config["memory"]
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:  # type: ignore[override]
+        x = x.contiguous()
         found, _ = super().forward(x, remembered(self.memory, x, signals).get("memory"), None, None, None, 0)
         return found
 

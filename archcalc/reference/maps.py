@@ -1,7 +1,6 @@
 """Layers of maps and vectors, as torch.nn has them: convolutions, pooling, norms, joins."""
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import torch
@@ -240,38 +239,6 @@ class ResponseNorm(nn.Module):
         return weight * (x * (lengths / (lengths.mean(1, keepdim=True) + 1e-6))) + bias + x
 
 
-class Join(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.how, self.channels = config["how"], channels_of(config)
-        self.branches = [(branch["name"], branch["layers"]["start"]) for branch in config["branches"]]
-        for branch in config["branches"]:
-            if branch["layers"]["steps"]:
-                self.add_module(branch["name"], build({**branch["layers"], "type": "sequence"}))
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        found = []
-        for name, start in self.branches:
-            layers = self._modules.get(name)
-            found.append(signals.get(start, x) if layers is None else layers(x, signals))
-        if self.how == "concat":
-            return torch.cat(self._cropped(found), dim=self.channels)
-        if self.how == "multiply":
-            return reduce(torch.mul, found)
-        return reduce({"subtract": torch.sub}.get(self.how, torch.add), self._cropped(found))
-
-    def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
-        """The centre of each, as large as the smallest."""
-        return _cropped(maps, range(2, maps[0].dim()) if self.channels == 1 else range(1, 2))
-
-
-def _cropped(maps: list[Tensor], sides: range) -> list[Tensor]:
-    for axis in sides:
-        size = min(each.shape[axis] for each in maps)
-        maps = [each.narrow(axis, (each.shape[axis] - size) // 2, size) for each in maps]
-    return maps
-
-
 class Residual(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
@@ -311,7 +278,6 @@ LAYERS: dict[str, Any] = {
     "dropout": Dropout,
     "scale": Scale,
     "response_norm": ResponseNorm,
-    "join": Join,
     "residual": Residual,
     "sample": Sample,
     **OF_SEQUENCES,

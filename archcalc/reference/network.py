@@ -8,13 +8,14 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import is_flash
-from archcalc.reference.attention_layers import ATTENTION_LAYERS
-from archcalc.reference.block import attentions_of
+from archcalc.reference.attention_layers import ATTENTION_LAYERS, attentions_in
+from archcalc.reference.branches import LAYERS as BRANCHES
 from archcalc.reference.family import Family
 from archcalc.reference.layers import listed, one_or_list, recomputed
 from archcalc.reference.maps import LAYERS, Signals
 
 Options = dict[str, str]
+KINDS = LAYERS | BRANCHES
 
 
 class Sequence(nn.Module):
@@ -49,7 +50,8 @@ def layer(config: Config, options: Options) -> nn.Module:
     if config["type"] in ATTENTION_LAYERS:
         return ATTENTION_LAYERS[config["type"]](config, options)
     if config["type"] != "sequence":
-        return LAYERS[config["type"]](config, lambda inner: layer(inner, options))
+        made: nn.Module = KINDS[config["type"]](config, lambda inner: layer(inner, options))
+        return made
     if config["is_block"] and options["recompute"] == "block":  # with all that is in it
         options = {**options, "recompute": "none"}
     steps = config["steps"]
@@ -125,7 +127,7 @@ class Networks(Family):
 
     def attentions(self) -> tuple[str, ...]:
         """The flash kernel too where one of the attentions can take it."""
-        looking = attentions_of([one for one in self._configs() if "type" in one])
+        looking = [part for one in self._configs() for part in attentions_in(one)]
         if any(is_flash(part, {"attention": "flash"}) for part in looking):
             return ("eager", "flash")
         return ("eager" if looking else "",)

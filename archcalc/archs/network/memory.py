@@ -14,7 +14,7 @@ from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.archs.transformer.spec import Stack
 from archcalc.core.errors import InputError, did_you_mean, together
-from archcalc.core.ir import Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.spec.gathering import gathering
 from archcalc.spec.node import field, shown
 
@@ -70,6 +70,8 @@ def _moved(error: InputError, place: Place) -> InputError:
     return InputError(missing.get("fact", error.fact), error.hint, more=error.more, fields=fields)
 
 
-def context_of(trace: Trace, memory: str | None, x: Tensor) -> Context:
+def context_of(m: Module, x: Tensor, trace: Trace, memory: str | None) -> Context:
     """With the tensor that cross-attention looks at."""
-    return Context(trace.work, memory=x if memory == INPUT else trace.signals[memory] if memory else None)
+    if memory is None:
+        return Context(trace.work.of_encoder())
+    return Context(trace.work.of_encoder(), memory=trace.in_order(m, trace.signals.get(memory, x)))

@@ -183,11 +183,12 @@ class Reader:
         return given
 
     def _kind(self, fields: dict[str, Any], place: Place) -> str:
-        """The word among the keys that is a kind of layer; `norm` and `act` are fields beside another one."""
+        """The word among the keys that is a kind of layer, of which the others are fields: `norm`, `act`, `dropout`."""
         words = [key for key in fields if key in kinds()]
         if "block" in words:
             return "block"
-        own = [word for word in words if word not in MAY_BE_FIELDS] or words
+        whole = [word for word in words if {*words} - {word} <= kinds()[word].FIELDS.model_fields.keys()]
+        own = whole or [word for word in words if word not in MAY_BE_FIELDS] or words
         if len(own) == 1:
             return own[0]
         given = str(next(iter(fields), ""))

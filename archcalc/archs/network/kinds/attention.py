@@ -63,7 +63,8 @@ class NetworkAttention:
         return original
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        context = context_of(trace, self.memory, x)
+        x = trace.in_order(m, x)
+        context = context_of(m, x, trace, self.memory)
         context.prepared[self.part.name] = self.part.prepare(m, x, context)
         return self.part.run(m, x, context)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from archcalc.archs.network.layer import IDS, SEQUENCES, Beginning, Place, Shape, Trace
+from archcalc.archs.network.layer import IDS, SEQUENCES, Beginning, Place, Sequence, Shape, Trace
 from archcalc.archs.network.sample import Sample
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.roles import Role
@@ -40,11 +40,11 @@ class Given(Beginning):
     shape: Shape
     value: str
 
-    def as_sequence(self, is_sequence: bool) -> Given:
-        """The same numbers as a map or as a sequence, if they have two sizes."""
+    def laid_out_as(self, is_sequence: bool) -> Given:
+        """The same numbers as a sequence or as a map, if they have two sizes."""
         if len(self.shape.sides) != 1 or self.shape.is_sequence == is_sequence:
             return self
-        return replace(self, shape=Shape(*(self.shape.sides), (self.shape.channels,), is_sequence=is_sequence))
+        return replace(self, shape=Shape(self.shape.sides[0], (self.shape.channels,), is_sequence=is_sequence))
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         dims = trace.dims_of(self.shape)
@@ -52,7 +52,24 @@ class Given(Beginning):
             made: Tensor = m.param("weight", *dims, role=Role.VECTORS)
         else:
             made = m.record("constant", to=axes(*dims), note=self.value)
-        return m.record("view", made, to=axes(x.dims[0], *dims))
+        return trace.spread(
+            m.record("view", made, to=axes(x.dims[0], *dims), name=self.value, note="the same for every sample")
+        )
+
+
+def given_in(layers: Sequence) -> Given | None:
+    """The tensor that a list of layers consists of."""
+    found = [step.layer for step in layers.steps]
+    return found[0] if len(found) == 1 and isinstance(found[0], Given) else None
+
+
+def joined_with(is_sequence: bool, layers: Sequence, shape: Shape) -> tuple[Sequence, Shape]:
+    """A list of layers, or a given tensor as a map or a sequence, and what it gives."""
+    given = given_in(layers)
+    if given is None:
+        return layers, shape
+    made = given.laid_out_as(is_sequence)
+    return replace(layers, steps=(replace(layers.steps[0], layer=made),)), made.shape
 
 
 FIELDS = GivenFields

@@ -7,10 +7,12 @@ comes in.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 from pydantic import Field
 
+from archcalc.archs.network.kinds.given import given_in, joined_with
 from archcalc.archs.network.layer import IDS, SEQUENCES, Place, Sequence, Shape, Trace, laid_out, parts
 from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.values import Layers
@@ -83,7 +85,15 @@ def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
         else tensor.seen_as(*laid_out(batch, channels, parts(tensor)[2]))
         for tensor in tensors
     ]
-    return trace.like(tensors[0], m.record(how, *same, to=first.axes))
+    if how == "multiply":  # two at a time, each product kept for the next one's gradient
+        found = reduce(lambda one, other: m.record(how, one, other, to=max(one, other, key=_size).axes), same)
+    else:
+        found = m.record(how, *same, to=first.axes)
+    return trace.like(tensors[0], found)
+
+
+def _size(tensor: Tensor) -> int:
+    return int(tensor.size)
 
 
 FIELDS = JoinFields
@@ -92,13 +102,22 @@ FIELDS = JoinFields
 def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Join, Shape]:
     if word == "subtract" and len(fields.branches) > 2:
         raise place.wrong("a difference has two branches", "the second is taken from the first", word)
-    branches, shapes = [], []
-    for index, said in enumerate(fields.branches):
-        branch, behind = branch_of(said, index, shape, place.below(word, index))
-        branches.append(branch)
-        shapes.append(behind)
-    behind = _joined(word, shapes, fields.crop, place)
-    return Join(word, tuple(branches), tuple(map(Derived, behind.sides)), behind.is_sequence), behind
+    pairs = _alike(
+        [branch_of(said, index, shape, place.below(word, index)) for index, said in enumerate(fields.branches)]
+    )
+    behind = _joined(word, [shape for _, shape in pairs], fields.crop, place)
+    return Join(
+        word, tuple(branch for branch, _ in pairs), tuple(map(Derived, behind.sides)), behind.is_sequence
+    ), behind
+
+
+def _alike(branches: list[tuple[Branch, Shape]]) -> list[tuple[Branch, Shape]]:
+    """Tensors that are given are maps, or sequences, as the others are."""
+    others = {shape.is_sequence for branch, shape in branches if not given_in(branch.layers)}
+    if len(others) != 1:
+        return branches
+    found = [(branch, *joined_with(others == {True}, branch.layers, shape)) for branch, shape in branches]
+    return [(replace(branch, layers=layers), shape) for branch, layers, shape in found]
 
 
 def branch_of(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:

@@ -13,7 +13,7 @@ from pydantic import Field
 from archcalc.archs.network.kinds.join import Branch, branch_of
 from archcalc.archs.network.layer import IDS, SEQUENCES, Place, Shape, Trace
 from archcalc.archs.network.values import Layers
-from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.spec.node import Node, field
 
 WORDS = ("matmul",)
@@ -55,8 +55,9 @@ class Matmul:
             first.seen_as(batch, *_turned((rows, inner), self.transposed[0])),
             second.seen_as(batch, *_turned((inner, columns), self.transposed[1])),
         )
-        found = m.record("contract", *factors, to=((batch,), (rows,), (columns,)), over=(inner,))
-        return m.record("scale", found) if self.scaled else found
+        product = m.section(Region.PRODUCT)
+        found = product.record("contract", *factors, to=axes(batch, rows, columns), over=(inner,))
+        return product.record("scale", found) if self.scaled else found
 
 
 def _turned(dims: tuple[Dim, Dim], is_turned: bool) -> tuple[Dim, Dim]:

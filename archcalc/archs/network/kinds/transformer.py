@@ -72,7 +72,8 @@ class Blocks:
         return original
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        return run_blocks(m, x, context_of(trace, self.memory, x), self.stack)
+        x = trace.in_order(m, x)
+        return run_blocks(m, x, context_of(m, x, trace, self.memory), self.stack)
 
 
 FIELDS = TransformerFields
