@@ -132,7 +132,7 @@ class Trace:
     def in_order(self, m: Module, x: Tensor) -> Tensor:
         """PyTorch copies a transposed view where it needs the features side by side, a shared one where it needs each
         sample's own."""
-        if x in self._spread:
+        if x in self._spread and int(x.dims[0].size) > 1:
             return m.record("copy", x)
         return m.record("reorder", x) if x in self._turned and _has_order(x) else x
 

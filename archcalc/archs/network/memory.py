@@ -45,7 +45,7 @@ def memory_width(said: str | None, shape: Shape, place: Place) -> int | None:
 def need_sequence(word: str, shape: Shape, place: Place) -> None:
     if not shape.is_sequence:
         fact = f"{word} reads a sequence, and a {'map' if shape.sides else 'vector'} of {shape} comes in"
-        raise place.wrong(fact, "for the places of a map as positions, put `transpose` before it", word)
+        raise place.wrong(fact, "put `sequence` before it, for the places of a map as positions", word)
 
 
 def around(scope: Stack, shape: Shape, *, has_memory: bool, causal: bool) -> Surroundings:

@@ -28,7 +28,12 @@ class GivenFields(Node):
         words={"constant": ["Its sizes, as those of a parameter.", [[3, 3]]]},
     )
     value: Literal["zeros", "ones", "identity"] | None = field(
-        None, "What stands in it.", example="identity", unset="zeros", words={"parameter": None}
+        None,
+        "What stands in it.",
+        example="identity",
+        unset="zeros",
+        beside={"size": [3, 3]},
+        words={"parameter": None},
     )
 
 

@@ -31,7 +31,7 @@ class JoinFields(Node):
     branches: Layers = Field(
         examples=[["input", ["relu"]]],
         min_length=2,
-        description="Lists of layers, `input`, or names of earlier layers.",
+        description="Lists of layers, which may begin with the name of an earlier one; `input`, or such a name alone.",
     )
     crop: bool = field(False, "Cut larger maps to the smallest, around their centre.", example=True)
 

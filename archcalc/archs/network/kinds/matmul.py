@@ -24,9 +24,8 @@ TRANSPOSED = {"first": (True, False), "second": (False, True), "both": (True, Tr
 class MatmulFields(Node):
     main: ClassVar[str] = "branches"
     branches: Layers = Field(
-        examples=[["input", ["relu", {"constant": [32, 10]}]]],
+        examples=[["input", [{"parameter": [64, 64]}]]],
         min_length=2,
-        max_length=2,
         description="The two factors: lists of layers, `input`, or names of earlier layers.",
     )
     transpose: Literal["none", "first", "second", "both"] = field(
@@ -55,9 +54,9 @@ class Matmul:
             first.seen_as(batch, *_turned((rows, inner), self.transposed[0])),
             second.seen_as(batch, *_turned((inner, columns), self.transposed[1])),
         )
-        product = m.section(Region.PRODUCT)
-        found = product.record("contract", *factors, to=axes(batch, rows, columns), over=(inner,))
-        return product.record("scale", found) if self.scaled else found
+        to = axes(batch, rows, columns)
+        found = m.section(Region.PRODUCT).record("contract", *factors, to=to, over=(inner,))
+        return m.record("scale" if self.scaled else "identity", found)
 
 
 def _turned(dims: tuple[Dim, Dim], is_turned: bool) -> tuple[Dim, Dim]:
@@ -68,6 +67,8 @@ FIELDS = MatmulFields
 
 
 def read(word: str, fields: MatmulFields, shape: Shape, place: Place) -> tuple[Matmul, Shape]:
+    if len(fields.branches) > 2:
+        raise place.wrong("a product has two factors", "multiply it with the third in a layer of its own", word)
     transposed = TRANSPOSED[fields.transpose]
     pair = [branch_of(said, index, shape, place.below(word, index)) for index, said in enumerate(fields.branches)]
     for _, each in pair:
@@ -91,4 +92,5 @@ def _turned_sizes(sizes: tuple[int, int], is_turned: bool) -> tuple[int, int]:
 
 def _matrix(shape: Shape) -> tuple[int, int]:
     """Rows and columns."""
-    return (*shape.sides, shape.channels) if shape.is_sequence else (shape.channels, *shape.sides)
+    (side,) = shape.sides
+    return (side, shape.channels) if shape.is_sequence else (shape.channels, side)

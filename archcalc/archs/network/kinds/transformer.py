@@ -1,4 +1,4 @@
-"""Transformer blocks on a sequence: `{transformer: 6, heads: 8, ffn: 2048}`; with `memory` they have cross-attention."""
+"""Transformer blocks on a sequence: `{transformer: 6, heads: 8, ffn: 2048}`; with `memory` also cross-attention."""
 
 from __future__ import annotations
 
@@ -89,6 +89,6 @@ def read(word: str, fields: TransformerFields, shape: Shape, place: Place) -> tu
         stack = stack_of(around(scope, shape, has_memory=bool(width), causal=fields.causal))
     added = next((one.kind for one in stack.positions if one.on_embedding), "")
     if added:
-        hint = "add them before it, such as `{residual: [{parameter: 100 × 256}]}`"
+        hint = "add them before it, as a layer: `{position: learned}`"
         raise place.wrong(f"{added} positions do not act in attention", hint, "position")
     return Blocks(stack, fields.memory, width), shape

@@ -41,8 +41,9 @@ class Windows:
         windows = Dim(f"windows_of_{channels.name}", batch.size * number)
         moved = m.record("reorder", x) if self.shift else x
         each = m.record("reorder", moved, to=axes(windows, trace.positions(prod(self.size)), channels))
-        with trace.within(windows if self.shift else None):
-            out = self.layers.run(m["layers"], each, trace)
+        trace.windows, around = windows if self.shift else None, trace.windows
+        out = self.layers.run(m["layers"], each, trace)
+        trace.windows = around
         _, _, features = out.dims
         together = m.record("reorder", out, to=axes(batch, features, *sides))
         return m.record("reorder", together) if self.shift else together
