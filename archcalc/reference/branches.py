@@ -90,11 +90,11 @@ class Given(nn.Module):
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         """In the number format of what comes in, where it is numbers."""
         if self.value == "learned":
-            return self.weight.expand(x.shape[0], *self.sizes)
-        made = CONSTANTS[self.value](*self.sizes, device=x.device)
+            return self.weight.repeat(x.shape[0], *[1] * len(self.sizes))
+        made: Tensor = CONSTANTS[self.value](*self.sizes, device=x.device)
         if x.is_floating_point():
             made = made.to(x.dtype)
-        return made.expand(x.shape[0], *self.sizes)
+        return made.repeat(x.shape[0], *[1] * len(self.sizes))
 
 
 LAYERS: dict[str, Any] = {"join": Join, "matmul": Matmul, "given": Given}

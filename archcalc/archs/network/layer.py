@@ -108,7 +108,6 @@ class Trace:
     signals: dict[str, Tensor] = field(default_factory=dict)
     windows: Dim | None = None  # that are shifted, of the layers inside: attention sees one side of an end alone
     _turned: set[Tensor] = field(default_factory=set)
-    _spread: set[Tensor] = field(default_factory=set)
     _number: Iterator[int] = field(default_factory=lambda: count(1))
 
     def turned(self, x: Tensor) -> Tensor:
@@ -120,20 +119,12 @@ class Trace:
         """A transposed view of a transposed view lies in memory as it was."""
         return out if x in self._turned else self.turned(out)
 
-    def spread(self, x: Tensor) -> Tensor:
-        """Declares it one tensor that all samples share, which what is computed of it is not."""
-        self._spread.add(x)
-        return x
-
     def like(self, x: Tensor, out: Tensor) -> Tensor:
         """What is computed number by number lies in memory as what it is computed of."""
         return self.turned(out) if x in self._turned else out
 
     def in_order(self, m: Module, x: Tensor) -> Tensor:
-        """PyTorch copies a transposed view where it needs the features side by side, a shared one where it needs each
-        sample's own."""
-        if x in self._spread and int(x.dims[0].size) > 1:
-            return m.record("copy", x)
+        """PyTorch copies a transposed view where it needs the features side by side."""
         return m.record("reorder", x) if x in self._turned and _has_order(x) else x
 
     def channels_first(self, m: Module, x: Tensor, to: Axes) -> Tensor:

@@ -57,9 +57,7 @@ class Given(Beginning):
             made: Tensor = m.param("weight", *dims, role=Role.VECTORS)
         else:
             made = m.record("constant", to=axes(*dims), note=self.value)
-        return trace.spread(
-            m.record("view", made, to=axes(x.dims[0], *dims), name=self.value, note="the same for every sample")
-        )
+        return m.record("repeat", made, to=axes(x.dims[0], *dims), name=self.value, note="for every sample")
 
 
 def given_in(layers: Sequence) -> Given | None:
