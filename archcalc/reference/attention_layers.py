@@ -6,11 +6,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from archcalc.reference import Config
+from archcalc.reference.attention import is_flash
 from archcalc.reference.block import attentions_of, make_part
 from archcalc.reference.stack import Constants, Stack, add_position_table
 from archcalc.reference.unsaid import filled, worked_out_stack
 
 Signals = dict[str, Tensor]
+ACROSS_ENDS = "#across ends"  # in the place of a name
 
 
 def remembered(memory: str | None, x: Tensor, signals: Signals) -> dict[str, Tensor]:
@@ -29,6 +31,16 @@ def attentions_in(config: Config) -> list[Config]:
     return []
 
 
+def hidden_across_ends(
+    given: dict[str, Tensor], attentions: list[Config], signals: Signals, options: dict[str, str]
+) -> dict[str, Tensor]:
+    """The masks of shifted windows, beside those that the attentions have themselves; a flash kernel takes none."""
+    if ACROSS_ENDS not in signals:
+        return given
+    hidden, names = signals[ACROSS_ENDS], [f"mask {part['name']}" for part in attentions if not is_flash(part, options)]
+    return given | {name: given[name] | hidden if name in given else hidden for name in names}
+
+
 def attention(config: Config, options: dict[str, str]) -> nn.Module:
     """The attention of a Transformer, which is handed its memory, its mask and its positions before it runs."""
     (part,) = attentions_in(config)
@@ -39,7 +51,8 @@ def attention(config: Config, options: dict[str, str]) -> nn.Module:
         x, signals = inputs[0].contiguous(), inputs[1]
         constants = Constants(module, x, 0, options)
         constants.add(part)
-        return x, constants.given | remembered(config["memory"], x, signals)
+        found = hidden_across_ends(constants.given, [part], signals, options)
+        return x, found | remembered(config["memory"], x, signals)
 
     made.register_forward_pre_hook(given)
     return made
@@ -51,9 +64,13 @@ class Blocks(Stack):
         self.memory = config["memory"]
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:  # type: ignore[override]
-        x = x.contiguous()
+        x, self.signals = x.contiguous(), signals
         found, _ = super().forward(x, remembered(self.memory, x, signals).get("memory"), None, None, None, 0)
+        self.signals = {}  # which would outlive the forward pass
         return found
+
+    def constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
+        return hidden_across_ends(super().constants(x, start), self.attentions, self.signals, self.options)
 
 
 ATTENTION_LAYERS: dict[str, Callable[[Config, Any], nn.Module]] = {

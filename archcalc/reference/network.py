@@ -13,9 +13,10 @@ from archcalc.reference.branches import LAYERS as BRANCHES
 from archcalc.reference.family import Family
 from archcalc.reference.layers import listed, one_or_list, recomputed
 from archcalc.reference.maps import LAYERS, Signals
+from archcalc.reference.map_windows import Windows
 
 Options = dict[str, str]
-KINDS = LAYERS | BRANCHES
+KINDS = {**LAYERS, **BRANCHES, "windows": Windows}
 
 
 class Sequence(nn.Module):

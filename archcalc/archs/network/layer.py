@@ -106,7 +106,7 @@ class Trace:
 
     work: Workload
     signals: dict[str, Tensor] = field(default_factory=dict)
-    windows: Dim | None = None  # that are shifted, of the layers inside: attention sees one side of an end alone
+    in_shifted_windows: bool = False  # where attention does not look across an end of the map
     _turned: set[Tensor] = field(default_factory=set)
     _number: Iterator[int] = field(default_factory=lambda: count(1))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
 from typing import Annotated, Any
 
 from archcalc.archs.network.layer import Place, Shape, Trace
@@ -14,9 +16,13 @@ from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.archs.transformer.spec import Stack
 from archcalc.core.errors import InputError, did_you_mean, together
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.layers.attention import looked_at
+from archcalc.layers.attention_mask import Sight
+from archcalc.layers.patches import Patches, both_sides, times
 from archcalc.spec.gathering import gathering
-from archcalc.spec.node import field, shown
+from archcalc.spec.node import field as spec_field
+from archcalc.spec.node import shown
 
 LAYER = "transformer"  # in the place of the name of a stack
 Memory = Annotated[str | None, Words()]
@@ -25,7 +31,7 @@ Memory = Annotated[str | None, Words()]
 def memory_field() -> Any:
     """The same for every layer that has it."""
     about = "The earlier layer that cross-attention looks at, by its name, or `input`; without it there is none."
-    return field(None, about, example="input")
+    return spec_field(None, about, example="input")
 
 
 def memory_width(said: str | None, shape: Shape, place: Place) -> int | None:
@@ -48,9 +54,21 @@ def need_sequence(word: str, shape: Shape, place: Place) -> None:
         raise place.wrong(fact, "put `sequence` before it, for the places of a map as positions", word)
 
 
-def around(scope: Stack, shape: Shape, *, has_memory: bool, causal: bool) -> Surroundings:
+def around(scope: Stack, shape: Shape, grid: Patches | None, *, has_memory: bool, causal: bool) -> Surroundings:
     """What parts inherit where they stand in a list of layers."""
-    return Surroundings(scope, LAYER, shape.channels, scope.norm, has_memory, causal)
+    return Surroundings(scope, LAYER, shape.channels, scope.norm, has_memory, causal, grid)
+
+
+def grid_of(positions: tuple[Any, ...], shape: Shape, place: Place) -> Patches | None:
+    """The rows and columns that relative positions tell apart: those of an image whose patches are single places."""
+    said = next((one.grid for one in positions if one.grid), None)
+    if said is None:
+        return None
+    sides = both_sides(said)
+    if prod(sides) != shape.sides[0]:
+        fact = f"a grid of {times(*sides)}, but {shape.sides[0]:,} positions"
+        raise place.wrong(fact, "give its rows and columns", "position")
+    return Patches(sides, (1, 1), shape.channels, tokens=0, registers=0, mask=False, bias=False)
 
 
 @contextmanager
@@ -70,8 +88,29 @@ def _moved(error: InputError, place: Place) -> InputError:
     return InputError(missing.get("fact", error.fact), error.hint, more=error.more, fields=fields)
 
 
+@dataclass(frozen=True)
+class OfLayer(Context):
+    """Of one layer, which makes its constants anew each time it runs. In windows that are moved round the ends of a map
+    attention does not look across an end."""
+
+    layer: Module = field(kw_only=True)
+    is_shifted: bool = field(kw_only=True)
+
+    def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
+        """Made before all that reads it."""
+        shape = axes(*items)
+        if (name, shape) not in self.shared:
+            self.shared[name, shape] = self.layer.record("constant", to=shape, role=role)
+            self.layer.body.insert(0, self.layer.body.pop())
+        return self.shared[name, shape]
+
+    def mask(self, x: Tensor, sight: Sight) -> Tensor | None:
+        if not self.is_shifted:
+            return super().mask(x, sight)
+        return self.constant("mask of shifted windows", "mask", x.dims[0], x.dims[1], looked_at(x, x, sight=sight))
+
+
 def context_of(m: Module, x: Tensor, trace: Trace, memory: str | None) -> Context:
     """With the tensor that cross-attention looks at."""
-    if memory is None:
-        return Context(trace.work.of_encoder())
-    return Context(trace.work.of_encoder(), memory=trace.in_order(m, trace.signals.get(memory, x)))
+    looked = None if memory is None else trace.in_order(m, trace.signals.get(memory, x))
+    return OfLayer(trace.work.of_encoder(), looked, layer=m, is_shifted=trace.in_shifted_windows)

@@ -10,6 +10,7 @@ from archcalc.archs.network.memory import (
     Memory,
     around,
     context_of,
+    grid_of,
     memory_field,
     memory_width,
     need_sequence,
@@ -81,7 +82,8 @@ def read(word: str, fields: AttentionFields, shape: Shape, place: Place) -> tupl
     node = attention.Attention.model_construct(_fields_set=set(given), **given)
     with told_at(place):
         slot = "cross" if width else "attention"
-        inherited = around(Stack(), shape, has_memory=bool(width), causal=fields.causal)
+        grid = grid_of(fields.position, shape, place)
+        inherited = around(Stack(), shape, grid, has_memory=bool(width), causal=fields.causal)
         part = attention.resolve(slot, slot, node, inherited)
     assert isinstance(part, AttentionPart)
     return NetworkAttention(part, shape.channels, fields.memory, width), shape

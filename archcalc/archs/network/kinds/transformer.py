@@ -10,6 +10,7 @@ from archcalc.archs.network.memory import (
     Memory,
     around,
     context_of,
+    grid_of,
     memory_field,
     memory_width,
     need_sequence,
@@ -86,7 +87,8 @@ def read(word: str, fields: TransformerFields, shape: Shape, place: Place) -> tu
     given |= {"d_model": shape.channels, "pattern": [USUAL[bool(width)]]}
     scope = Stack.model_construct(_fields_set=set(given), **given)
     with told_at(place):
-        stack = stack_of(around(scope, shape, has_memory=bool(width), causal=fields.causal))
+        grid = grid_of(fields.position, shape, place)
+        stack = stack_of(around(scope, shape, grid, has_memory=bool(width), causal=fields.causal))
     added = next((one.kind for one in stack.positions if one.on_embedding), "")
     if added:
         hint = "add them before it, as a layer: `{position: learned}`"

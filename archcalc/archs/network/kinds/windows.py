@@ -6,7 +6,7 @@ ends, and back behind the layers; attention inside does not look across an end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from archcalc.archs.network.layer import Place, Sequence, Shape, Trace, parts
 from archcalc.archs.network.values import FromZero, Layers, Sizes, for_each_side
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.spec.node import Node, field
+from archcalc.spec.resolved import every_part
 
 WORDS = ("windows",)
 
@@ -41,9 +42,9 @@ class Windows:
         windows = Dim(f"windows_of_{channels.name}", batch.size * number)
         moved = m.record("reorder", x) if self.shift else x
         each = m.record("reorder", moved, to=axes(windows, trace.positions(prod(self.size)), channels))
-        trace.windows, around = windows if self.shift else None, trace.windows
+        trace.in_shifted_windows = bool(self.shift)
         out = self.layers.run(m["layers"], each, trace)
-        trace.windows = around
+        trace.in_shifted_windows = False
         _, _, features = out.dims
         together = m.record("reorder", out, to=axes(batch, features, *sides))
         return m.record("reorder", together) if self.shift else together
@@ -64,8 +65,11 @@ def read(word: str, fields: WindowsFields, shape: Shape, place: Place) -> tuple[
     if fields.shift and size == shape.sides:
         raise place.wrong("one window is the whole map, which a shift leaves as it is", "take shift out", "shift")
     inside = Shape.sequence(prod(size), shape.channels)
-    layers, behind = place.reader.steps(fields.layers, inside, place.below("layers"))
+    unnamed = replace(place.below("layers"), signals={})  # earlier layers have other samples than the windows
+    layers, behind = place.reader.steps(fields.layers, inside, unnamed)
     if not behind.is_sequence or behind.sides != inside.sides:
         fact = f"windows of {inside} come out of their layers as {behind}, which is no map again"
         raise place.wrong(fact, "keep the positions", "layers")
+    if fields.shift and any(getattr(part, "memory", None) for part in every_part(layers)):
+        raise place.wrong("cross-attention in shifted windows", "let it look at whole windows", "shift")
     return Windows(size, fields.shift, layers), Shape(behind.channels, shape.sides)
