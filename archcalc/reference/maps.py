@@ -192,6 +192,7 @@ WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
     "reshape": lambda c, x: x.flatten(1) if c["to"] == [None] else x.reshape(x.shape[0], *c["to"]),
     "upsample": _upsample,
     "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
+    "pixel_unshuffle": lambda c, x: F.pixel_unshuffle(x, c["times"]),
     "pad": lambda c, x: padded(x, c["padding"]),
     "slice": lambda c, x: x[:, c["first"] : c["end"]],
     "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),
