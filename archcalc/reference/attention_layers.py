@@ -65,7 +65,7 @@ class Blocks(Stack):
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:  # type: ignore[override]
         x, self.signals = x.contiguous(), signals
-        found, _ = super().forward(x, remembered(self.memory, x, signals).get("memory"), None, None, None, 0)
+        found, _ = super().forward(x, remembered(self.memory, x, signals).get("memory"), None, None, None, 0, {})
         self.signals = {}  # which would outlive the forward pass
         return found
 
