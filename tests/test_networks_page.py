@@ -15,11 +15,12 @@ from archcalc.archs.network.kinds import kinds
 PAGE = (Path(__file__).parent.parent / "docs" / "networks.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("| kind | what it does | other fields | example |\n")[2].partition("\n\n")[0]
 ROWS = {row[0]: row for row in re.findall(r"^\| `(\w+)` \| .+? \| (.*?)\| `(.+)` \|$", TABLE, re.MULTILINE)}
+ATTENDING = ("attention", "transformer", "matmul")
 SEQUENCE = {"input": "8 × seq", "seq": 40}
 BEHIND: dict[str, Any] = {  # else a map
     "embedding": {"input": "tokens"},
     "linear": {"layers": ["flatten"]},
-    **dict.fromkeys(("lstm", "gru", "rnn", "position", "map", "transpose", "merge"), SEQUENCE),
+    **dict.fromkeys(("lstm", "gru", "rnn", "position", "map", "transpose", "merge", *ATTENDING), SEQUENCE),
 }
 BASIC = {"basic": {"parameters": {"width": "required"}, "layers": [{"conv": "width", "kernel": 3, "padding": "same"}]}}
 

@@ -14,6 +14,7 @@ class Region(StrEnum):
     KERNEL = "kernel"  # ops that one fused kernel computes, storing nothing in between
     MIXTURE = "mixture"  # a mixture of experts: router, experts and the expert that every token visits
     EXPERTS = "experts"  # of it, what only the chosen experts compute, from sorting tokens to adding up
+    PRODUCT = "product"  # two tensors of a sample, neither a weight, multiplied as matrices
     LOSS = "loss"
     STEP = "step"  # one position of a recurrent net, called for each
 

@@ -1,7 +1,6 @@
 """Layers of maps and vectors, as torch.nn has them: convolutions, pooling, norms, joins."""
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import torch
@@ -135,7 +134,9 @@ class Conv(Behind):
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c, sides = self.config, len(self.config["kernel"])
         zeros = c["padding"]
-        if None in zeros[0]:
+        if zeros[0] == [None, 0]:
+            zeros = [[c["kernel"][0] * c["dilation"][0] - c["dilation"][0], 0]]  # causal: zeros before alone
+        elif None in zeros[0]:
             along = zip(x.shape[2:], c["kernel"], c["stride"], c["dilation"], strict=True)
             zeros = [same_zeros(*side) for side in along]
         padding = [before for before, _ in zeros]
@@ -191,6 +192,7 @@ WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
     "reshape": lambda c, x: x.flatten(1) if c["to"] == [None] else x.reshape(x.shape[0], *c["to"]),
     "upsample": _upsample,
     "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
+    "pixel_unshuffle": lambda c, x: F.pixel_unshuffle(x, c["times"]),
     "pad": lambda c, x: padded(x, c["padding"]),
     "slice": lambda c, x: x[:, c["first"] : c["end"]],
     "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),
@@ -238,39 +240,6 @@ class ResponseNorm(nn.Module):
         return weight * (x * (lengths / (lengths.mean(1, keepdim=True) + 1e-6))) + bias + x
 
 
-class Join(nn.Module):
-    def __init__(self, config: Config, build: Build) -> None:
-        super().__init__()
-        self.how, self.channels = config["how"], channels_of(config)
-        self.branches = [(branch["name"], branch["signal"]) for branch in config["branches"]]
-        for branch in config["branches"]:
-            if branch["layers"]["steps"]:
-                self.add_module(branch["name"], build({**branch["layers"], "type": "sequence"}))
-
-    def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        read = {**signals, "": x}
-        found = []
-        for name, signal in self.branches:
-            branch, layers = read[signal or ""], self._modules.get(name)
-            found.append(branch if layers is None else layers(branch, signals))
-        if self.how == "concat":
-            return torch.cat(self._cropped(found), dim=self.channels)
-        if self.how == "multiply":
-            return reduce(torch.mul, found)
-        return reduce({"subtract": torch.sub}.get(self.how, torch.add), self._cropped(found))
-
-    def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
-        """The centre of each, as large as the smallest."""
-        return _cropped(maps, range(2, maps[0].dim()) if self.channels == 1 else range(1, 2))
-
-
-def _cropped(maps: list[Tensor], sides: range) -> list[Tensor]:
-    for axis in sides:
-        size = min(each.shape[axis] for each in maps)
-        maps = [each.narrow(axis, (each.shape[axis] - size) // 2, size) for each in maps]
-    return maps
-
-
 class Residual(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
@@ -310,7 +279,6 @@ LAYERS: dict[str, Any] = {
     "dropout": Dropout,
     "scale": Scale,
     "response_norm": ResponseNorm,
-    "join": Join,
     "residual": Residual,
     "sample": Sample,
     **OF_SEQUENCES,

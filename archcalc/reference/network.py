@@ -7,24 +7,34 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
+from archcalc.reference.attention import is_flash
+from archcalc.reference.attention_layers import ATTENTION_LAYERS, attentions_in
+from archcalc.reference.branches import LAYERS as BRANCHES
 from archcalc.reference.family import Family
 from archcalc.reference.layers import listed, one_or_list, recomputed
+from archcalc.reference.map_windows import Windows
 from archcalc.reference.maps import LAYERS, Signals
+
+Options = dict[str, str]
+KINDS = {**LAYERS, **BRANCHES, "windows": Windows}
 
 
 class Sequence(nn.Module):
     """Layers one after the other; equal ones that follow each other are a list under one name."""
 
-    def __init__(self, config: Config, recompute: str) -> None:
+    def __init__(self, config: Config, options: Options) -> None:
         super().__init__()
-        self.steps = config["steps"]
-        self.recompute = recompute
+        self.steps, self.start = config["steps"], config["start"]
+        self.recompute = options["recompute"]
         for step in self.steps:
-            made = [layer(step["layer"], recompute) for _ in range(step["repeat"])]
-            self.add_module(step["name"], one_or_list(made))
+            made = [layer(step["layer"], options) for _ in range(step["repeat"])]
+            self._modules[step["name"]] = one_or_list(made)  # whatever the spec calls it: `forward`, `training`
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        known = dict(signals)
+        return self.all_steps(signals.get(self.start, x), dict(signals))
+
+    def all_steps(self, x: Tensor, known: Signals) -> Tensor:
+        """What every named step gives is then known."""
         for step in self.steps:
             again = self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled()
             for one in listed(self._modules[step["name"]]):  # a block may be computed again in the backward pass
@@ -34,16 +44,24 @@ class Sequence(nn.Module):
         return x
 
 
-def layer(config: Config, recompute: str) -> nn.Module:
+def layer(config: Config, options: Options) -> nn.Module:
     """The layer of a config; those that hold others build them with this function. A single layer stands for itself."""
     if config["type"] == "along_positions":
-        return along_positions(layer(config["layer"], recompute))
+        return along_positions(layer(config["layer"], options))
+    if config["type"] in ATTENTION_LAYERS:
+        return ATTENTION_LAYERS[config["type"]](config, options)
     if config["type"] != "sequence":
-        return LAYERS[config["type"]](config, lambda inner: layer(inner, recompute))
+        made: nn.Module = KINDS[config["type"]](config, lambda inner: layer(inner, options))
+        return made
+    if config["is_block"] and options["recompute"] == "block":  # with all that is in it
+        options = {**options, "recompute": "none"}
     steps = config["steps"]
     if len(steps) == 1 and steps[0]["repeat"] == 1:
-        return layer(steps[0]["layer"], recompute)
-    return Sequence(config, recompute)
+        made, start = layer(steps[0]["layer"], options), config["start"]
+        if start:  # it is given what that layer gave
+            made.register_forward_pre_hook(lambda module, given: (given[1][start], given[1]))
+        return made
+    return Sequence(config, options)
 
 
 def along_positions(made: nn.Module) -> nn.Module:
@@ -56,21 +74,22 @@ def along_positions(made: nn.Module) -> nn.Module:
 class Network(Sequence):
     """The body's layers stand at the top, each head under its name."""
 
-    def __init__(self, config: Config, recompute: str) -> None:
-        super().__init__(config["body"], recompute)
+    def __init__(self, config: Config, options: Options) -> None:
+        super().__init__(config["body"], options)
         self.heads = list(config["heads"])
         for name, head in config["heads"].items():
-            self.add_module(name, layer(head, recompute))
+            self._modules[name] = layer(head, options)
 
     def forward(self, x: Tensor, signals: Signals | None = None) -> Any:
-        out = super().forward(x, {})
-        found = [self._modules[name](out, {}) for name in self.heads]  # type: ignore[misc]
+        known: Signals = {}
+        out = self.all_steps(x, known)
+        found = [self._modules[name](out, known) for name in self.heads]  # type: ignore[misc]
         return found or [out]
 
 
 class Networks(Family):
     def build(self, options: dict[str, str]) -> nn.Module:
-        return Network(self.config, options["recompute"])
+        return Network(self.config, options)
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         sample = self.config["sample"]
@@ -81,9 +100,12 @@ class Networks(Family):
             torch.rand(batch, *([*sides, channels] if sample["is_sequence"] else [channels, *sides]), device=device)
         ]
 
+    def _configs(self) -> Iterator[Config]:
+        """Of all layers, and of what they are made of."""
+        return _configs([self.config["body"], self.config["heads"]])
+
     def _vocabularies(self) -> Iterator[int]:
-        every = _configs([self.config["body"], self.config["heads"]])
-        return (each["vocab"] for each in every if each.get("type") == "embedding")
+        return (each["vocab"] for each in self._configs() if each.get("type") == "embedding")
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
         """The loss of every output, added up."""
@@ -101,9 +123,15 @@ class Networks(Family):
         return nn.functional.cross_entropy(output, targets)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
-        if any(step["layer"].get("is_block") for step in _steps(self.config["body"])):
-            return ("none", "block")
-        return ("none",)
+        blocks = any(one.get("is_block") or one.get("type") == "transformer_layer" for one in self._configs())
+        return ("none", *["block"] * blocks, *["core"] * (attention == "eager"))
+
+    def attentions(self) -> tuple[str, ...]:
+        """The flash kernel too where one of the attentions can take it."""
+        looking = [part for one in self._configs() for part in attentions_in(one)]
+        if any(is_flash(part, {"attention": "flash"}) for part in looking):
+            return ("eager", "flash")
+        return ("eager" if looking else "",)
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
         """One sample in single precision: images are large."""
@@ -120,14 +148,6 @@ def _configs(value: Any) -> Iterator[Config]:
     inner = list(value.values()) if isinstance(value, dict) else value
     for each in inner if isinstance(inner, list) else ():
         yield from _configs(each)
-
-
-def _steps(config: Config) -> Iterator[Config]:
-    """All steps of a sequence, and of the sequences in it."""
-    for step in config["steps"]:
-        yield step
-        if step["layer"]["type"] == "sequence":
-            yield from _steps(step["layer"])
 
 
 FAMILY = Networks

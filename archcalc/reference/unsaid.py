@@ -35,13 +35,14 @@ UNSAID: dict[str, Sizes] = {
 
 def worked_out(config: Config) -> Config:
     """A Transformer with all of them."""
-    stacks = {name: _stack(config[name]) for name in ("encoder", "decoder") if config[name]}
+    stacks = {name: worked_out_stack(config[name]) for name in ("encoder", "decoder") if config[name]}
     *_, last = stacks.values()
     return {**config, **stacks, "head_vocab": config["head_vocab"] or last["vocab"]}
 
 
-def _stack(stack: Config) -> Config:
-    made: Config = _filled(stack, stack["d_model"])
+def worked_out_stack(stack: Config) -> Config:
+    """A stack by itself."""
+    made: Config = filled(stack, stack["d_model"])
     made["tables"]["width"] = stack["tables"]["width"] or stack["d_model"]
     patches = stack["patches"]
     for settings in made["positions"] if patches else ():
@@ -50,13 +51,13 @@ def _stack(stack: Config) -> Config:
     return made
 
 
-def _filled(value: Any, d_model: int) -> Any:
+def filled(value: Any, d_model: int) -> Any:
     """All layers inside, each size by those that stand before it."""
     if isinstance(value, list):
-        return [_filled(each, d_model) for each in value]
+        return [filled(each, d_model) for each in value]
     if not isinstance(value, dict):
         return value
-    made = {name: _filled(each, d_model) for name, each in value.items()}
+    made = {name: filled(each, d_model) for name, each in value.items()}
     if made.get("type") in ATTENTIONS:
         made = {**made["layer"], **made}
     for name, size in UNSAID.get(str(made.get("type")), {}).items():

@@ -30,6 +30,7 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "input: tokens, layers: [{embedding: 8, vocab: 10}]",
         "input: 8 × seq, seq: 49, layers: [relu]",
         "input: 8 × seq, seq: 48, layers: [relu]",
+        "input: 64 × seq, layers: [relu]",
     ],
     "recurrent": [
         "cell: lstm, vocab: 10000, embedding: {width: 128}, hidden: 128, layers: 4",

@@ -55,9 +55,9 @@ CHOSEN = Assumption(
 )
 CONVOLUTIONS, CELLS, PROJECTIONS, SCORES = "convolutions", "recurrent cells", "projections", "attention scores"
 STATES, FEED_FORWARDS, LINEARS, CLASSIFIER = "states", "feed-forward", "linear layers", "classifier"
-ADAPTERS = "LoRA adapters"
+ADAPTERS, MATRICES = "LoRA adapters", "matrix products"
 KINDS_OF_WORK = (
-    *(CONVOLUTIONS, CELLS, PROJECTIONS, SCORES, STATES, FEED_FORWARDS, LINEARS, ADAPTERS),
+    *(CONVOLUTIONS, CELLS, PROJECTIONS, SCORES, STATES, MATRICES, FEED_FORWARDS, LINEARS, ADAPTERS),
     *("embedding", "head", CLASSIFIER, "elementwise"),
 )
 BY_ROLE = {
@@ -231,7 +231,7 @@ def _rows(module: Module, done: Work, moved: Movement) -> Iterator[Row]:
     if holding and (own := _own(share, holding)).forward:
         # Attention's scores and what they look up, states along a sequence: what no layer below has weights for.
         kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
-        name = next((kind.split()[-1] for kind in (SCORES, STATES) if kinds == {kind}), "itself")
+        name = next((kind.split()[-1] for kind in (SCORES, STATES, MATRICES) if kinds == {kind}), "itself")
         name = "itself" if name in {child.name for child in module.children} else name
         path, products = f"{module.path}.{name}".lstrip("."), moved.of_products(own.pieces)
         yield Row(path, name, Count(1), _repeat(module), _amounts(own), products, term=name)
@@ -272,6 +272,8 @@ def kind_of(piece: Piece) -> str:
         return CLASSIFIER if Role.CLASSIFIER in roles else str(group)
     if not roles:  # states along a sequence (Mamba's, a delta net's, sums of kernel attention) are one kernel's
         module = piece.module
+        if module.region == Region.PRODUCT:
+            return MATRICES
         while module.is_section and module.region != Region.KERNEL and module.parent:
             module = module.parent
         return STATES if module.region == Region.KERNEL else SCORES

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from archcalc.archs.network.expression import Scope
 from archcalc.core.count import Count
@@ -85,6 +85,11 @@ class Place:
         defaults = (*self.defaults, *keys) if self.defaults else ()
         return replace(self, path=(*self.path, *keys), defaults=defaults)
 
+    def named(self, name: str) -> Signal:
+        """The earlier layer of that name, which is then read."""
+        self.reader.read.add(self.signals[name].path)
+        return self.signals[name]
+
     def wrong(self, fact: str, hint: str = "", key: str | int | None = None) -> InputError:
         keys = () if key is None else (key,)
         return InputError(fact, hint, fields=self.paths(*keys))
@@ -101,6 +106,7 @@ class Trace:
 
     work: Workload
     signals: dict[str, Tensor] = field(default_factory=dict)
+    in_shifted_windows: bool = False  # where attention does not look across an end of the map
     _turned: set[Tensor] = field(default_factory=set)
     _number: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -128,6 +134,13 @@ class Trace:
     def positions(self, size: int) -> Dim:
         """A new dim of positions: of a sequence that was none before, or is shorter."""
         return Dim.of(f"positions_{next(self._number)}", size, positions=Positions.SEQUENCE)
+
+    def dims_of(self, shape: Shape) -> tuple[Dim, ...]:
+        """New dims of a sample, in the order in which they lie in memory."""
+        channels = self.channels(shape.channels, 0 if shape.is_sequence else len(shape.sides))
+        if shape.is_sequence:
+            return self.positions(*shape.sides), channels
+        return channels, *(self.sides((), shape.sides) if shape.sides else ())
 
     def channels(self, size: int, sides: int) -> Dim:
         """A new dim of channels; without sides, of a vector's features."""
@@ -192,18 +205,33 @@ class Sequence:
     spec_kind: ClassVar[str] = "sequence"
     steps: tuple[Step, ...]
     is_block: bool = False  # activation checkpointing recomputes blocks
+    start: str = ""  # the earlier layer that it reads, if it is not what comes in
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        """Names that are given inside are known inside."""
         if self.is_block:
             m.region = Region.BLOCK
+        x = trace.signals[self.start] if self.start else x
         if len(self.steps) == 1 and self.steps[0].repeat == 1:
             return self.steps[0].layer.run(m, x, trace)
-        return self.run_steps(m, x, trace)
+        known = dict(trace.signals)
+        x = self.run_steps(m, x, trace)
+        trace.signals = known
+        return x
 
     def run_steps(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         """Each under its own name."""
-        known = dict(trace.signals)
         for step in self.steps:
             x = step.run(m, x, trace)
-        trace.signals = known
         return x
+
+
+class Beginning:
+    """A layer that reads nothing: a list of layers may begin with it."""
+
+
+def begins(layer: Any) -> bool:
+    """It reads nothing of what comes in."""
+    if isinstance(layer, Sequence):
+        return bool(layer.start) or (bool(layer.steps) and begins(layer.steps[0].layer))
+    return isinstance(layer, Beginning)

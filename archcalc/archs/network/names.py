@@ -50,8 +50,8 @@ def layer_name(name: Any, blocks: Collection[str], place: Place) -> str:
 
 
 def _body(path: Path) -> Path:
-    """The block, or the whole network: a block may use a name that its caller has for something else."""
-    return path[:2] if path[0] == "blocks" else ()
+    """The block, the head, or all other layers: a block may use a name that its caller has for something else."""
+    return path[:2] if path[0] in ("blocks", "heads") else ()
 
 
 def refuse_unnamable(name: Any, path: Path) -> None:

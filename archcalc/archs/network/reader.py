@@ -12,12 +12,12 @@ from archcalc.archs.network.along import AlongPositions, as_map, as_sequence
 from archcalc.archs.network.expression import Mistake, Scope, condition
 from archcalc.archs.network.kinds import kinds
 from archcalc.archs.network.kinds.activation import WORDS_ALONE
-from archcalc.archs.network.layer import IDS, SEQUENCES, Layer, Place, Sequence, Shape, Signal, Step
-from archcalc.archs.network.names import AROUND, Names, check_block, layer_name, texts
+from archcalc.archs.network.layer import IDS, SEQUENCES, Layer, Place, Sequence, Shape, Signal, Step, begins
+from archcalc.archs.network.names import AROUND, INPUT, Names, check_block, layer_name, texts
 from archcalc.archs.network.spec import Block, Spec
 from archcalc.archs.network.values import number, worked_out
 from archcalc.core.budget import Budget
-from archcalc.core.errors import InputError, close_guess, did_you_mean, together
+from archcalc.core.errors import InputError, Path, close_guess, did_you_mean, together
 from archcalc.spec.node import as_size, shown
 
 MAY_BE_FIELDS = ("norm", "act", "layers")  # of another layer: what stands behind it, how many are stacked
@@ -25,6 +25,7 @@ REQUIRED = "required"
 DEEPEST = 20  # blocks within blocks
 MOST_LISTS = 50  # lists of layers within each other, those of blocks too
 MOST_LAYERS = 5_000  # equal neighbours are one
+TO_BE_READ = "let a later layer read it by its `name`, or begin the layers behind it in a branch"
 
 
 class Unreadable(InputError):
@@ -38,6 +39,8 @@ class Reader:
         self.spec, self.blocks, self.defaults = spec, spec.blocks, spec.defaults
         self.layers = Budget("layers once blocks are opened and repeated", MOST_LAYERS, "repeat less")
         self.mistakes: list[InputError] = []
+        self.read: set[Path] = set()  # names of layers that another one reads
+        self.awaited: list[Path] = []  # those that one must
         for kind in self.defaults:
             if kind not in kinds():
                 raise InputError(
@@ -53,6 +56,9 @@ class Reader:
         """All that cannot be read; a block that nothing calls is a mistake too: perhaps another one was meant."""
         if self.mistakes:
             raise together(self.mistakes)
+        for path in self.awaited:
+            if path not in self.read:
+                raise InputError("nothing reads what this layer gives", TO_BE_READ, fields=[path, path[:-1]])
         outside = set(texts([self.spec.layers, self.spec.heads, self.defaults]))
         inside = {name: set(texts([block.layers, block.parameters])) for name, block in self.blocks.items()}
         for name in self.blocks:
@@ -62,18 +68,25 @@ class Reader:
 
     def steps(self, items: Any, shape: Shape, place: Place, *, is_block: bool = False) -> tuple[Sequence, Shape]:
         """Layers one after the other; names that are given inside are known inside."""
+        sequence, behind = self.named_steps(items, shape, replace(place, signals=dict(place.signals)))
+        return replace(sequence, is_block=is_block), behind
+
+    def named_steps(self, items: Any, shape: Shape, place: Place) -> tuple[Sequence, Shape]:
+        """Layers one after the other; their names are put among the place's signals."""
         if not isinstance(items, list | tuple):
             raise place.wrong(f"expected a list of layers, found {shown(items)}")
         if place.lists >= MOST_LISTS:
             raise place.wrong(
                 f"more than {MOST_LISTS} lists of layers within each other", "write fewer within each other"
             )
-        place = replace(place, signals=dict(place.signals), lists=place.lists + 1, defaults=())
+        place = replace(place, lists=place.lists + 1, defaults=())
         found: list[Step] = []
-        names = Names(items)
-        for index, item in enumerate(items):
+        names, start = Names(items), self._start(items, place)
+        shape = place.named(start).shape if start in place.signals else shape
+        for index, item in [*enumerate(items)][bool(start) :]:
             try:
                 steps, shape = self._repeated(item, shape, place.below(index))
+                self._check_beginning(steps, found, place.below(index))
             except Unreadable as mistake:  # it is told together with those behind it
                 self.mistakes.append(mistake)
                 continue
@@ -82,7 +95,25 @@ class Reader:
             found.extend(names.given(step) for step in steps)
             named = {step.signal: Signal(shape, (*place.path, index, "name")) for step in steps if step.signal}
             place.signals.update(named)
-        return Sequence(tuple(found), is_block), shape
+        return Sequence(tuple(found), start=start if start in place.signals else ""), shape
+
+    def _start(self, items: Any, place: Place) -> str:
+        """`input`, or the name of the earlier layer that a list begins with; a word that is a layer stays one."""
+        first = next(iter(items), None)
+        name = place.scope.get(first, first) if isinstance(first, str) else ""
+        known = {INPUT, *place.signals} - {*kinds(), *WORDS_ALONE}
+        return name if isinstance(name, str) and name in known else ""
+
+    def _check_beginning(self, steps: list[Step], before: list[Step], place: Place) -> None:
+        """A layer that reads nothing stands first, or behind one that a later layer can read by its name."""
+        if not steps or not begins(steps[0].layer):
+            return
+        if before and not before[-1].signal:
+            raise place.wrong("nothing reads what the layer before it gives", TO_BE_READ)
+        if before:
+            self.awaited.append(place.signals[before[-1].signal].path)
+        if len(steps) > 1 or steps[0].repeat > 1:
+            raise place.wrong("repeated, though it reads nothing of what comes in", "take repeat out", "repeat")
 
     def _repeated(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
         """So many steps, equal neighbours as one, and the shape behind them."""
@@ -152,11 +183,12 @@ class Reader:
         return given
 
     def _kind(self, fields: dict[str, Any], place: Place) -> str:
-        """The word among the keys that is a kind of layer; `norm` and `act` are fields beside another one."""
+        """The word among the keys that is a kind of layer, of which the others are fields: `norm`, `act`, `dropout`."""
         words = [key for key in fields if key in kinds()]
         if "block" in words:
             return "block"
-        own = [word for word in words if word not in MAY_BE_FIELDS] or words
+        whole = [word for word in words if {*words} - {word} <= kinds()[word].FIELDS.model_fields.keys()]
+        own = whole or [word for word in words if word not in MAY_BE_FIELDS] or words
         if len(own) == 1:
             return own[0]
         given = str(next(iter(fields), ""))

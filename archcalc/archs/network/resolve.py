@@ -113,13 +113,14 @@ def read(spec: Spec, sample: Shape, beside: dict[str, Shape] | None = None) -> N
         raise InputError("a network needs layers", hint, fields=[("layers",), ("family",)])
     reader, beside = Reader(spec), beside or {}
     signals = {name: Signal(shape, ("reads",)) for name, shape in beside.items()}
-    body, shape = reader.steps(spec.layers, sample, Place(("layers",), reader, signals=signals))
+    top = Place(("layers",), reader, signals=signals)
+    body, shape = reader.named_steps(spec.layers, sample, top)
     heads, shapes = {}, []
     for name, items in spec.heads.items():
         refuse_unnamable(name, ("heads", name))
         if any(step.name == name for step in body.steps):
             raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
-        heads[name], behind = reader.steps(items, shape, Place(("heads", name), reader))
+        heads[name], behind = reader.steps(items, shape, Place(("heads", name), reader, signals=top.signals))
         shapes.append(behind)
     reader.refuse_mistakes()
     return _with_loss(Network(spec, sample, beside, body, heads, tuple(shapes or [shape]), spec.loss or ""))

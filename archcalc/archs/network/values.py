@@ -18,7 +18,7 @@ from archcalc.core.derived import Derived
 from archcalc.spec.fields import node_of
 from archcalc.spec.node import Node, as_size, mistake, shown
 
-ALONE = ("same", "valid")  # paddings in a word
+ALONE = ("same", "valid", "causal")  # paddings in a word
 DEPTHWISE = "depthwise"
 
 
@@ -90,7 +90,7 @@ def as_paddings(value: Any) -> Any:
     if isinstance(value, str):
         if value in ALONE:
             return value
-        raise mistake(f"expected a number, same or valid, found {shown(value)}")
+        raise mistake(f"expected a number, same, valid or causal, found {shown(value)}")
     if isinstance(value, list | tuple):
         return tuple(_pair(each) for each in value)
     return _from_zero(value)
@@ -152,3 +152,8 @@ def same_padding(size: int, kernel: int, stride: int, dilation: int) -> Pair:
     covered = dilation * (kernel - 1) + 1
     zeros = max((-(-size // stride) - 1) * stride + covered - size, 0)
     return Derived(zeros // 2), Derived(zeros - zeros // 2)
+
+
+def causal_padding(kernel: int, dilation: int) -> Pair:
+    """Zeros before the first place alone: what comes out sees no place behind its own."""
+    return Derived(dilation * (kernel - 1)), 0

@@ -63,17 +63,25 @@ def run_stack(
     m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
     blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
     x = _embed(m, read, stack, tables, context.work)
-    context = replace(context, items=stack.items, ids=read.raw or _entered(m))
+    context = replace(context, ids=read.raw or _entered(m))
     for word, part in stack.parts.items():
-        place = blocks
         if part.is_embedding:
             place = root.child(f"{side}{word}_embedding", group=ModuleGroup.EMBEDDING)
-        context.prepared[word] = part.prepare(place, x, context)
+            context.prepared[word] = part.prepare(place, x, context)
+    return run_blocks(blocks, x, context, stack)
+
+
+def run_blocks(m: Module, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
+    """Its blocks, and the norm behind the last."""
+    context = replace(context, items=stack.items)
+    for word, part in stack.parts.items():
+        if not part.is_embedding:
+            context.prepared[word] = part.prepare(m, x, context)
     if stack.once:
-        x = run_block(blocks.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
-    x = _run_items(blocks, stack.items, x, context, stack)
+        x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
+    x = _run_items(m, stack.items, x, context, stack)
     if own_or(stack.norm.final, stack.norm.place != "post"):
-        x = dropped(blocks, normed(blocks["norm"], x, stack.norm), stack.dropout, context.work, "final")
+        return dropped(m, normed(m["norm"], x, stack.norm), stack.dropout, context.work, "final")
     return x
 
 

@@ -140,9 +140,14 @@ def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
         sound = audio(around)
     elif scope.embedding.kind == "tokens":
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
-    items = _items(around)
+    return stack_of(around, sound)
+
+
+def stack_of(around: Surroundings, sound: Audio | None = None) -> ResolvedStack:
+    """The stack of a scope that is checked: its blocks, and what stands in front of them."""
+    scope, items = around.scope, _items(around)
     return ResolvedStack(
-        name=name,
+        name=around.stack,
         vocab=scope.vocab,
         d_model=around.d_model,
         embedding=scope.embedding,

@@ -8,7 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.layer import SIDES, Place, Shape, Trace, parts
-from archcalc.archs.network.values import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
+from archcalc.archs.network.values import (
+    Groups,
+    Paddings,
+    Pair,
+    Sizes,
+    causal_padding,
+    for_each_side,
+    paddings,
+    same_padding,
+)
 from archcalc.core.count import product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
@@ -27,7 +36,10 @@ class ConvFields(Node):
         1, "How many positions the kernel moves from one output to the next; 2 halves the map.", example=2
     )
     padding: Paddings = field(
-        0, "Zeros at each end; `same` for ⌈size/stride⌉ outputs, `valid` for no zeros.", example="same"
+        0,
+        "Zeros at each end, or [before, after] for each side; `same` for ⌈size/stride⌉ outputs, `valid` for no zeros,"
+        " `causal` for dilation · (kernel − 1) zeros before the first place alone.",
+        example="same",
     )
     dilation: Sizes = field(
         1, "The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.", example=2
@@ -155,16 +167,24 @@ FIELDS = ConvFields
 
 def read(word: str, fields: ConvFields, shape: Shape, place: Place) -> tuple[Conv, Shape]:
     filters = filters_of(word, fields, shape, place)
-    if fields.padding == "same":
-        every = zip(shape.sides, filters.kernel, filters.stride, filters.dilation, strict=True)
-        padding = tuple(same_padding(*each) for each in every)
-    else:
-        padding = paddings(0 if fields.padding == "valid" else fields.padding, len(shape.sides), place)
-    made = Conv(**vars(filters), padding=padding)
+    made = Conv(**vars(filters), padding=_zeros(fields.padding, filters, shape, place))
     sizes = tuple(size + sum(ends) for size, ends in zip(shape.sides, made.padding, strict=True))
     windows = made.windows(sizes if made.pads_apart else shape.sides)
     behind = Shape(fields.channels, places_of(windows, place))
     return replace(made, norm=norm_behind(fields.norm, behind, place)), behind
+
+
+def _zeros(said: Any, filters: Filters, shape: Shape, place: Place) -> tuple[Pair, ...]:
+    """Before and behind each side, as the word or the numbers of `padding` say."""
+    if said == "same":
+        every = zip(shape.sides, filters.kernel, filters.stride, filters.dilation, strict=True)
+        return tuple(same_padding(*each) for each in every)
+    if said == "causal":
+        if len(shape.sides) > 1:
+            fact = f"causal padding is for one side, and a map of {shape} comes in"
+            raise place.wrong(fact, "give [before, after] for each side, such as [[2, 0], [1, 1]]", "padding")
+        return (causal_padding(filters.kernel[0], filters.dilation[0]),)
+    return paddings(0 if said == "valid" else said, len(shape.sides), place)
 
 
 def filters_of(word: str, fields: Any, shape: Shape, place: Place) -> Filters:

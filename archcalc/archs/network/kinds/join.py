@@ -1,15 +1,18 @@
 """Branches that read the same input and are joined: `{add: [input, [...]]}`, `subtract`, `multiply`, `concat`.
 
-A branch is a list of layers, `input` for what comes in, or the name of an earlier layer.
+A branch is a list of layers, which may begin with the name of an earlier one, that name alone, or `input` for what
+comes in.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 from pydantic import Field
 
+from archcalc.archs.network.kinds.given import given_in, joined_with
 from archcalc.archs.network.layer import IDS, SEQUENCES, Place, Sequence, Shape, Trace, laid_out, parts
 from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.values import Layers
@@ -28,22 +31,20 @@ class JoinFields(Node):
     branches: Layers = Field(
         examples=[["input", ["relu"]]],
         min_length=2,
-        description="Lists of layers, `input`, or names of earlier layers.",
+        description="Lists of layers, which may begin with the name of an earlier one; `input`, or such a name alone.",
     )
     crop: bool = field(False, "Cut larger maps to the smallest, around their centre.", example=True)
 
 
 @dataclass(frozen=True)
 class Branch:
-    """`signal` is the earlier layer that it reads, if it is not what comes in."""
+    """One without layers is what comes in, or what an earlier layer gave."""
 
     name: str
-    signal: str
     layers: Sequence
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        start = trace.signals[self.signal] if self.signal else x
-        return self.layers.run(m[self.name], start, trace) if self.layers.steps else start
+        return self.layers.run(m[self.name] if self.layers.steps else m, x, trace)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,15 @@ def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
         else tensor.seen_as(*laid_out(batch, channels, parts(tensor)[2]))
         for tensor in tensors
     ]
-    return trace.like(tensors[0], m.record(how, *same, to=first.axes))
+    if how == "multiply":  # two at a time, each product kept for the next one's gradient
+        found = reduce(lambda one, other: m.record(how, one, other, to=max(one, other, key=_size).axes), same)
+    else:
+        found = m.record(how, *same, to=first.axes)
+    return trace.like(tensors[0], found)
+
+
+def _size(tensor: Tensor) -> int:
+    return int(tensor.size)
 
 
 FIELDS = JoinFields
@@ -93,26 +102,35 @@ FIELDS = JoinFields
 def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Join, Shape]:
     if word == "subtract" and len(fields.branches) > 2:
         raise place.wrong("a difference has two branches", "the second is taken from the first", word)
-    branches, shapes = [], []
-    for index, said in enumerate(fields.branches):
-        branch, behind = _branch(said, index, shape, place.below(word, index))
-        branches.append(branch)
-        shapes.append(behind)
-    behind = _joined(word, shapes, fields.crop, place)
-    return Join(word, tuple(branches), tuple(map(Derived, behind.sides)), behind.is_sequence), behind
+    pairs = _alike(
+        [branch_of(said, index, shape, place.below(word, index)) for index, said in enumerate(fields.branches)]
+    )
+    behind = _joined(word, [shape for _, shape in pairs], fields.crop, place)
+    return Join(
+        word, tuple(branch for branch, _ in pairs), tuple(map(Derived, behind.sides)), behind.is_sequence
+    ), behind
 
 
-def _branch(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
+def _alike(branches: list[tuple[Branch, Shape]]) -> list[tuple[Branch, Shape]]:
+    """Tensors that are given are maps, or sequences, as the others are."""
+    others = {shape.is_sequence for branch, shape in branches if not given_in(branch.layers)}
+    if len(others) != 1:
+        return branches
+    found = [(branch, *joined_with(others == {True}, branch.layers, shape)) for branch, shape in branches]
+    return [(replace(branch, layers=layers), shape) for branch, layers, shape in found]
+
+
+def branch_of(said: Any, index: int, shape: Shape, place: Place) -> tuple[Branch, Shape]:
     name = f"branch_{index + 1}"
     if said == INPUT:
-        return Branch(name, "", Sequence(())), shape
+        return Branch(name, Sequence(())), shape
     if isinstance(said, str) and said in place.signals:
-        return Branch(name, said, Sequence(())), place.signals[said].shape
+        return Branch(name, Sequence((), start=said)), place.named(said).shape
     if isinstance(said, str) and said not in (*place.reader.blocks, *place.scope):
         known = (INPUT, *place.signals)
         raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
     layers, behind = place.reader.steps(as_tuple(said), shape, place)
-    return Branch(name, "", layers), behind
+    return Branch(name, layers), behind
 
 
 def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
+from archcalc.archs.network.kinds.given import joined_with
 from archcalc.archs.network.kinds.join import join
 from archcalc.archs.network.layer import SEQUENCES, Place, Sequence, Shape, Trace
 from archcalc.archs.network.values import Layers, Words
@@ -50,7 +51,7 @@ FIELDS = ResidualFields
 
 
 def read(word: str, fields: ResidualFields, shape: Shape, place: Place) -> tuple[Residual, Shape]:
-    branch, behind = place.reader.steps(fields.branch, shape, place.below(word))
+    branch, behind = joined_with(shape.is_sequence, *place.reader.steps(fields.branch, shape, place.below(word)))
     act = act_behind(fields.act, behind)
     if behind == shape:
         return Residual(branch, None, True, act), behind
