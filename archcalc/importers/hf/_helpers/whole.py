@@ -11,8 +11,9 @@ from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
 from archcalc.importers.hf._helpers.texts import language_of
+from archcalc.importers.hf._helpers.vision import tower
 
-IMAGES, TOKENS = "images", "tokens"  # inputs; the parts are called vision, projector, text
+TOKENS = "tokens"  # an input; the parts are called vision, projector, text
 
 
 def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
@@ -43,7 +44,7 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
     c.notes += found.notes
-    return finished({**fields, **when(fields.get("family") != "network", softmax=found.softmax)})
+    return finished({**fields, **when(fields.get("family") not in ("network", "parts"), softmax=found.softmax)})
 
 
 def features(vision: Fields, *, patches_alone: bool) -> Fields:
@@ -70,15 +71,13 @@ def image_of(vision: Fields) -> tuple[Fields, list[int]]:
     return {**vision, "embedding": embedding}, [channels, *sides]
 
 
-def reading_images(vision: Fields, projector: Any, text: Fields) -> Fields:
+def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields:
     """A language model that reads what a tower sees of each image, behind a projector, in one sequence with tokens."""
-    tower, image = image_of(vision)
-    return {
-        "family": "parts",
-        "inputs": {IMAGES: image, TOKENS: "tokens"},
-        "parts": {
-            "vision": {"reads": IMAGES, **tower},
-            "projector": {"layers": projector},
-            "text": {"reads": ["projector", TOKENS], **text},
-        },
-    }
+    return reading(tower(*image_of(vision), projector=projector), text)
+
+
+def reading(seen: Fields, text: Fields) -> Fields:
+    """The same of a tower that is given as parts, of which it reads the last."""
+    *_, last = seen["parts"]
+    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **text}}
+    return {"family": "parts", "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}

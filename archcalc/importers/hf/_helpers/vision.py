@@ -1,0 +1,53 @@
+"""Vision towers that take images of any size and stand in larger models: what comes in, positions, and what merges
+their patches."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.words import rope
+
+IMAGES = "images"
+USUAL_IMAGE = 448  # pixels of a side, where neither the file nor the class names any
+
+
+def usual_image(c: Config, step: int) -> int:
+    """The side of an image that is a whole number of merged patches."""
+    side = max(round(USUAL_IMAGE / step), 1) * step
+    c.notes.append(f"the class takes images of any size: counted for {side} × {side} pixels")
+    return side
+
+
+def axial_rope(c: Config, width: int) -> Fields:
+    """RoPE by the row and the column of a patch; none where heads are too odd for it, so that a model cannot run."""
+    found = rope(c, width)
+    if width % 4:
+        c.notes.append(f"RoPE by row and column rotates pairs in both halves of a head, and not {width} numbers")
+        return {"kind": "none"}
+    return {"kind": "rope", "axes": 2, "theta": found["theta"]}
+
+
+def interpolated(c: Config, rows: int, key: str) -> Fields:
+    """A learned table of a square grid, interpolated to that of the image."""
+    side = isqrt(rows)
+    if side * side != rows:
+        raise c.refused(key, "positions of so many patches make no square")
+    return {"kind": "learned", "interpolated": side}
+
+
+def merger(width: int, merged: int, out: int, *, norm: str = "layer", norm_behind: bool = False) -> list[Any]:
+    """Qwen's: a norm, neighbouring patches side by side, and two linear layers; or the norm behind them."""
+    first: list[Any] = [{"norm": norm}, {"merge": merged}]
+    if norm_behind:
+        first.reverse()
+    return [*first, {"linear": width * merged, "act": "gelu"}, {"linear": out}]
+
+
+def tower(vision: Fields, image: list[int], **behind: list[Any]) -> Fields:
+    """A tower with further layers behind its blocks, each list a part of its own."""
+    further = {name: {"layers": layers} for name, layers in behind.items()}
+    said = {key: value for key, value in vision.items() if value}
+    parts = {"vision": {"reads": IMAGES, **said}, **further}
+    return {"family": "parts", "inputs": {IMAGES: image}, "parts": parts, "loss": "none"}
