@@ -13,9 +13,8 @@ def qwen2_vl_vision(c: Config) -> Fields:
     """Layer norms and a plain FFN, whose width is a multiple of embed_dim."""
     width = c.size("embed_dim")
     ffn = {"width": int(width * c.get("mlp_ratio")), "act": activation(c)}
-    return _merged(
-        c, _blocks(c, width, patch_bias=False, ffn=ffn), vision.merger(width, _merges(c), c.size("hidden_size"))
-    )
+    found = _blocks(c, width, patch_bias=False, ffn=ffn)
+    return _merged(c, found, vision.merger(width, _merges(c), c.size("hidden_size")))
 
 
 def qwen2_5_vl_vision(c: Config) -> Fields:
@@ -86,13 +85,8 @@ def _merges(c: Config) -> int:
 
 def _merged(c: Config, found: Fields, merger: list[Any]) -> Fields:
     side = vision.usual_image(c, c.size("patch_size") * c.size("spatial_merge_size"))
-    image = [c.size("in_channels"), *when_clip(c.size("temporal_patch_size")), side, side]
+    image = [c.size("in_channels"), *vision.frames(c.size("temporal_patch_size")), side, side]
     return vision.tower(found, image, merger=merger)
-
-
-def when_clip(frames: int) -> list[int]:
-    """A side of what comes in, where patches hold several frames."""
-    return [frames] if frames > 1 else []
 
 
 TYPES = {"qwen3_vl_moe_vision": qwen3_vl_vision, "qwen3_5_moe_vision": qwen3_5_vision}

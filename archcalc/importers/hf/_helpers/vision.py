@@ -20,6 +20,11 @@ def usual_image(c: Config, step: int) -> int:
     return side
 
 
+def frames(number: int) -> list[int]:
+    """The first side of what comes in, where patches hold several frames."""
+    return [number] if number > 1 else []
+
+
 def axial_rope(c: Config, width: int) -> Fields:
     """RoPE by the row and the column of a patch; none where heads are too odd for it, so that a model cannot run."""
     found = rope(c, width)
@@ -51,3 +56,25 @@ def tower(vision: Fields, image: list[int], **behind: list[Any]) -> Fields:
     said = {key: value for key, value in vision.items() if value}
     parts = {"vision": {"reads": IMAGES, **said}, **further}
     return {"family": "parts", "inputs": {IMAGES: image}, "parts": parts, "loss": "none"}
+
+
+def mergeable(c: Config, seen: Fields, side: int) -> Fields:
+    """A tower whose image is a whole number of merged patches along each side."""
+    embedding = seen["embedding"]
+    image, patch = (_both_sides(embedding[key]) for key in ("image", "patch"))
+    whole = [max(length // (step * side), 1) * step * side for length, step in zip(image, patch, strict=True)]
+    if whole == image:
+        return seen
+    c.notes.append(f"patches are merged {side} by {side}: counted for {whole[0]} × {whole[1]} pixels")
+    return {**seen, "embedding": {**embedding, "image": whole}}
+
+
+def image_of(vision: Fields) -> tuple[Fields, list[int]]:
+    """A tower without the size of its image, which its input has; and that input's shape."""
+    embedding = dict(vision["embedding"])
+    image, channels = embedding.pop("image"), embedding.pop("channels", 3)
+    return {**vision, "embedding": embedding}, [channels, *_both_sides(image)]
+
+
+def _both_sides(said: int | list[int]) -> list[int]:
+    return said if isinstance(said, list) else [said, said]

@@ -11,7 +11,7 @@ from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
 from archcalc.importers.hf._helpers.texts import language_of
-from archcalc.importers.hf._helpers.vision import tower
+from archcalc.importers.hf._helpers.vision import image_of, tower
 
 TOKENS = "tokens"  # an input; the parts are called vision, projector, text
 
@@ -26,6 +26,12 @@ def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
         raise c.wrong(key, "a config")
     named = {} if about["fixed"] else {"model_type": readable_type({"model_type": about["type"], **said})}
     return _read(c, {**usual, **said, "model_type": about["type"], **named}, task)
+
+
+def said_inside(c: Config, key: str, name: str) -> Any:
+    """A value that a config inside another one has, or its class's default."""
+    about = c.parts[key]
+    return Config(about["type"], c.given(key) or about["fields"]).get(name)
 
 
 def language(c: Config) -> Fields:
@@ -61,14 +67,6 @@ def features(vision: Fields, *, patches_alone: bool) -> Fields:
 def _unused_norm(vision: Fields, d_model: int) -> Fields:
     is_layer = vision.get("norm", {}).get("kind", "layer") == "layer"
     return {"unused_norm_weight": [d_model], **when(is_layer, unused_norm_bias=[d_model])}
-
-
-def image_of(vision: Fields) -> tuple[Fields, list[int]]:
-    """A tower without the size of its image, which its input has; and that input's shape."""
-    embedding = dict(vision["embedding"])
-    image, channels = embedding.pop("image"), embedding.pop("channels", 3)
-    sides = image if isinstance(image, list) else [image, image]
-    return {**vision, "embedding": embedding}, [channels, *sides]
 
 
 def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields:
