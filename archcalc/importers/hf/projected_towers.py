@@ -32,7 +32,9 @@ def mistral3(c: Config) -> Fields:
     side, wide = c.size("spatial_merge_size"), text["d_model"]
     merges: list[Any] = [{"norm": "rms"}, {"merge": side**2}, {"linear": seen["d_model"], "bias": False}]
     layers = [*merges, *_two(c, wide, wide, bias=c.flag("multimodal_projector_bias"))]
-    return whole.reading_images(vision.mergeable(c, seen, side), layers, text)
+    embedding = seen["embedding"]  # whose image is the largest that the tower takes
+    image = vision.usual_image(c, embedding["patch"] * side)
+    return whole.reading_images({**seen, "embedding": {**embedding, "image": image}}, layers, text)
 
 
 def internvl(c: Config) -> Fields:

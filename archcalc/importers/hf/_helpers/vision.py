@@ -53,7 +53,7 @@ def merger(width: int, merged: int, out: int, *, norm: str = "layer", norm_behin
 def tower(vision: Fields, image: list[int], **behind: list[Any]) -> Fields:
     """A tower with further layers behind its blocks, each list a part of its own."""
     further = {name: {"layers": layers} for name, layers in behind.items()}
-    said = {key: value for key, value in vision.items() if value}
+    said = {key: value for key, value in vision.items() if value not in (None, {})}
     parts = {"vision": {"reads": IMAGES, **said}, **further}
     return {"family": "parts", "inputs": {IMAGES: image}, "parts": parts, "loss": "none"}
 
@@ -62,11 +62,15 @@ def mergeable(c: Config, seen: Fields, side: int) -> Fields:
     """A tower whose image is a whole number of merged patches along each side."""
     embedding = seen["embedding"]
     image, patch = (_both_sides(embedding[key]) for key in ("image", "patch"))
-    whole = [max(length // (step * side), 1) * step * side for length, step in zip(image, patch, strict=True)]
+    grid = [length // step for length, step in zip(image, patch, strict=True)]
+    whole = [max(number // side, 1) * side * step for number, step in zip(grid, patch, strict=True)]
     if whole == image:
         return seen
     c.notes.append(f"patches are merged {side} by {side}: counted for {whole[0]} × {whole[1]} pixels")
-    return {**seen, "embedding": {**embedding, "image": whole}}
+    found = {**seen, "embedding": {**embedding, "image": whole}}
+    if seen.get("position") == "learned":  # the table stays as large as it is
+        found["position"] = {"kind": "learned", "interpolated": grid}
+    return found
 
 
 def image_of(vision: Fields) -> tuple[Fields, list[int]]:

@@ -59,14 +59,27 @@ def features(vision: Fields, *, patches_alone: bool) -> Fields:
     fields = {**vision, "head": {"kind": "none", **when(patches_alone, pool="patches")}}
     if head == "none" or not isinstance(head, dict):
         return fields
+    kept = dict(vision.get("spare", {}))
     if head.get("pool") == "class" and head.get("norm") and not head.get("pooler"):
-        return {**fields, "spare": {**vision.get("spare", {}), **_unused_norm(vision, d_model)}}
+        return {**fields, "spare": kept | _unused_norm(vision, d_model)}
+    if head == {"kind": "none", "pool": "probe"}:
+        return {**fields, "spare": kept | _unused_probe(d_model, vision["ffn"]["width"])}
     raise InputError(f"the pooling of the vision tower, {head}, is not counted", "--trace counts it with transformers")
 
 
 def _unused_norm(vision: Fields, d_model: int) -> Fields:
     is_layer = vision.get("norm", {}).get("kind", "layer") == "layer"
     return {"unused_norm_weight": [d_model], **when(is_layer, unused_norm_bias=[d_model])}
+
+
+def _unused_probe(d_model: int, width: int) -> Fields:
+    """A learned query, its attention, a norm and a feed-forward layer, as SigLIP pools an image."""
+    square = [d_model, d_model]
+    matrices = {"q": square, "k": square, "v": square, "out": square, "in": [width, d_model], "up": [d_model, width]}
+    shapes: Fields = {"unused_probe": [1, d_model], "unused_norm_weight": [d_model], "unused_norm_bias": [d_model]}
+    for name, sizes in matrices.items():
+        shapes |= {f"unused_{name}_weight": sizes, f"unused_{name}_bias": sizes[:1]}
+    return shapes
 
 
 def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields:
