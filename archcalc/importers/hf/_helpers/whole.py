@@ -10,9 +10,12 @@ from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
-from archcalc.importers.hf._helpers.texts import language_of
+from archcalc.importers.hf._helpers.stored import quantization
+from archcalc.importers.hf._helpers.texts import MTP, Text, language_of, scope
 from archcalc.importers.hf._helpers.vision import image_of, tower
+from archcalc.importers.hf._helpers.words import precision
 
+_OF_THE_WHOLE = ("scope", "precision", "quantization")  # what is said of the language model, and holds for all
 TOKENS = "tokens"  # an input; the parts are called vision, projector, text
 
 
@@ -39,7 +42,11 @@ def language(c: Config) -> Fields:
     c.skip("text_config", "tie_word_embeddings")
     text = language_of(c.spelled)
     c.skip(*text.said)  # older files have its fields at the top
-    return _read(c, text.said, text.task)
+    fields = _read(c, text.said, text.task)
+    found = Config(text.said["model_type"], text.said)
+    further = scope(found, Text(text.said), fields)
+    stored = {"precision": precision(found), "quantization": quantization(found)}
+    return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
 def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
@@ -47,6 +54,7 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
     if family is None:
         raise unknown_type(said)
     found = Config(said["model_type"], said, task)
+    found.skip(*MTP)
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
     c.notes += found.notes
@@ -90,5 +98,7 @@ def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields
 def reading(seen: Fields, text: Fields) -> Fields:
     """The same of a tower that is given as parts, of which it reads the last."""
     *_, last = seen["parts"]
-    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **text}}
-    return {"family": "parts", "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}
+    of_the_whole = {key: text[key] for key in _OF_THE_WHOLE if key in text}
+    own = {key: value for key, value in text.items() if key not in _OF_THE_WHOLE}
+    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **own}}
+    return {"family": "parts", **of_the_whole, "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}
