@@ -33,7 +33,7 @@ def mistral3(c: Config) -> Fields:
     merges: list[Any] = [{"norm": "rms"}, {"merge": side**2}, {"linear": seen["d_model"], "bias": False}]
     layers = [*merges, *_two(c, wide, wide, bias=c.flag("multimodal_projector_bias"))]
     embedding = seen["embedding"]  # whose image is the largest that the tower takes
-    image = vision.usual_image(c, embedding["patch"] * side)
+    image = vision.usual_side(embedding["patch"] * side)
     return whole.reading_images({**seen, "embedding": {**embedding, "image": image}}, layers, text)
 
 

@@ -11,6 +11,7 @@ from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
+from archcalc.importers.hf._helpers.processed import processed
 from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.resembling import asked_for, readable_type, same_class, unknown_type
 from archcalc.importers.hf._helpers.stored import quantization
@@ -77,7 +78,7 @@ def _translated(family: Family, config: Config, text: Text) -> dict[str, Any]:
     """Turns a failure caused by a value of the wrong type into an error message."""
     try:
         config.task = text.task or heads.task(config, family.usual)
-        fields = family.translate(config)
+        fields = processed(config, family.translate(config))
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None

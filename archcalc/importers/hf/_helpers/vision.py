@@ -13,10 +13,16 @@ IMAGES = "images"
 USUAL_IMAGE = 448  # pixels of a side, where neither the file nor the class names any
 
 
-def usual_image(c: Config, step: int) -> int:
+def usual_side(step: int) -> int:
     """The side of an image that is a whole number of merged patches."""
-    side = max(round(USUAL_IMAGE / step), 1) * step
-    c.notes.append(f"the class takes images of any size: counted for {side} × {side} pixels")
+    return max(round(USUAL_IMAGE / step), 1) * step
+
+
+def usual_image(c: Config, step: int) -> int:
+    """The same, with a line that says so where no image processor does."""
+    side = usual_side(step)
+    if not c.inside:
+        c.notes.append(f"the class takes images of any size: counted for {side} × {side} pixels")
     return side
 
 

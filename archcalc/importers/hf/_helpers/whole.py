@@ -54,6 +54,7 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
     if family is None:
         raise unknown_type(said)
     found = Config(said["model_type"], said, task)
+    found.inside = True
     found.skip(*MTP)
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
