@@ -49,6 +49,7 @@ def _embedding(written: dict[str, Any], given: Given[Flow]) -> dict[str, Any]:
     """What the flows say of the embedding."""
     said: Any = written.get("embedding", {})
     if any(flow.shape.is_ids for flow in given.reads):
+        _check_widths(given, written.get("d_model"))
         return {}
     if not isinstance(said, dict):
         said = {"bias": said}
@@ -85,11 +86,16 @@ def _one_width(given: Given[Flow], wanted: Any) -> int:
     """Positions are read as they come, so that all are as wide as the model."""
     widths = {flow.shape.channels for flow in given.reads}
     wide = wanted if isinstance(wanted, int) else widths.pop()
+    _check_widths(given, wide)
+    return wide
+
+
+def _check_widths(given: Given[Flow], wide: Any) -> None:
+    """Of what stands in a sequence as it comes."""
     for flow in given.reads:
-        if flow.shape.channels != wide:
+        if isinstance(wide, int) and not flow.shape.is_ids and flow.shape.channels != wide:
             fact = f"{flow} comes in, and d_model is {wide:,}"
             raise InputError(fact, f"put `{{linear: {wide}}}` between them", fields=[("d_model",), ("reads",)])
-    return wide
 
 
 def flow(model: Transformer, given: Given[Flow]) -> Flow:

@@ -14,7 +14,7 @@ from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
 from archcalc.verify.hf.built import weights_of
 
 _QKV = re.compile(r"(.*)\.(qkv_proj|query_key_value|c_attn|Wqkv|qkv)\.(weight|bias)")
-_OUT = ("o_proj", "dense", "c_proj", "Wo", "out_proj")
+_OUT = ("o_proj", "dense", "c_proj", "Wo", "out_proj", "proj")
 _TWO = re.compile(r".*(gate_up_proj|\.Wi\.|gate_up_proj_bias|weights_in\.|input_linear\.).*")
 DELTA = re.compile(r"(.*linear_attn)\.(in_proj_qkv|in_proj_z|in_proj_b|in_proj_a|[qkvgab]_proj)\.weight")
 _WIDE = ("in_proj_qkv", "in_proj_z", "q_proj", "k_proj", "v_proj", "g_proj")

@@ -22,7 +22,7 @@ def task(c: Config, usual: str) -> str:
         return usual
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         raise c.wrong("architectures", "a list of class names")
-    known = [name for name in named if name in c.classes]
+    known = [each for name in named if (each := _of_transformers(name, c))]
     if not known:
         hint = f"archcalc counts {', '.join(c.classes)}; --trace counts others with transformers"
         fact = f"{', '.join(named)} is not a class that archcalc knows for {c.type}"
@@ -30,6 +30,12 @@ def task(c: Config, usual: str) -> str:
     if len(named) > 1:
         c.notes.append(f"of {', '.join(named)} the first, {known[0]}, is counted")
     return c.classes[known[0]]
+
+
+def _of_transformers(name: str, c: Config) -> str:
+    """A class by its name, or by what code beside the weights calls it: KimiK25Model is Kimi_K25Model here."""
+    plain = name.replace("_", "")
+    return next((known for known in c.classes if known.replace("_", "") == plain), "")
 
 
 def class_for(c: Config, task: str) -> str:

@@ -11,8 +11,10 @@ from archcalc.importers.hf import Family, translator
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
+from archcalc.importers.hf._helpers.processed import processed
 from archcalc.importers.hf._helpers.reading import Config, when
 from archcalc.importers.hf._helpers.resembling import asked_for, readable_type, same_class, unknown_type
+from archcalc.importers.hf._helpers.stored import quantization
 from archcalc.importers.hf._helpers.texts import Text, scope, text_of, untied
 from archcalc.importers.hf._helpers.words import precision
 from archcalc.spec.paths import data_root
@@ -43,13 +45,13 @@ def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
         config.notes.append(f"like {asked} has no effect: archcalc reads model_type {like} itself")
     translated = with_dropout(config, _translated(family, config, text))
     config.mtp_is_like_last &= config.task == "causal"
-    translated["scope"] = scope(config, text, translated)
+    translated["scope"] = translated.get("scope") or scope(config, text, translated)
     # by the classes of the type, so that a config without `architectures` counts the same
     fused = not _fused_classes().isdisjoint(config.classes)
-    stored = {"fused_qkv": fused or None, "quantization": _quantization(config)}
+    stored = {"fused_qkv": fused or None, "quantization": quantization(config) or translated.get("quantization")}
     config.notes += untied(translated)
     own = when(translated.get("family") != "parts", softmax=config.softmax)
-    fields = finished({**translated, "precision": precision(config), **own, **stored})
+    fields = finished({**translated, "precision": precision(config) or translated.get("precision"), **own, **stored})
     config.check_all_read(family.inert)
     fields |= when(config.doubts, doubts=list(dict.fromkeys(config.doubts)))
     counted = said
@@ -72,28 +74,11 @@ def _fused_classes() -> frozenset[str]:
     return frozenset(read((data_root() / "gguf" / "fused_qkv.yaml").read_bytes(), "fused_qkv.yaml").data["classes"])
 
 
-def _quantization(config: Config) -> dict[str, Any] | None:
-    """How the weights are stored, where they are quantised: it changes bytes and not parameters."""
-    keys = ("quantization_config", "compression_config", "quantization")  # of most, of older ones, of MLX
-    found = [(key, config.given(key)) for key in keys]
-    key, said = next(((key, value) for key, value in found if value), ("", None))
-    if not said:
-        return None
-    from archcalc.storage.quantization_config.methods import quantised
-
-    if not quantised(said, key):
-        return None
-    parts = [part for part in (said, said.get("quantization")) if isinstance(part, dict)]
-    if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in parts):
-        config.notes.append("the checkpoint has scales for an fp8 KV cache: --kv-dtype fp8 counts it that way")
-    return dict(said)
-
-
 def _translated(family: Family, config: Config, text: Text) -> dict[str, Any]:
     """Turns a failure caused by a value of the wrong type into an error message."""
     try:
         config.task = text.task or heads.task(config, family.usual)
-        fields = family.translate(config)
+        fields = processed(config, family.translate(config))
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None

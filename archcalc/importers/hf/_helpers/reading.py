@@ -61,6 +61,7 @@ class Config:
         self.left_out: list[Fields] = []  # parts of the model that are not counted
         self.doubts: list[str] = []  # what every count takes for granted, and nobody has checked
         self.mtp_is_like_last = True  # blocks for multi-token prediction, of types that have any, are like the last
+        self.inside = False  # of a larger model, whose processor says how large its images are
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:

@@ -11,9 +11,13 @@ from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
-from archcalc.importers.hf._helpers.texts import language_of
+from archcalc.importers.hf._helpers.stored import quantization
+from archcalc.importers.hf._helpers.texts import MTP, Text, language_of, scope
+from archcalc.importers.hf._helpers.vision import image_of, tower
+from archcalc.importers.hf._helpers.words import precision
 
-IMAGES, AUDIO, TOKENS = "images", "audio", "tokens"  # inputs; the parts are called vision, hearing, projector, text
+_OF_THE_WHOLE = ("scope", "precision", "quantization")  # what is said of the language model, and holds for all
+AUDIO, TOKENS = "audio", "tokens"  # inputs; the parts are called vision, hearing, projector, text
 LISTENS = 1500  # positions: what is heard in half a minute
 
 
@@ -29,12 +33,22 @@ def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
     return _read(c, {**usual, **said, "model_type": about["type"], **named}, task)
 
 
+def said_inside(c: Config, key: str, name: str) -> Any:
+    """A value that a config inside another one has, or its class's default."""
+    about = c.parts[key]
+    return Config(about["type"], c.given(key) or about["fields"]).get(name)
+
+
 def language(c: Config) -> Fields:
     """The language model inside a config, with its head."""
     c.skip("text_config", "tie_word_embeddings")
     text = language_of(c.spelled)
     c.skip(*text.said)  # older files have its fields at the top
-    return _read(c, text.said, text.task)
+    fields = _read(c, text.said, text.task)
+    found = Config(text.said["model_type"], text.said)
+    further = scope(found, Text(text.said), fields)
+    stored = {"precision": precision(found), "quantization": quantization(found)}
+    return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
 def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
@@ -42,10 +56,12 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
     if family is None:
         raise unknown_type(said)
     found = Config(said["model_type"], said, task)
+    found.inside = True
+    found.skip(*MTP)
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
     c.notes += found.notes
-    return finished({**fields, **when(fields.get("family") != "network", softmax=found.softmax)})
+    return finished({**fields, **when(fields.get("family") not in ("network", "parts"), softmax=found.softmax)})
 
 
 def features(vision: Fields, *, patches_alone: bool) -> Fields:
@@ -54,8 +70,11 @@ def features(vision: Fields, *, patches_alone: bool) -> Fields:
     fields = {**vision, "head": {"kind": "none", **when(patches_alone, pool="patches")}}
     if head == "none" or not isinstance(head, dict):
         return fields
+    kept = dict(vision.get("spare", {}))
     if head.get("pool") == "class" and head.get("norm") and not head.get("pooler"):
-        return {**fields, "spare": {**vision.get("spare", {}), **_unused_norm(vision, d_model)}}
+        return {**fields, "spare": kept | _unused_norm(vision, d_model)}
+    if head == {"kind": "none", "pool": "probe"}:
+        return {**fields, "spare": kept | _unused_probe(d_model, vision["ffn"]["width"])}
     raise InputError(f"the pooling of the vision tower, {head}, is not counted", "--trace counts it with transformers")
 
 
@@ -64,36 +83,35 @@ def _unused_norm(vision: Fields, d_model: int) -> Fields:
     return {"unused_norm_weight": [d_model], **when(is_layer, unused_norm_bias=[d_model])}
 
 
-def image_of(vision: Fields) -> tuple[Fields, list[int]]:
-    """A tower without the size of its image, which its input has; and that input's shape."""
-    embedding = dict(vision["embedding"])
-    image, channels = embedding.pop("image"), embedding.pop("channels", 3)
-    sides = image if isinstance(image, list) else [image, image]
-    return {**vision, "embedding": embedding}, [channels, *sides]
+def _unused_probe(d_model: int, width: int) -> Fields:
+    """A learned query, its attention, a norm and a feed-forward layer, as SigLIP pools an image."""
+    square = [d_model, d_model]
+    matrices = {"q": square, "k": square, "v": square, "out": square, "in": [width, d_model], "up": [d_model, width]}
+    shapes: Fields = {"unused_probe": [1, d_model], "unused_norm_weight": [d_model], "unused_norm_bias": [d_model]}
+    for name, sizes in matrices.items():
+        shapes |= {f"unused_{name}_weight": sizes, f"unused_{name}_bias": sizes[:1]}
+    return shapes
 
 
-def reading_images(vision: Fields, projector: Any, text: Fields) -> Fields:
+def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields:
     """A language model that reads what a tower sees of each image, behind a projector, in one sequence with tokens."""
-    tower, image = image_of(vision)
-    return _reading(IMAGES, image, {"vision": tower}, projector, text)
+    return reading(tower(*image_of(vision), projector=projector), text)
 
 
-def reading_audio(hearing: Fields, projector: Any, text: Fields) -> Fields:
+def reading_audio(hearing: Fields, projector: list[Any], text: Fields) -> Fields:
     """A language model that reads what a tower hears in frames of a spectrogram, behind a projector."""
     embedding, position = dict(hearing["embedding"]), hearing.get("position")
     length = position.get("length") if isinstance(position, dict) else None
     frames = (length or LISTENS) * prod(embedding.get("strides", (1, 2)))
     recording = [embedding.pop("mels", 80), frames]
-    return _reading(AUDIO, recording, {"hearing": {**hearing, "embedding": embedding}}, projector, text)
+    parts = {"hearing": {"reads": AUDIO, **hearing, "embedding": embedding}, "projector": {"layers": projector}}
+    return reading({"inputs": {AUDIO: recording}, "parts": parts}, text)
 
 
-def _reading(name: str, shape: list[int], tower: dict[str, Fields], projector: Any, text: Fields) -> Fields:
-    return {
-        "family": "parts",
-        "inputs": {name: shape, TOKENS: "tokens"},
-        "parts": {
-            **{part: {"reads": name, **fields} for part, fields in tower.items()},
-            "projector": {"layers": projector},
-            "text": {"reads": ["projector", TOKENS], **text},
-        },
-    }
+def reading(seen: Fields, text: Fields) -> Fields:
+    """The same of a tower that is given as parts, of which it reads the last."""
+    *_, last = seen["parts"]
+    of_the_whole = {key: text[key] for key in _OF_THE_WHOLE if key in text}
+    own = {key: value for key, value in text.items() if key not in _OF_THE_WHOLE}
+    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **own}}
+    return {"family": "parts", **of_the_whole, "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}

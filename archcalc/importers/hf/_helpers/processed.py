@@ -1,0 +1,106 @@
+"""The image processor of a whole model: its rule is data of the model type, its sizes follow from the config.
+
+`presets/hf/images.json` has the rules, as the processors' classes and the files beside published weights say them.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.importers.hf._helpers.vision import IMAGES
+from archcalc.spec.paths import data_root
+
+_ABOUT = ("source", "tiles", "patches")  # what the spec's rule does not say itself
+
+
+@cache
+def known() -> dict[str, Fields]:
+    found: dict[str, Fields] = json.loads((data_root() / "hf" / "images.json").read_text(encoding="utf-8"))
+    return found
+
+
+def processed(c: Config, fields: Fields) -> Fields:
+    """A model of several parts whose images are what its processor makes of them."""
+    about = known().get(c.type)
+    if about is None or not isinstance(fields.get("inputs", {}).get(IMAGES), list):
+        return fields
+    shape = fields["inputs"][IMAGES]
+    sizes = _SIZES[about["kind"]](c, about, fields["parts"], shape)
+    rule = {key: value for key, value in about.items() if key not in _ABOUT} | sizes
+    return {**fields, "inputs": {**fields["inputs"], IMAGES: {"shape": shape, "processor": rule}}}
+
+
+def _in_steps(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    return {"step": _patch(parts) * _side(parts)}
+
+
+def _padded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    patch = _patch(parts)
+    return {"step": patch * _side(parts), "patch": patch, "longest": about["patches"] * patch}
+
+
+def _bounded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    said = c.given("vision_config") or c.parts["vision_config"]["fields"]
+    longest = said.get("image_size", c.parts["vision_config"]["fields"]["image_size"])
+    return {**_in_steps(c, about, parts, shape), "longest": longest}
+
+
+def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    """Every picture has the size that the tower takes."""
+    patches = (shape[-1] // _patch(parts)) ** 2
+    tower = parts["vision"]
+    in_front = 0 if _of_patches_alone(tower) else tower["embedding"].get("tokens", 1)
+    return {"size": shape[-1], "vectors": patches // _side(parts) ** 2 + in_front}
+
+
+def _listed(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    """The sizes of the file, or else of the class; how many tiles' vectors an image may have stands in a word."""
+    side, tiles = shape[-1], range(1, about.get("tiles", 0) + 1)
+    usual = about.get("sizes") or [[side * rows, side * columns] for rows in tiles for columns in tiles]
+    found = {**_in_tiles(c, about, parts, shape), "sizes": c.given("image_grid_pinpoints") or usual}
+    most = str(c.given("vision_aspect_ratio") or "").removeprefix("anyres_max_")
+    return {**found, "most": int(most)} if most.isdecimal() else found
+
+
+def _split(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    return {**_in_tiles(c, about, parts, shape), "longest": about["tiles"] * shape[-1]}
+
+
+_SIZES: dict[str, Any] = {
+    "multiples": _in_steps,
+    "padded": _padded,
+    "bounded": _bounded,
+    "listed": _listed,
+    "split": _split,
+    **dict.fromkeys(("fixed", "ratio", "canvas"), _in_tiles),
+}
+
+
+def _of_patches_alone(tower: Fields) -> bool:
+    head = tower.get("head")
+    return isinstance(head, dict) and head.get("pool") == "patches"
+
+
+def _patch(parts: Fields) -> int:
+    patch: int | list[int] = parts["vision"]["embedding"]["patch"]
+    return patch if isinstance(patch, int) else patch[0]
+
+
+def _side(parts: Fields) -> int:
+    """How many patches are merged along each side, by all lists of layers behind the tower."""
+    merged = 1
+    for part in parts.values():
+        merged *= _merged(part.get("layers", ()))
+    return round(merged**0.5)
+
+
+def _merged(layers: Any) -> int:
+    """By one list; of branches that are added up all merge as the first one does."""
+    found = 1
+    for layer in layers:
+        if isinstance(layer, dict):
+            found *= layer.get("merge", 1) * _merged(layer.get("add", [()])[0])
+    return found
