@@ -147,7 +147,7 @@ class NetworkPart(Sequence):
     """Layers that read the first signal, and may name all of them."""
 
     def __init__(self, part: Config, options: dict[str, str]) -> None:
-        super().__init__(part["resolved"]["body"], options["recompute"])
+        super().__init__(part["resolved"]["body"], options)
 
     def forward(self, given: Given, kept: Any = None) -> Answered:  # type: ignore[override]
         first = next(iter(given.reads.values()))

@@ -63,7 +63,7 @@ def run_stack(
     m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
     blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
     x = _embed(m, read, stack, tables, context.work)
-    context = replace(context, ids=read.raw or _entered(m))
+    context = replace(context, ids=read.raw or _entered(m), items=stack.items)
     for word, part in stack.parts.items():
         if part.is_embedding:
             place = root.child(f"{side}{word}_embedding", group=ModuleGroup.EMBEDDING)

@@ -1,6 +1,7 @@
 """Whole models of two towers in one space: CLIP, SigLIP and their kin."""
 
 from archcalc.importers.hf._helpers import Config, Fields, heads, inert, when, whole
+from archcalc.importers.hf._helpers.vision import IMAGES, image_of
 
 USUAL = "base"
 INERT = {inert.STARTING: "logit_scale_init_value"}
@@ -39,11 +40,11 @@ def _prefer_full(c: Config) -> None:
 
 
 def _compared(vision: Fields, text: Fields, *, bias: bool = False) -> Fields:
-    tower, image = whole.image_of(vision)
+    tower, image = image_of(vision)
     return {
         "family": "parts",
-        "inputs": {whole.IMAGES: image, whole.TOKENS: "tokens"},
-        "parts": {"vision": {"reads": whole.IMAGES, **tower}, "text": {"reads": whole.TOKENS, **text}},
+        "inputs": {IMAGES: image, whole.TOKENS: "tokens"},
+        "parts": {"vision": {"reads": IMAGES, **tower}, "text": {"reads": whole.TOKENS, **text}},
         "similarity": {"of": ["text", "vision"], **when(bias, bias=True)},
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from math import isqrt
 from typing import Any
 
 from archcalc.importers.hf._helpers.reading import Config, Fields
@@ -94,7 +95,7 @@ def _side(parts: Fields) -> int:
     merged = 1
     for part in parts.values():
         merged *= _merged(part.get("layers", ()))
-    return round(merged**0.5)
+    return isqrt(merged)
 
 
 def _merged(layers: Any) -> int:
