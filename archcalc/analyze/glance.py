@@ -178,8 +178,8 @@ def _cache(model: Network) -> Cache | None:
     lengths = model.resolved.lengths
     if list(lengths) != ["seq"] or lengths["seq"].fixed:
         return None
-    length = lengths["seq"].length or model.workload(mode="prefill").lengths["seq"]
+    length, least = lengths["seq"].length or model.workload(mode="prefill").lengths["seq"], lengths["seq"].least
     deployment = deploy(model, Options.of("memory", {}))
-    whole, one = (cache_bytes(deployment, Sizes(batch=1, seq=size)) for size in (length, 1))
-    each = one if one * length == whole else None
-    return Cache(length, whole, each, grows=whole > one) if whole else None
+    whole, short = (cache_bytes(deployment, Sizes(batch=1, seq=size)) for size in (length, least))
+    each = whole // length if whole * least == short * length else None
+    return Cache(length, whole, each, grows=whole > short) if whole else None
