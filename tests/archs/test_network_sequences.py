@@ -17,7 +17,7 @@ def net(*layers: Any, sample: Any = "12 tokens", **fields: Any) -> archcalc.Mode
     return archcalc.load({"family": "network", "input": sample, "layers": list(layers), **fields})
 
 
-def out(model: archcalc.Model, **sizes: int) -> tuple[int, ...]:
+def out(model: archcalc.Model, **sizes: Any) -> tuple[int, ...]:
     """The shape of the last row, without the batch."""
     return tuple(model.shapes(**sizes).rows[-1].shape[1:])
 
