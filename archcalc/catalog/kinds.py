@@ -31,8 +31,10 @@ MULTIMODAL = "multimodal"
 
 def reads(root: Module) -> tuple[str, ...]:
     """What the model is given. What a decoder is given besides its encoder's input it has written itself."""
-    entering = {dim.name for op in ops_in(root) if op.traits.enters for dim in op.output.dims}
-    found = {READ[name] for name in entering & READ.keys()}
+    entering = [op.output for op in ops_in(root) if op.traits.enters]
+    found = {READ[dim.name] for tensor in entering for dim in tensor.dims if dim.name in READ}
+    if not any(tensor.role == "index" for tensor in entering):  # a sequence of vectors, such as points, is no text
+        found.discard("text")
     return tuple(one for one in MODALITIES if one in found)
 
 

@@ -17,7 +17,7 @@ def net(*layers: Any, sample: Any = "12 tokens", **fields: Any) -> archcalc.Mode
     return archcalc.load({"family": "network", "input": sample, "layers": list(layers), **fields})
 
 
-def out(model: archcalc.Model, **sizes: int) -> tuple[int, ...]:
+def out(model: archcalc.Model, **sizes: Any) -> tuple[int, ...]:
     """The shape of the last row, without the batch."""
     return tuple(model.shapes(**sizes).rows[-1].shape[1:])
 
@@ -140,3 +140,10 @@ def test_an_input_that_is_none_is_refused(sample: str) -> None:
 def test_a_network_of_sequences_is_not_run_token_by_token() -> None:
     with pytest.raises(InputError, match="generates no tokens"):
         net(EMBEDDED, {"lstm": 4}).memory(mode="decode")
+
+
+@pytest.mark.parametrize(("word", "layer"), [("embedding", "{embedding: 100, vocab: 20000}"), ("lstm", "{lstm: 256}")])
+def test_a_kind_alone_is_told_what_it_needs(word: str, layer: str) -> None:
+    with pytest.raises(InputError) as refused:
+        net(word)
+    assert refused.value.hint == f"write {layer}"

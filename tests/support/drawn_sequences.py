@@ -59,6 +59,8 @@ def others() -> st.SearchStrategy[Any]:
             {"slice": [0, 4]},
             {"pad": 1},
             {"layers": [{"map": True}, {"conv": 4, "kernel": 3, "padding": 1}, "sequence"]},
+            {"attention": 2},
+            {"residual": [{"norm": "layer"}, {"attention": 2}]},
             {"multiply": ["input", gate]},
             {"concat": ["input", two[:1], two]},
             {"add": ["input", two[1:]]},

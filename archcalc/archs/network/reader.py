@@ -19,6 +19,7 @@ from archcalc.archs.network.values import number, worked_out
 from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError, Path, close_guess, did_you_mean, together
 from archcalc.spec.node import as_size, shown
+from archcalc.spec.yaml_writer import flow
 
 MAY_BE_FIELDS = ("norm", "act", "layers")  # of another layer: what stands behind it, how many are stacked
 REQUIRED = "required"
@@ -216,6 +217,8 @@ class Reader:
             return {item: True}
         if isinstance(item, str) and item in place.scope and place.scope[item] != item:
             return self._as_mapping(place.scope[item], replace(place, scope={}))
+        if isinstance(item, str) and item in kinds() and item != "block":
+            raise Unreadable(f"{item} alone says too little", f"write {_example(item)}", fields=[place.path])
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
         raise Unreadable(f"no layer called {shown(item)}", _meant(str(item), known), fields=[place.path])
 
@@ -292,6 +295,13 @@ def _layer(module: Any, word: str, fields: Any, shape: Shape, place: Place) -> t
         return found
     layer, behind = module.read(word, fields, as_map(shape), place)
     return AlongPositions(layer), as_sequence(behind)
+
+
+def _example(word: str) -> str:
+    """A layer of that kind with the fields that it needs: `{conv: 64, kernel: 3}`."""
+    node = kinds()[word].FIELDS
+    needed = {name: info.examples[0] for name, info in node.model_fields.items() if info.is_required()}
+    return flow({word: needed.pop(node.main), **needed})
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from archcalc.spec.node import as_size, mistake, shown
 MOST_SIDES = 3
 OPEN, TOKENS = "seq", "tokens"
 _TOKENS = re.compile(r"(?:(\S+)\s+)?tokens?")
-_BETWEEN = re.compile(r"\s*[×x*,]\s*")
+_BETWEEN = re.compile(r"(?<=\S)\s*[×x*,]\s*(?=\S)")
 Written = str | tuple[int | str, ...]
 
 
@@ -52,6 +52,11 @@ _SHAPE_SCHEMA = {
 }
 _INPUT_SCHEMA = {"anyOf": [{"type": "array", "items": _EACH}, _EACH]}
 Sample = Annotated[tuple[int, ...], BeforeValidator(as_shape), WithJsonSchema(_SHAPE_SCHEMA)]
+SampleOrTrue = Annotated[
+    tuple[int, ...] | bool,
+    BeforeValidator(lambda value: value if isinstance(value, bool) else as_shape(value)),
+    WithJsonSchema({"anyOf": [*_SHAPE_SCHEMA["anyOf"], {"type": "boolean"}]}),
+]
 Input = Annotated[Written, BeforeValidator(as_input), WithJsonSchema(_INPUT_SCHEMA)]
 
 

@@ -7,7 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace, parts
-from archcalc.archs.network.sample import MOST_SIDES, Sample
+from archcalc.archs.network.sample import MOST_SIDES, SampleOrTrue
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node, field
 
@@ -18,7 +18,7 @@ READS = (SEQUENCES,)
 
 class MapFields(Node):
     main: ClassVar[str] = "sides"
-    sides: Sample | bool = field(
+    sides: SampleOrTrue = field(
         ..., "The sides of the map, row by row as many places as there are positions. True: one side.", example=[7, 7]
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.archs.network.layer import SEQUENCES, SIDES, Place, Shape, Trace, parts
-from archcalc.archs.network.sample import Sample
+from archcalc.archs.network.sample import SampleOrTrue
 from archcalc.core.count import Count, product
 from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes
@@ -19,7 +19,7 @@ READS = (SEQUENCES,)
 
 class ReshapeFields(Node):
     main: ClassVar[str] = "to"
-    to: Sample | bool = field(
+    to: SampleOrTrue = field(
         ...,
         "Channels and sides that come out: as many numbers as come in.",
         example=[256, 16, 16],
