@@ -46,6 +46,7 @@ def language(c: Config) -> Fields:
     c.skip(*text.said)  # older files have its fields at the top
     fields = _read(c, text.said, text.task)
     found = Config(text.said["model_type"], text.said)
+    found.mtp_is_like_last = False
     further = scope(found, Text(text.said), fields)
     stored = {"precision": precision(found), "quantization": quantization(found)}
     return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
