@@ -130,3 +130,28 @@ def test_windows_save_products_where_an_image_has_several() -> None:
 def forward(said: Fields) -> int:
     """FLOPs of an image of 64 × 64 pixels."""
     return int(archcalc.load(said, set=["inputs.images=[3, 2, 64, 64]"]).flops(mode="forward").forward)
+
+
+@pytest.mark.parametrize(
+    ("method", "is_left"),
+    [
+        ({"quant_method": "awq", "bits": 4, "group_size": 8, "modules_to_not_convert": ["visual"]}, True),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 8}, True),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, False),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["model.visual.blocks.0.attn.qkv"]}, True),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["lm_head"]}, False),
+    ],
+)
+def test_towers_that_a_method_leaves_as_they_are_take_their_bytes(method: Fields, is_left: bool) -> None:
+    """Two for each number of the vision tower, or less where its matrices are quantised too."""
+    said = {**small("qwen2_5_vl", "multimodal"), "dtype": "bfloat16"}
+    bare, stored = archcalc.load(said), archcalc.load({**said, "quantization_config": method})
+    whole, less = (tower_bytes(model) for model in (bare, stored))
+    assert less == whole if is_left else less < whole
+    assert stored.params().total == bare.params().total
+
+
+def tower_bytes(model: Any) -> int:
+    """Of the weights in memory that are not the language model's."""
+    rows = model.memory(mode="prefill").record()["rows"]
+    return sum(row["weights"] for row in rows if row["path"] in ("vision", "merger"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 from archcalc.importers.hf._helpers.reading import Config, Fields
@@ -97,10 +97,7 @@ def _patch(parts: Fields) -> int:
 
 def _side(parts: Fields) -> int:
     """How many patches are merged along each side, by all lists of layers behind the tower."""
-    merged = 1
-    for part in parts.values():
-        merged *= _merged(part.get("layers", ()))
-    return isqrt(merged)
+    return isqrt(prod(_merged(part.get("layers", ())) for part in parts.values()))
 
 
 def _merged(layers: Any) -> int:
