@@ -47,6 +47,7 @@ class Checkpoint:
     unknown: str = ""
     dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
     layout: str = ""  # the named format that engines' kernels may lay out anew
+    parts: tuple[str, ...] = ()  # of a model of several parts: those that are quantised, where not all are
 
     _asked: dict[int, Hashable] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -63,6 +64,8 @@ class Checkpoint:
 
     def holds(self, place: Place) -> bool:
         """Whether a parameter is quantised in at least one layer; `total` decides layer by layer."""
+        if self.parts and place.part not in self.parts:
+            return False
         if self.quantises == "linear and tables":
             return place.role.is_linear or place.role.is_table
         if self.quantises == "experts":
@@ -103,7 +106,7 @@ class Checkpoint:
         def named(names: Names) -> bool:
             return any(map(names.hold_outside, called)) if outside else names.hold(layer, called)
 
-        if named(self.skipped):
+        if named(self.skipped) or (self.parts and place.part not in self.parts):
             return plain(self.rest)
         for group in self.groups:
             if LINEAR in group.targets.listed or named(group.targets):

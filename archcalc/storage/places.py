@@ -52,6 +52,14 @@ class Place:
             block = block.parent
         return _blocks(block) if block else 0
 
+    @cached_property
+    def part(self) -> str:
+        """The module of the whole model that it is in."""
+        owner = self.param.owner
+        while owner.parent and owner.parent.parent:
+            owner = owner.parent
+        return owner.name
+
     @property
     def role(self) -> Role:
         """What the parameter does there."""

@@ -11,7 +11,7 @@ from archcalc.spec.model_types import described
 from archcalc.spec.paths import data_root
 
 BESIDES = {"texts.json", "types.yaml", "unloaded.json"}  # of other files in tools/
-BY_HAND = {"inert.json", "mtp.yaml"}
+BY_HAND = {"images.json", "inert.json", "mtp.yaml"}
 
 
 def test_each_type_has_a_file_that_says_what_its_class_declares() -> None:

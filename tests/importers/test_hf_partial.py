@@ -26,13 +26,13 @@ TEXT = {
     "vocab_size": 512,
     "intermediate_size": 96,
 }
-VISION = {"hidden_size": 32, "intermediate_size": 48, "depth": 2, "num_heads": 2, "out_hidden_size": 64}
+VISION = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "head_dim": 16}
 SEES: dict[str, Any] = {
-    "model_type": "qwen3_vl",
-    "architectures": ["Qwen3VLForConditionalGeneration"],
+    "model_type": "lighton_ocr",
+    "architectures": ["LightOnOcrForConditionalGeneration"],
     "tie_word_embeddings": True,
-    "text_config": {"model_type": "qwen3_vl_text", **TEXT},
-    "vision_config": {"model_type": "qwen3_vl", **VISION, "deepstack_visual_indexes": [0]},
+    "text_config": {"model_type": "qwen3", **TEXT},
+    "vision_config": {"model_type": "pixtral", **VISION},
 }
 READS: dict[str, Any] = {
     "model_type": "qwen3",
@@ -40,7 +40,7 @@ READS: dict[str, Any] = {
     "tie_word_embeddings": True,
     **TEXT,
 }
-LABEL = "partial count: only the text model of qwen3_vl; not counted: vision encoder and projector"
+LABEL = "partial count: only the text model of lighton_ocr; not counted: vision encoder and projector"
 QUESTIONS = (("params",), ("shapes",), ("flops",), ("memory",), ("fit", "--gpu", "t4"))
 
 
@@ -59,10 +59,10 @@ def test_every_format_of_every_report_says_it(command: tuple[str, ...], run: Run
         assert "every count is exact" not in shown
         assert "every shape is exact" not in shown
     record = run(name, sees, *options, "--format", "json").json
-    assert record["scope"] == "text model of qwen3_vl"
+    assert record["scope"] == "text model of lighton_ocr"
     assert record["left_out"] == [{"part": "vision encoder and projector", "parameters": None, "needed": "images"}]
     rows = list(csv.DictReader(io.StringIO(run(name, sees, *options, "--format", "csv").out)))
-    assert {row["scope"] for row in rows} == {"text model of qwen3_vl"}
+    assert {row["scope"] for row in rows} == {"text model of lighton_ocr"}
 
 
 def test_the_label_stands_with_the_answer(run: Run, sees: str) -> None:
@@ -80,28 +80,28 @@ def test_a_whole_model_is_called_so(run: Run, write: Write) -> None:
 
 
 def test_a_part_and_a_whole_are_not_called_equal(run: Run, write: Write, sees: str) -> None:
-    """Qwen3-VL-2B's text model has as many parameters as Qwen3-1.7B; the two models do not."""
+    """LightOnOCR's text model has as many parameters as Qwen3-0.6B; the two models do not."""
     reads = write(json.dumps(READS), "reads.json")
     shown = " ".join(run("compare", sees, reads).out.split())
     assert f"{sees} (text model alone) and {reads} have the same number of parameters" in shown
     assert f"A: {LABEL}" in shown
     assert "every count is exact" not in shown
     models = run("compare", sees, reads, "--format", "json").json["models"]
-    assert [model["scope"] for model in models] == ["text model of qwen3_vl", "whole model"]
+    assert [model["scope"] for model in models] == ["text model of lighton_ocr", "whole model"]
     assert "(text model alone)" in run("compare", sees, reads, "--format", "csv").out.split("\n")[0]
 
 
 def test_the_label_outlives_show_and_set(run: Run, write: Write, sees: str) -> None:
     written = write(run("show", sees).out, "shown.yaml")
     for arguments in ((written,), (written, "--set", "decoder=1"), (sees, "--set", "heads=2")):
-        assert run("params", *arguments, "--format", "json").json["scope"] == "text model of qwen3_vl"
+        assert run("params", *arguments, "--format", "json").json["scope"] == "text model of lighton_ocr"
 
 
 def test_trace_counts_the_whole(run: Run, sees: str) -> None:
     """What archcalc reads in part is built by transformers, if that is asked for."""
     with torch.device("meta"):
-        config = transformers.CONFIG_MAPPING["qwen3_vl"].from_dict(json.loads(json.dumps(SEES)))
-        whole = sum(p.numel() for p in transformers.Qwen3VLForConditionalGeneration(config).parameters())
+        config = transformers.CONFIG_MAPPING["lighton_ocr"].from_dict(json.loads(json.dumps(SEES)))
+        whole = sum(p.numel() for p in transformers.LightOnOcrForConditionalGeneration(config).parameters())
     answer = run("params", sees, "--trace", "--format", "json").json
     assert answer["total"] == whole > run("params", sees, "--format", "json").json["total"]
     assert (answer["scope"], answer["left_out"]) == ("whole model", [])

@@ -168,11 +168,12 @@ def test_an_undeclared_key_is_ignored_and_named(run: Run, write: Write) -> None:
 
 def test_the_text_part_of_a_larger_model_is_counted_and_labelled(run: Run, write: Write) -> None:
     inner = {key: value for key, value in LLAMA.items() if key != "architectures"}
-    outer = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"], "text_config": inner}
+    outer = {"model_type": "lighton_ocr", "architectures": ["LightOnOcrForConditionalGeneration"], "text_config": inner}
+    outer["tie_word_embeddings"] = False
     answer = run("params", write(json.dumps({**outer, "vision_config": {"hidden_size": 8}}), "config.json"))
     assert f"{2 * TABLE + BLOCKS:,}" in answer.out
-    assert "llava is multimodal: only its text_config (llama) is counted" in " ".join(answer.out.split())
-    assert answer.out.startswith("text model of llava")
+    assert "lighton_ocr is multimodal: only its text_config (llama) is counted" in " ".join(answer.out.split())
+    assert answer.out.startswith("text model of lighton_ocr")
 
 
 def test_quantised_weights_are_said(run: Run, write: Write) -> None:

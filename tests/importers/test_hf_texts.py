@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from conftest import Run, Write
 
 SEEN = {  # one for each rule of who ties the head
-    "gemma3": "outer",
-    "llama4": "inner",
-    "qwen2_vl": "either",
-    "voxtral": "never",
+    "aria": "outer",
+    "blip-2": "inner",
+    "video_llama_3": "either",
+    "audioflamingo3": "never",
 }
 
 
@@ -57,8 +57,9 @@ def test_older_files_say_it_at_the_top(run: Run, write: Write) -> None:
     """The first Qwen2-VL files have no text_config."""
     sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2}
     sizes |= {"vocab_size": 1000, "intermediate_size": 96}
-    flat = {"model_type": "qwen2_vl", **sizes, "vision_config": {"depth": 2}, "tie_word_embeddings": True}
-    nested = {"model_type": "qwen2_vl", "text_config": sizes, "tie_word_embeddings": True}
+    vision = {"vision_config": {"depth": 2, "embed_dim": 32, "num_heads": 2, "hidden_size": 64}}
+    flat = {"model_type": "qwen2_vl", **sizes, **vision, "tie_word_embeddings": True}
+    nested = {"model_type": "qwen2_vl", "text_config": sizes, **vision, "tie_word_embeddings": True}
     assert total(run, write(json.dumps(flat), "flat.json")) == total(run, write(json.dumps(nested), "nested.json"))
 
 

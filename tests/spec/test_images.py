@@ -23,7 +23,7 @@ from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
 from archcalc.core.errors import InputError
-from archcalc.spec.images import Images, Seen
+from archcalc.spec.images import Images, Picture, Seen
 
 RANDOM = random.Random("images")
 SIZES = [(RANDOM.randint(30, 3000), RANDOM.randint(30, 3000)) for _ in range(60)]
@@ -89,7 +89,7 @@ def test_internvl_takes_the_nearest_aspect_ratio() -> None:
     processor = GotOcr2ImageProcessorPil(crop_to_patches=True, size={"height": 448, "width": 448})
     for size in SIZES:
         tiles = processor.get_number_of_image_patches(*size)
-        assert rule.seen(*size) == Seen(((tiles, 448, 448),), 256 * tiles, tokens=2), size
+        assert rule.seen(*size) == Seen((Picture(tiles, 448, 448),), 256 * tiles, tokens=2), size
 
 
 def test_idefics_splits_by_the_sides() -> None:
@@ -103,10 +103,10 @@ def test_idefics_splits_by_the_sides() -> None:
         assert seen.positions == 169 + 3 + rows * ((169 + 2) * columns + 1), size
 
 
-PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+PINPOINTS = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
 
 
-def bare(made: type, **fields: Any) -> Any:
+def bare(made: Any, **fields: Any) -> Any:
     """A processor that only counts."""
     processor = made.__new__(made)
     vars(processor).update(image_processor=SimpleNamespace(image_grid_pinpoints=PINPOINTS), **fields)

@@ -50,7 +50,8 @@ def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | N
     if reader is None:
         return Checkpoint(method, unknown=f"archcalc does not know how {method} stores weights")
     try:
-        return reader(config)
+        found: Checkpoint | None = reader(config)
+        return replace(found, parts=tuple(words(config.get("parts")))) if found else None
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         hint = "compare it with a quantization_config that transformers wrote"
         raise InputError(f"a value has the wrong type for {method} ({reason})", hint, fields=[(field,)]) from None

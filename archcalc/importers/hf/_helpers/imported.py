@@ -48,7 +48,7 @@ def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
     translated["scope"] = translated.get("scope") or scope(config, text, translated)
     # by the classes of the type, so that a config without `architectures` counts the same
     fused = not _fused_classes().isdisjoint(config.classes)
-    stored = {"fused_qkv": fused or None, "quantization": quantization(config) or translated.get("quantization")}
+    stored = {"fused_qkv": fused or None, "quantization": translated.get("quantization") or quantization(config)}
     config.notes += untied(translated)
     own = when(translated.get("family") != "parts", softmax=config.softmax)
     fields = finished({**translated, "precision": precision(config) or translated.get("precision"), **own, **stored})

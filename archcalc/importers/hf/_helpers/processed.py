@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 from archcalc.importers.hf._helpers.reading import Config, Fields
@@ -44,9 +44,14 @@ def _padded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields
 
 
 def _bounded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
-    said = c.given("vision_config") or c.parts["vision_config"]["fields"]
-    longest = said.get("image_size", c.parts["vision_config"]["fields"]["image_size"])
-    return {**_in_steps(c, about, parts, shape), "longest": longest}
+    return {**_in_steps(c, about, parts, shape), "longest": _said_side(c)}
+
+
+def _said_side(c: Config) -> int:
+    """Of an image, by the vision config, before it is rounded to patches."""
+    about = c.parts["vision_config"]["fields"]
+    side: int = {**about, **(c.given("vision_config") or {})}["image_size"]
+    return side
 
 
 def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
@@ -59,8 +64,8 @@ def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fiel
 
 def _listed(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
     """The sizes of the file, or else of the class; how many tiles' vectors an image may have stands in a word."""
-    side, tiles = shape[-1], range(1, about.get("tiles", 0) + 1)
-    usual = about.get("sizes") or [[side * rows, side * columns] for rows in tiles for columns in tiles]
+    tiles = [_said_side(c) * number for number in range(1, about.get("tiles", 0) + 1)]
+    usual = about.get("sizes") or [[height, width] for height in tiles for width in tiles]
     found = {**_in_tiles(c, about, parts, shape), "sizes": c.given("image_grid_pinpoints") or usual}
     most = str(c.given("vision_aspect_ratio") or "").removeprefix("anyres_max_")
     return {**found, "most": int(most)} if most.isdecimal() else found
@@ -92,10 +97,7 @@ def _patch(parts: Fields) -> int:
 
 def _side(parts: Fields) -> int:
     """How many patches are merged along each side, by all lists of layers behind the tower."""
-    merged = 1
-    for part in parts.values():
-        merged *= _merged(part.get("layers", ()))
-    return isqrt(merged)
+    return isqrt(prod(_merged(part.get("layers", ())) for part in parts.values()))
 
 
 def _merged(layers: Any) -> int:

@@ -11,7 +11,7 @@ from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
-from archcalc.importers.hf._helpers.stored import quantization
+from archcalc.importers.hf._helpers.stored import of_language, quantization
 from archcalc.importers.hf._helpers.texts import MTP, Text, language_of, scope
 from archcalc.importers.hf._helpers.vision import image_of, tower
 from archcalc.importers.hf._helpers.words import precision
@@ -46,8 +46,12 @@ def language(c: Config) -> Fields:
     c.skip(*text.said)  # older files have its fields at the top
     fields = _read(c, text.said, text.task)
     found = Config(text.said["model_type"], text.said)
+    found.mtp_is_like_last = False
     further = scope(found, Text(text.said), fields)
-    stored = {"precision": precision(found), "quantization": quantization(found)}
+    stored: Fields = {"precision": precision(found)}
+    if method := quantization(found):
+        of_whole = quantization(c)  # or inside of the text config, so that it is of nothing else
+        stored["quantization"] = of_language(method) if of_whole else {**method, "parts": ["text"]}
     return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
