@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
@@ -27,13 +28,15 @@ class PerLayerTable(Weight):
         layer = part["layer"]
         blocks = blocks_with(part["name"], stack["items"])
         super().__init__(layer["vocab"] or stack["vocab"], blocks * layer["width"])
-        self.width = layer["width"]
+        self.width, self.fewer = layer["width"], layer["fewer"]
         self.projection = nn.Linear(stack["d_model"], blocks * self.width, bias=False)
         add(self, "norm", make_norm({"kind": layer["norm"], "affine": True, "bias": True}, self.width))
 
     def forward(self, ids: Tensor, x: Tensor) -> Tensor:
         """(batch, positions, blocks, width)."""
         projected = (self.projection(x) * x.shape[-1] ** -0.5).unflatten(-1, (-1, self.width))
+        if self.fewer:
+            ids = torch.where(ids < self.weight.shape[0], ids, torch.zeros_like(ids))
         rows = nn.functional.embedding(ids, self.weight).unflatten(-1, (-1, self.width))
         vectors: Tensor = (run(self, "norm", projected) + rows) * 2**-0.5
         return vectors

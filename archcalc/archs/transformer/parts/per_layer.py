@@ -21,7 +21,12 @@ class PerLayerNode(Node):
     main: ClassVar[str] = "width"
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("width",)}
     width: Size | None = field(None, "The width of a block's vector.", example=256, unset="needed")
-    vocab: Size | None = field(None, "How many tokens have such vectors.", example=262_144, unset="vocab of the model")
+    vocab: Size | None = field(
+        None,
+        "How many tokens have such vectors; any others have the first one's.",
+        example=262_144,
+        unset="vocab of the model",
+    )
     act: Activation = field("gelu", "The activation of the gate.", example="gelu_tanh")
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
@@ -53,6 +58,6 @@ def resolve(word: str, slot: str, node: PerLayerNode, around: Surroundings) -> P
         raise InputError(fact, f"leave {word} out", fields=around.places("pattern"))
     width = around.needed(node.width, "width", "the width of a block's vector, such as `width: 256`", word)
     vocab = node.vocab or Derived(around.scope.vocab or width)
-    layer = PerLayer(width, vocab, node.act, around.norm.kind)
+    layer = PerLayer(width, vocab, node.act, around.norm.kind, fewer=vocab < (around.scope.vocab or 0))
     scope = around.scope
     return PerLayerPart(word, around.norm, scope.dropout, layer, layer_scale=scope.layer_scale, slot=slot)
