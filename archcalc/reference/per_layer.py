@@ -68,9 +68,13 @@ def add_tables(model: nn.Module, side: str, stack: Config) -> None:
         model.add_module(_named(side, word), PerLayerTable(stack["parts"][word], stack))
 
 
-def vectors_of(model: nn.Module, side: str, stack: Config, ids: Tensor, x: Tensor) -> dict[str, Tensor]:
-    """Of all blocks, by the names of the parts that read them."""
-    return {word: model.get_submodule(_named(side, word))(ids, x) for word in words_of(stack)}
+def vectors_of(model: nn.Module, side: str, stack: Config, given: Any, x: Tensor) -> dict[str, Tensor]:
+    """Of all blocks, by the names of the parts that read them. Positions of other parts stand before the tokens, and
+    have a token of their own."""
+    words = words_of(stack)
+    if words and isinstance(given, tuple):
+        given = nn.functional.pad(given[-1], (x.shape[1] - given[-1].shape[1], 0))
+    return {word: model.get_submodule(_named(side, word))(given, x) for word in words}
 
 
 def _named(side: str, word: str) -> str:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vision import IMAGES
 from archcalc.spec.paths import data_root
 
-_ABOUT = ("source", "tiles", "patches")  # what the spec's rule does not say itself
+_ABOUT = ("source", "tiles", "patches", "tokens")  # what the spec's rule does not say itself
 
 
 @cache
@@ -49,6 +49,13 @@ def _bounded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Field
     return {**_in_steps(c, about, parts, shape), "longest": longest}
 
 
+def _filled(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    """As many pixels as the tokens of an image stand for."""
+    step: int = _patch(parts) * _side(parts)
+    tokens: int = c.size_or("vision_soft_tokens_per_image", about["tokens"])
+    return {"step": step, "most": tokens * step**2}
+
+
 def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
     """Every picture has the size that the tower takes."""
     patches = (shape[-1] // _patch(parts)) ** 2
@@ -74,6 +81,7 @@ _SIZES: dict[str, Any] = {
     "multiples": _in_steps,
     "padded": _padded,
     "bounded": _bounded,
+    "filled": _filled,
     "listed": _listed,
     "split": _split,
     **dict.fromkeys(("fixed", "ratio", "canvas"), _in_tiles),
@@ -92,16 +100,16 @@ def _patch(parts: Fields) -> int:
 
 def _side(parts: Fields) -> int:
     """How many patches are merged along each side, by all lists of layers behind the tower."""
-    merged = 1
-    for part in parts.values():
-        merged *= _merged(part.get("layers", ()))
+    merged = prod(_merged(part.get("layers", ())) for part in parts.values())
     return isqrt(merged)
 
 
 def _merged(layers: Any) -> int:
     """By one list; of branches that are added up all merge as the first one does."""
-    found = 1
+    found = sides = 1
     for layer in layers:
         if isinstance(layer, dict):
-            found *= layer.get("merge", 1) * _merged(layer.get("add", [()])[0])
+            sides = len(layer.get("map", range(sides)))  # of what is pooled
+            pooled = layer["kernel"] ** sides if "pool" in layer else 1
+            found *= layer.get("merge", pooled) * _merged(layer.get("add", [()])[0])
     return found
