@@ -24,6 +24,7 @@ class PerLayer:
     vocab: int
     act: str
     norm: str  # of the projection
+    fewer: bool = False  # rows than there are tokens: the others have the first one's
 
     def prepare(self, m: Module, ids: Tensor, x: Tensor, blocks: int) -> Tensor:
         """The vectors of all blocks: (batch, positions, blocks, width)."""
@@ -31,6 +32,8 @@ class PerLayer:
         if ids.dims != (batch, seq):  # positions that are no tokens have a token that stands for them
             ids = m.record("ids", to=axes(batch, seq), name="ids")
         block, width = Dim.of("blocks", blocks), Dim.of("per_layer", self.width)
+        if self.fewer:
+            ids = m.record("where", ids, role="index")
         table = m.param("weight", vocab_of(self.vocab), (block, width), role=Role.TOKEN_TABLE)
         found = m.record("lookup", ids, table, to=axes(batch, seq, (block, width)), select=table.axes[0])
         made = m.record("scale", linear(m["projection"], x, (block, width), bias=False))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
@@ -27,13 +28,15 @@ class PerLayerTable(Weight):
         layer = part["layer"]
         blocks = blocks_with(part["name"], stack["items"])
         super().__init__(layer["vocab"] or stack["vocab"], blocks * layer["width"])
-        self.width = layer["width"]
+        self.width, self.fewer = layer["width"], layer["fewer"]
         self.projection = nn.Linear(stack["d_model"], blocks * self.width, bias=False)
         add(self, "norm", make_norm({"kind": layer["norm"], "affine": True, "bias": True}, self.width))
 
     def forward(self, ids: Tensor, x: Tensor) -> Tensor:
         """(batch, positions, blocks, width)."""
         projected = (self.projection(x) * x.shape[-1] ** -0.5).unflatten(-1, (-1, self.width))
+        if self.fewer:
+            ids = torch.where(ids < self.weight.shape[0], ids, torch.zeros_like(ids))
         rows = nn.functional.embedding(ids, self.weight).unflatten(-1, (-1, self.width))
         vectors: Tensor = (run(self, "norm", projected) + rows) * 2**-0.5
         return vectors
@@ -65,9 +68,13 @@ def add_tables(model: nn.Module, side: str, stack: Config) -> None:
         model.add_module(_named(side, word), PerLayerTable(stack["parts"][word], stack))
 
 
-def vectors_of(model: nn.Module, side: str, stack: Config, ids: Tensor, x: Tensor) -> dict[str, Tensor]:
-    """Of all blocks, by the names of the parts that read them."""
-    return {word: model.get_submodule(_named(side, word))(ids, x) for word in words_of(stack)}
+def vectors_of(model: nn.Module, side: str, stack: Config, given: Any, x: Tensor) -> dict[str, Tensor]:
+    """Of all blocks, by the names of the parts that read them. Positions of other parts stand before the tokens, and
+    have a token of their own."""
+    words = words_of(stack)
+    if words and isinstance(given, tuple):
+        given = nn.functional.pad(given[-1], (x.shape[1] - given[-1].shape[1], 0))
+    return {word: model.get_submodule(_named(side, word))(given, x) for word in words}
 
 
 def _named(side: str, word: str) -> str:

@@ -16,7 +16,7 @@ from archcalc.spec.examples import example_of
 from archcalc.spec.fields import Place
 
 PLAIN = "vocab: 32000, d_model: 512, heads: 8, ffn: {width: 2048}"
-PARTS = ("moe", "mamba", "delta", "rglru", "lightning", "conv", "attention cross", "local")
+PARTS = ("moe", "mamba", "delta", "rglru", "lightning", "conv", "attention cross", "local", "per_layer")
 SMALL = {  # the smallest specs of each family, one of which has to take an example
     "autoencoder": [
         "kind: linear, input: 784, hidden: 32",
@@ -48,6 +48,7 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "embedding: {kind: patches, image: 224, patch: 16, tokens: 0}",
         *(f"{PLAIN}, decoder: {{blocks: 6, pattern: [{part} ffn]}}" for part in PARTS),
         f"{PLAIN}, encoder: {{blocks: 6, pattern: [conv ffn]}}",
+        f"{PLAIN}, decoder: {{pattern: [local ffn, attention ffn]}}, variants: {{local: {{kv_of: own, like: attention}}}}",
     ],
     "weights": ["tensors: {lm_head.weight: 'bf16 [32000, 4096]'}"],
     "word2vec": ["kind: cbow, vocab: 1000, embedding: 30"],

@@ -127,6 +127,17 @@ def test_llava_onevision_pools_large_images() -> None:
         assert rule.seen(*size).positions == processor._get_number_of_features(*size, 336, 336), size
 
 
+@pytest.mark.parametrize("tokens", [70, 280, 1120])
+def test_gemma4_fills_what_an_image_may_have(tokens: int) -> None:
+    rule = Images(kind="filled", step=48, most=tokens * 48 * 48, beside=2)
+    gemma = functions("gemma4.image_processing_gemma4", "get_aspect_ratio_preserving_size")
+    for size in [*SIZES, (20, 3000), (2900, 30)]:
+        height, width = gemma.get_aspect_ratio_preserving_size(*size, 16, tokens * 9, 3)
+        seen = rule.seen(*size)
+        assert seen.pictures == ((1, height, width),), size
+        assert seen.positions == height * width // 48**2 + 2, size
+
+
 def test_llama4_scales_as_little_as_possible() -> None:
     rule = Images(kind="canvas", size=336, vectors=144, most=16)
     llama = functions("llama4.image_processing_llama4", "get_factors", "find_supported_resolutions", "get_best_fit")

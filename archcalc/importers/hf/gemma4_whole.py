@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import isqrt
 
-from archcalc.importers.hf._helpers import Config, Fields, ffn, heads, inert, kv_heads, rope, whole
+from archcalc.importers.hf._helpers import Config, Fields, ffn, heads, inert, kv_heads, whole
+from archcalc.importers.hf._helpers.vision import axial_rope
 from archcalc.importers.hf._helpers.words import is_size
 
 USUAL = {"gemma4_vision": "base", "gemma4": "multimodal"}
@@ -21,7 +22,8 @@ def gemma4_vision(c: Config) -> Fields:
     heads.only(c, "base")
     pooled, patch = c.size("pooling_kernel_size"), c.size("patch_size")
     side = isqrt(c.size_or("default_output_length", TOKENS)) * pooled * patch
-    c.notes.append(f"a square image of as many pixels as the processor allows: {side} × {side}; any other may be given")
+    if not c.inside:
+        c.notes.append(f"the class takes images of any size: counted for {side} × {side} pixels")
     width = c.size("head_dim")
     return {
         "d_model": c.size("hidden_size"),
@@ -32,7 +34,7 @@ def gemma4_vision(c: Config) -> Fields:
         "ffn": ffn(c, act="hidden_activation"),
         "norm": {"kind": "rms", "place": "sandwich", "final": False},
         "bias": False,
-        "position": [rope(c, width), {"kind": "learned", "per_side": c.size("position_embedding_size")}],
+        "position": [axial_rope(c, width), {"kind": "learned", "per_side": c.size("position_embedding_size")}],
         "embedding": {"kind": "patches", "image": side, "patch": patch, "tokens": 0, "bias": False},
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
@@ -47,22 +49,15 @@ def gemma4(c: Config) -> Fields:
         c.left_out.append(AUDIO)
     if c.given("vision_config") is None:
         return text
-    vision, pooled = whole.inner(c, "vision_config"), _pooled(c)
-    side = vision["embedding"]["image"] // vision["embedding"]["patch"]
+    pooled = whole.said_inside(c, "vision_config", "pooling_kernel_size")
+    if not is_size(pooled):
+        raise c.wrong("vision_config", "a pooling_kernel_size above 0")
+    vision = whole.inner(c, "vision_config")
     projector = [
-        {"map": [side, side]},
-        {"pool": "average", "kernel": pooled},
+        "map",
+        {"pool": "average", "kernel": pooled**2},
         "sequence",
         {"norm": "rms", "affine": False},
         {"linear": text["d_model"], "bias": False},
     ]
     return whole.reading_images(vision, projector, text)
-
-
-def _pooled(c: Config) -> int:
-    """Patches on each side of the square that becomes a token."""
-    said = c.given("vision_config")
-    pooled = said.get("pooling_kernel_size", 3) if isinstance(said, dict) else 3
-    if not is_size(pooled):
-        raise c.wrong("vision_config", "a pooling_kernel_size above 0")
-    return int(pooled)

@@ -43,6 +43,19 @@ def padded(said: Any, height: int, width: int) -> Seen:
     return _in_steps(tall, wide, said.step)
 
 
+def filled(said: Any, height: int, width: int) -> Seen:
+    """Scaled up or down to as many pixels as there may be, then down to multiples; a side that has none left is a step
+    long (get_aspect_ratio_preserving_size of Gemma 4)."""
+    step, most = said.step, said.most // said.step**2
+    scale = math.sqrt(said.most / (height * width))
+    rows, columns = (math.floor(side * scale / step) for side in (height, width))
+    if not rows:
+        rows, columns = 1, min(width // height, most)
+    elif not columns:
+        rows, columns = min(height // width, most), 1
+    return _in_steps(rows * step, columns * step, step)
+
+
 def bounded(said: Any, height: int, width: int) -> Seen:
     """Scaled down to the longest side, then up to multiples. Each row of vectors ends with a token
     (get_resize_output_image_size and the processor of Pixtral)."""
@@ -64,4 +77,5 @@ BY_SIZE: dict[str, Callable[[Any, int, int], Seen]] = {
     "multiples": multiples,
     "padded": padded,
     "bounded": bounded,
+    "filled": filled,
 }

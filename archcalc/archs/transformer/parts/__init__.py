@@ -18,5 +18,5 @@ SLOTS = {  # what its fields are, for the spec
     "rglru": Lazy(f"{__name__}.rglru", "Rglru"),
     "lightning": Lazy(f"{__name__}.lightning", "Lightning"),
     "conv": Lazy(f"{__name__}.conv", "Conv"),
-    "per_layer": Lazy(f"{__name__}.per_layer", "PerLayerNode"),
+    "per_layer": Lazy(f"{__name__}.per_layer", "PerLayer"),
 }

@@ -13,15 +13,20 @@ from archcalc.archs.transformer.pattern import blocks_with
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.per_layer import PerLayer
+from archcalc.layers.per_layer import PerLayer as Vectors
 from archcalc.spec.node import Node, Size, field
 
 
-class PerLayerNode(Node):
+class PerLayer(Node):
     main: ClassVar[str] = "width"
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("width",)}
     width: Size | None = field(None, "The width of a block's vector.", example=256, unset="needed")
-    vocab: Size | None = field(None, "How many tokens have such vectors.", example=262_144, unset="vocab of the model")
+    vocab: Size | None = field(
+        None,
+        "How many tokens have such vectors; any others have the first one's.",
+        example=262_144,
+        unset="vocab of the model",
+    )
     act: Activation = field("gelu", "The activation of the gate.", example="gelu_tanh")
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
@@ -30,7 +35,7 @@ class PerLayerNode(Node):
 class PerLayerPart(Part):
     spec_kind: ClassVar[str] = "per_layer"
     is_embedding: ClassVar[bool] = True
-    layer: PerLayer
+    layer: Vectors
 
     @property
     def is_bound(self) -> bool:
@@ -47,12 +52,12 @@ class PerLayerPart(Part):
         return self.layer.run(m, x, vectors)
 
 
-def resolve(word: str, slot: str, node: PerLayerNode, around: Surroundings) -> PerLayerPart:
+def resolve(word: str, slot: str, node: PerLayer, around: Surroundings) -> PerLayerPart:
     if around.scope.embedding.kind != "tokens":
         fact = "vectors for each token, in a stack that reads no tokens"
         raise InputError(fact, f"leave {word} out", fields=around.places("pattern"))
     width = around.needed(node.width, "width", "the width of a block's vector, such as `width: 256`", word)
     vocab = node.vocab or Derived(around.scope.vocab or width)
-    layer = PerLayer(width, vocab, node.act, around.norm.kind)
+    layer = Vectors(width, vocab, node.act, around.norm.kind, fewer=vocab < (around.scope.vocab or 0))
     scope = around.scope
     return PerLayerPart(word, around.norm, scope.dropout, layer, layer_scale=scope.layer_scale, slot=slot)

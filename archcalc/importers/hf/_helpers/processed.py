@@ -14,7 +14,7 @@ from archcalc.importers.hf._helpers.reading import Config, Fields
 from archcalc.importers.hf._helpers.vision import IMAGES
 from archcalc.spec.paths import data_root
 
-_ABOUT = ("source", "tiles", "patches")  # what the spec's rule does not say itself
+_ABOUT = ("source", "tiles", "patches", "tokens")  # what the spec's rule does not say itself
 
 
 @cache
@@ -54,6 +54,13 @@ def _said_side(c: Config) -> int:
     return side
 
 
+def _filled(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
+    """As many pixels as the tokens of an image stand for."""
+    step: int = _patch(parts) * _side(parts)
+    tokens: int = c.size_or("vision_soft_tokens_per_image", about["tokens"])
+    return {"step": step, "most": tokens * step**2}
+
+
 def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
     """Every picture has the size that the tower takes."""
     patches = (shape[-1] // _patch(parts)) ** 2
@@ -79,6 +86,7 @@ _SIZES: dict[str, Any] = {
     "multiples": _in_steps,
     "padded": _padded,
     "bounded": _bounded,
+    "filled": _filled,
     "listed": _listed,
     "split": _split,
     **dict.fromkeys(("fixed", "ratio", "canvas"), _in_tiles),
@@ -102,8 +110,10 @@ def _side(parts: Fields) -> int:
 
 def _merged(layers: Any) -> int:
     """By one list; of branches that are added up all merge as the first one does."""
-    found = 1
+    found = sides = 1
     for layer in layers:
         if isinstance(layer, dict):
-            found *= layer.get("merge", 1) * _merged(layer.get("add", [()])[0])
+            sides = len(layer.get("map", range(sides)))  # of what is pooled
+            pooled = layer["kernel"] ** sides if "pool" in layer else 1
+            found *= layer.get("merge", pooled) * _merged(layer.get("add", [()])[0])
     return found
