@@ -75,7 +75,8 @@ def sequences(draw: st.DrawFn) -> Spec:
     """A few layers; then a vector of all positions, the last state of a recurrent layer, or scores at each position."""
     start = draw(st.sampled_from(STARTS))
     middle = st.one_of(at_positions(), along_positions(), recurrent(), st.sampled_from(NORMS), others(), others())
-    end = draw(st.sampled_from([["flatten"], [{"gru": 4, "give": "last"}], [{"lstm": 4, "bidirectional": True}], []]))
+    ends: list[list[Any]] = [["flatten"], [{"gru": 4, "give": "last"}], [{"lstm": 4, "bidirectional": True}], []]
+    end = draw(st.sampled_from(ends))
     layers = [*start["layers"], *draw(st.lists(middle, min_size=1, max_size=5)), *end, {"linear": 5}]
     length = {"seq": draw(st.sampled_from([4, 7, 8]))} if isinstance(start["input"], str) else {}
     return {"family": "network", **start, "layers": layers, "batch": 2, **length}
