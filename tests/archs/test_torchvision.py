@@ -20,6 +20,7 @@ GFLOPS = {
     "mobilenet-v2": 0.30,
     "efficientnet-b0": 0.39,
     "convnext-t": 4.46,
+    "swin-t": 4.49,
 }
 BUFFERS = {"resnet-50": 53_173, "densenet-121": 83_769, "mobilenet-v2": 34_164, "alexnet": 0}  # of batch norms
 

@@ -135,6 +135,10 @@ class Trace:
         """A new dim of positions: of a sequence that was none before, or is shorter."""
         return Dim.of(f"positions_{next(self._number)}", size, positions=Positions.SEQUENCE)
 
+    def windows(self, batch: Dim, number: int) -> Dim:
+        """A new dim of samples: so many windows of each."""
+        return Dim(f"windows_{next(self._number)}", batch.size * number)
+
     def dims_of(self, shape: Shape) -> tuple[Dim, ...]:
         """New dims of a sample, in the order in which they lie in memory."""
         channels = self.channels(shape.channels, 0 if shape.is_sequence else len(shape.sides))

@@ -14,6 +14,7 @@ from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.values import Words
 from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Surroundings
+from archcalc.archs.transformer.positions import KINDS
 from archcalc.archs.transformer.spec import Stack
 from archcalc.core.errors import InputError, did_you_mean, together
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
@@ -61,6 +62,10 @@ def around(scope: Stack, shape: Shape, grid: Patches | None, *, has_memory: bool
 
 def grid_of(positions: tuple[Any, ...], shape: Shape, place: Place) -> Patches | None:
     """The rows and columns that relative positions tell apart: those of an image whose patches are single places."""
+    added = next((one.kind for one in positions if one.kind != "none" and KINDS[one.kind].on_embedding), "")
+    if added:
+        hint = "a layer before it adds positions to a sequence: `{position: learned}`"
+        raise place.wrong(f"{added} positions do not act in attention", hint, "position")
     said = next((one.grid for one in positions if one.grid), None)
     if said is None:
         return None

@@ -80,9 +80,9 @@ def read(word: str, fields: AttentionFields, shape: Shape, place: Place) -> tupl
         raise place.wrong("cross-attention sees all of its memory", "take causal out", "causal")
     given: dict[str, Any] = {name: getattr(fields, name) for name in fields.model_fields_set - {"causal", "memory"}}
     node = attention.Attention.model_construct(_fields_set=set(given), **given)
+    grid = grid_of(fields.position, shape, place)
     with told_at(place):
         slot = "cross" if width else "attention"
-        grid = grid_of(fields.position, shape, place)
         inherited = around(Stack(), shape, grid, has_memory=bool(width), causal=fields.causal)
         part = attention.resolve(slot, slot, node, inherited)
     assert isinstance(part, AttentionPart)

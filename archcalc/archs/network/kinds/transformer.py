@@ -86,11 +86,7 @@ def read(word: str, fields: TransformerFields, shape: Shape, place: Place) -> tu
     given: dict[str, Any] = {name: getattr(fields, name) for name in fields.model_fields_set - {"causal", "memory"}}
     given |= {"d_model": shape.channels, "pattern": [USUAL[bool(width)]]}
     scope = Stack.model_construct(_fields_set=set(given), **given)
+    grid = grid_of(fields.position, shape, place)
     with told_at(place):
-        grid = grid_of(fields.position, shape, place)
         stack = stack_of(around(scope, shape, grid, has_memory=bool(width), causal=fields.causal))
-    added = next((one.kind for one in stack.positions if one.on_embedding), "")
-    if added:
-        hint = "add them before it, as a layer: `{position: learned}`"
-        raise place.wrong(f"{added} positions do not act in attention", hint, "position")
     return Blocks(stack, fields.memory, width), shape

@@ -13,7 +13,7 @@ from typing import ClassVar
 from archcalc.archs.network.kinds.conv import need_map
 from archcalc.archs.network.layer import Place, Sequence, Shape, Trace, parts
 from archcalc.archs.network.values import FromZero, Layers, Sizes, for_each_side
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node, field
 from archcalc.spec.resolved import every_part
 
@@ -39,12 +39,12 @@ class Windows:
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, sides = parts(x)
         number = prod(int(side.size) // size for side, size in zip(sides, self.size, strict=True))
-        windows = Dim(f"windows_of_{channels.name}", batch.size * number)
+        windows = trace.windows(batch, number)
         moved = m.record("reorder", x) if self.shift else x
         each = m.record("reorder", moved, to=axes(windows, trace.positions(prod(self.size)), channels))
-        trace.in_shifted_windows = bool(self.shift)
+        around, trace.in_shifted_windows = trace.in_shifted_windows, bool(self.shift)
         out = self.layers.run(m["layers"], each, trace)
-        trace.in_shifted_windows = False
+        trace.in_shifted_windows = around
         _, _, features = out.dims
         together = m.record("reorder", out, to=axes(batch, features, *sides))
         return m.record("reorder", together) if self.shift else together
