@@ -182,7 +182,7 @@ def _pool(c: Config, x: Tensor) -> Tensor:
 
 def _upsample(c: Config, x: Tensor) -> Tensor:
     mode = {"linear": LINEAR[x.dim() - 2]}.get(c["mode"], "nearest")
-    return F.interpolate(x, scale_factor=c["times"], mode=mode)
+    return F.interpolate(x, scale_factor=c["factor"], mode=mode)
 
 
 WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
@@ -190,7 +190,7 @@ WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
     "pool_to": lambda c, x: POOL_TO[c["kind"]][len(c["to"])](x, c["to"]),
     "reshape": lambda c, x: x.flatten(1) if c["to"] == [None] else x.reshape(x.shape[0], *c["to"]),
     "upsample": _upsample,
-    "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["times"]),
+    "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["factor"]),
     "pad": lambda c, x: padded(x, c["padding"]),
     "slice": lambda c, x: x[:, c["first"] : c["end"]],
     "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),

@@ -47,7 +47,9 @@ def begun(start: Start, index: int, stack: Config, layer: Config, x: Tensor) -> 
     """The state that a layer starts from: where another stack ended, or a vector as h; nothing are zeros."""
     if isinstance(start, Tensor):
         return (start, *zeros(stack, layer, x.shape[0], x)[1:])
-    return start and start.state_of(index, start.directions_for(layer))
+    if start is None:
+        return None
+    return start.state_of(index, start.directions_for(layer))
 
 
 class Direction(nn.Module):

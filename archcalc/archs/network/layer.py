@@ -151,6 +151,8 @@ def laid_out(batch: Dim, channels: Dim, sides: tuple[Dim, ...]) -> Axes:
 
 
 class Layer(Protocol):
+    """One with `of_each_position` looks at every position of a sequence by itself, and adds nothing of its place."""
+
     spec_kind: ClassVar[str]
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor: ...
@@ -181,6 +183,7 @@ class Sequence:
     """Layers one after the other: the whole network, a block, a branch. A single layer stands for itself."""
 
     spec_kind: ClassVar[str] = "sequence"
+    of_each_position: ClassVar[bool] = True
     steps: tuple[Step, ...]
     is_block: bool = False  # activation checkpointing recomputes blocks
 

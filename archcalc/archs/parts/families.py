@@ -1,7 +1,9 @@
 """How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
 
 read(written, given, is_output)   from the fields of a part and the flows that come in to a resolved model
+at(resolved, given)               the same where flows of other lengths come in
 flow(resolved, given)             what it gives out
+decodes(resolved)                 whether it runs for each token by itself, behind those before it
 run(resolved, m, given, work)     records its forward pass
 """
 
@@ -23,7 +25,11 @@ FAMILIES = ("transformer", "recurrent", "network")
 class Adapter(Protocol):
     def read(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> Any: ...
 
+    def at(self, resolved: Any, given: Given[Flow]) -> Any: ...
+
     def flow(self, resolved: Any, given: Given[Flow]) -> Flow: ...
+
+    def decodes(self, resolved: Any) -> bool: ...
 
     def run(self, resolved: Any, m: Module, given: Given[Signal], work: Workload) -> Made: ...
 

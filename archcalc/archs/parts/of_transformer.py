@@ -89,6 +89,15 @@ def _one_width(given: Given[Flow], wanted: Any) -> int:
     return wide
 
 
+def at(model: Transformer, given: Given[Flow]) -> Transformer:
+    """Its weights know no lengths but those of position tables."""
+    return model
+
+
+def decodes(model: Transformer) -> bool:
+    return bool(model.decoder) and not (model.head.pooler or model.head.pool not in (None, "each"))
+
+
 def flow(model: Transformer, given: Given[Flow]) -> Flow:
     (stack,), head = model.stacks, model.head
     out = given.reads[0] if len(given.reads) == 1 else _joined(given)
@@ -128,27 +137,25 @@ def _positions(stack: ResolvedStack, given: Given[Flow]) -> int:
 def run(model: Transformer, m: Module, given: Given[Signal], work: Workload) -> Made:
     (stack,) = model.stacks
     tokens = next((one for one in given.reads if one.flow.shape.is_ids), None)
-    if tokens and work.decodes:  # what stands before it is in the cache
-        given = Given((tokens,), memory=given.memory)
     flows = Given(tuple(one.flow for one in given.reads))
     after = flow(model, flows)
     name = (tokens.flow.length if tokens else "") or SEQUENCE
     batch, seq = samples(after, work.batch), sequence_of(name, _positions(stack, flows))
-    memory = given.memory.as_positions(batch, MEMORY, "memory") if given.memory else None
+    memory = given.memory.in_order(m).as_positions(batch, MEMORY, "memory") if given.memory else None
     asked = work if stack.name == "decoder" else work.of_encoder()
     tables: dict[str, Param] = {}
-    x = run_stack(m, "", stack, _incoming(given, batch, seq), tables, Context(asked, memory))
+    x = run_stack(m, "", stack, _incoming(m, given, batch, seq), tables, Context(asked, memory))
     answer = run_end(m, x, model, tables, work)
     return Made(Signal(after, answer.output), answer.logits)
 
 
-def _incoming(given: Given[Signal], batch: Dim, seq: Dim) -> Read:
+def _incoming(m: Module, given: Given[Signal], batch: Dim, seq: Dim) -> Read:
     """The raw input, and positions as vectors."""
     vectors = [one for one in given.reads if not one.flow.shape.is_ids and one.flow.has_positions]
     raw = next((one for one in given.reads if one not in vectors), None)
     if len(given.reads) == 1:
         if raw:
             return Read(batch, seq, raw.tensor.seen_as(batch, seq) if raw.flow.shape.is_ids else raw.tensor)
-        return Read(batch, seq, vectors=(vectors[0].as_positions(batch, seq.name, "d_model"),))
+        return Read(batch, seq, vectors=(vectors[0].in_order(m).as_positions(batch, seq.name, "d_model"),))
     joined = [one.as_positions(batch, f"{seq.name}_{index}", "d_model") for index, one in enumerate(vectors, start=1)]
     return Read(batch, seq, raw and raw.tensor, tuple(joined))
