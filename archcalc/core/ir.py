@@ -176,7 +176,8 @@ class Module:
         if name in self._named:
             raise ValueError(f"{self.path or 'the model'} has a child {name} already")
         made = self._named[name] = Module(name, self, repeat=repeat, is_section=is_section)
-        made.like = self.like._named[name] if self.like else None
+        if self.like:
+            made.like = self.like._named.get(name) if is_section else self.like._named[name]
         if title:
             made.words.title = made.words.term = title
         made.group = group or made.group

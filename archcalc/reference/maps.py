@@ -183,7 +183,7 @@ def _pool(c: Config, x: Tensor) -> Tensor:
 
 def _upsample(c: Config, x: Tensor) -> Tensor:
     mode = {"linear": LINEAR[x.dim() - 2]}.get(c["mode"], "nearest")
-    return F.interpolate(x, scale_factor=c["times"], mode=mode)
+    return F.interpolate(x, scale_factor=c["factor"], mode=mode)
 
 
 WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {

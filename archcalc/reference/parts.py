@@ -250,8 +250,10 @@ def _compared(scores: Tensor, said: str | None) -> Tensor:
     """Each sample's own score is to be the largest of its row, and of its column."""
     if said == "none":
         return scores.sum()
-    own = torch.arange(scores.shape[0], device=scores.device)
-    return nn.functional.cross_entropy(scores, own) + nn.functional.cross_entropy(scores.T, own)
+    both = [
+        nn.functional.cross_entropy(each, torch.arange(len(each), device=each.device)) for each in (scores, scores.T)
+    ]
+    return torch.stack(both).sum()
 
 
 FAMILY = Composed

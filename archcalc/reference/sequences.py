@@ -64,7 +64,7 @@ class Rearranged(nn.Module):
         return x.transpose(1, 2)
 
     def merge(self, x: Tensor) -> Tensor:
-        return x.reshape(x.shape[0], x.shape[1] // self.config["times"], -1)
+        return x.reshape(x.shape[0], x.shape[1] // self.config["neighbours"], -1)
 
 
 OF_SEQUENCES: dict[str, Any] = {

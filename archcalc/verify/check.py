@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,15 @@ from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.decode_cache import CacheFormats, cached
 from archcalc.core.assumptions import Assumption, Topic, all_on
-from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
 from archcalc.core.ir import walk
 from archcalc.model import Model
 from archcalc.report.of_verify import Row, VerifyReport
-from archcalc.spec.node import Node
 from archcalc.spec.workload import Longest, Workload
 from archcalc.verify import names
-from archcalc.verify.small import shortened, twin, within
+from archcalc.verify.plain import plain
+from archcalc.verify.small import no_twin, shortened, twin, within
 
 if TYPE_CHECKING:
     from archcalc.reference.family import Family
@@ -122,18 +121,23 @@ def verify(
     need_torch()
     _check_trainable(model, work)
     whole = Subject(model, work)
+    if scale_down and (reason := no_twin(model)):
+        raise InputError(reason, "leave --scale-down out", field="--scale-down")
     if scale_down:  # inputs fit the small model: its image, audio and position tables are small too
         small = twin(model)
         whole = Subject(small, within(small, work))
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     broken = subject.reference.broken()
-    steps = list(_steps(whole, subject, way))[: 1 if broken else None]
+    is_run = not no_twin(model) or not _is_large(subject)
+    steps = list(_steps(whole, subject, way, is_run))[: 1 if broken else None]
     rows: list[Row] = []
     for index, (label, step) in enumerate(steps):
         progress(index, len(steps), label)
         rows.extend(step())
     progress(len(steps), len(steps), "")
-    left_out = {"all but the parameters": broken} if broken else {}
+    left_out = {"numbers on real data": no_twin(model)} if not is_run else {}
+    if broken:
+        left_out = {"all but the parameters": broken}
     setting = ", ".join(f"{name} {size:,}" for name, size in {"batch": whole.work.batch, **whole.work.lengths}.items())
     return VerifyReport(model.name, tuple(_assumptions(whole, subject, scale_down)), setting, tuple(rows), left_out)
 
@@ -169,7 +173,7 @@ def ways(model: Model) -> list[tuple[str, str]]:
     return every if "backward" in reference.compared() else [way for way in every if way[1] == "none"]
 
 
-def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Iterator[Step]:
+def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None, is_run: bool) -> Iterator[Step]:
     reference = subject.reference
     yield "parameters", lambda: _parameters(whole)
     yield "shapes", lambda: _shapes(subject)
@@ -177,7 +181,8 @@ def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Ite
         yield _group(attention, recompute), partial(_training, subject, attention, recompute)
     if reference.decodes() and min(subject.work.lengths.values(), default=0) > 1:
         yield "decoding", lambda: _decoding(subject)
-    yield "numbers", lambda: _numbers(subject, whole is not subject)
+    if is_run:
+        yield "numbers", lambda: _numbers(subject, whole is not subject)
 
 
 def _group(attention: str, recompute: str) -> str:
@@ -279,10 +284,9 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     """Checks values on real data: a short sequence, by the model itself if it is small enough to run."""
     import torch
 
-    from archcalc.analyze.params import one_copy
     from archcalc.reference.family import randomise
 
-    small = quick or 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
+    small = not no_twin(subject.model) and (quick or _is_large(subject))
     subject = replace(subject, model=twin(subject.model)) if small else subject
     group = "real data, in a small model of the same structure" if small else "real data"
     torch.manual_seed(0)
@@ -294,11 +298,18 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     return [Row(name, True, value, group) for name, value in holds.items()]
 
 
+def _is_large(subject: Subject) -> bool:
+    from archcalc.analyze.params import one_copy
+
+    return 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
+
+
 def _few(limit: Longest) -> int:
-    """A few tokens, within the position table."""
+    """A few tokens behind the positions that there must be, within the position table."""
     if limit.fixed and limit.length:
         return limit.length
-    return max(limit.least, min(6, max(1, (limit.length or 8) - 2)))
+    before = limit.least - 1
+    return before + min(6, max(1, (limit.length or before + 8) - before - 2))
 
 
 def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
@@ -308,28 +319,16 @@ def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
     longest = model.resolved.lengths
     usual = 16 if model.spec.family == "recurrent" else 64
     open_ended = [name for name, limit in longest.items() if not limit.fixed]
-    asked: dict[str, Any] = {name: min(usual, longest[name].length or usual) for name in open_ended}
+    asked: dict[str, Any] = {name: _quick(longest[name], usual) for name in open_ended}
     if set(asked) - {"seq", "src_seq", "tgt_seq"}:
         raise InputError(f"no quick look at {model.name}", "name its lengths")
     return model.workload(batch=2, **asked)
 
 
-def plain(value: Any) -> Any:
-    """All that the reference is given: dicts, lists, numbers and strings.
-
-    A class with a `spec_kind` gives it as `type`, a derived size nothing."""
-    if isinstance(value, Derived):
-        return None
-    if is_dataclass(value) and not isinstance(value, type):
-        declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
-        return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Node):
-        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    return sorted(value) if isinstance(value, frozenset | set) else value
+def _quick(limit: Longest, usual: int) -> int:
+    """So many tokens behind the positions that there must be."""
+    wanted = limit.least - 1 + usual
+    return min(wanted, limit.length or wanted)
 
 
 def left_out(model: Model) -> tuple[Assumption, ...]:

@@ -62,6 +62,11 @@ def twin(model: Model) -> Model:
     return replace(model, resolved=_consistent(short, mapped(short, _Smaller())))
 
 
+def no_twin(model: Model) -> str:
+    """Why there is no small model of the same structure, or nothing."""
+    return str(getattr(model.resolved, "no_twin", ""))
+
+
 def within(model: Model, work: Workload) -> Workload:
     """The requested lengths, limited to what the model accepts: an image has one length, a position table an end."""
     lengths = dict(work.lengths)

@@ -114,7 +114,7 @@ def test_pytorch_counts_the_same() -> None:
     from torch.utils.flop_counter import FlopCounterMode
 
     from archcalc.reference.transformer import Transformer
-    from archcalc.verify.check import plain
+    from archcalc.verify.plain import plain
 
     model = load("llama-3-8b", set=["decoder=2"])
     counter = FlopCounterMode(display=False)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import archcalc
 from archcalc.reference.block import make_part
 from archcalc.reference.unsaid import worked_out
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.run.lora import Lora, is_adapter
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 RANK = 8
 BF16: dict[str, Any] = {"precision": "bf16"}

@@ -10,7 +10,7 @@ import torch
 from archcalc import load
 from archcalc.core.errors import InputError
 from archcalc.reference.transformer import Transformer
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 SMALL = ["decoder=2", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
 

@@ -123,9 +123,13 @@ class Trace:
         """What is computed number by number lies in memory as what it is computed of."""
         return self.turned(out) if x in self._turned else out
 
+    def is_turned(self, x: Tensor) -> bool:
+        """Where there is a single position, or a single feature, a transposed view lies in memory as any other."""
+        return x in self._turned and _has_order(x)
+
     def in_order(self, m: Module, x: Tensor) -> Tensor:
         """PyTorch copies a transposed view where it needs the features side by side."""
-        return m.record("reorder", x) if x in self._turned and _has_order(x) else x
+        return m.record("reorder", x) if self.is_turned(x) else x
 
     def channels_first(self, m: Module, x: Tensor, to: Axes) -> Tensor:
         """The same where it needs the positions of a feature side by side, as in a map."""
@@ -177,6 +181,8 @@ def laid_out(batch: Dim, channels: Dim, sides: tuple[Dim, ...]) -> Axes:
 
 
 class Layer(Protocol):
+    """One with `of_each_position` looks at every position of a sequence by itself, and adds nothing of its place."""
+
     spec_kind: ClassVar[str]
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor: ...
@@ -207,6 +213,7 @@ class Sequence:
     """Layers one after the other: the whole network, a block, a branch. A single layer stands for itself."""
 
     spec_kind: ClassVar[str] = "sequence"
+    of_each_position: ClassVar[bool] = True
     steps: tuple[Step, ...]
     is_block: bool = False  # activation checkpointing recomputes blocks
     start: str = ""  # the earlier layer that it reads, if it is not what comes in

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from archcalc.archs import family_module
 from archcalc.archs.parts.build import build
 from archcalc.archs.parts.families import adapter
-from archcalc.archs.parts.resolve import Part, Parts
+from archcalc.archs.parts.model import Part, Parts
 from archcalc.archs.parts.spec import Links, Spec
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import walk
@@ -27,8 +27,7 @@ def alone(spec: Spec, model: Parts, name: str, title: str) -> ModelSpec:
         needed = part.links.memory or part.links.start or part.links.context
         raise InputError(f"{name} needs what {needed} gives", "count the whole model", field="--part")
     written = {key: value for key, value in spec.parts[own].items() if key not in Links.model_fields}
-    known = {each: one.flow(one.usual or 1) for each, one in model.inputs.items()}
-    known |= {each.name: each.flow for each in model.parts}
+    known = model.known(model.usual)
     fields = adapter(part.family).fields(written, part.given(known), part.is_output)
     kept = {key: getattr(spec, key) for key in KEPT if key in spec.model_fields_set}
     read: ModelSpec = read_node(family_module(part.family).Spec, {**fields, "family": part.family})

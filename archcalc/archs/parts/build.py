@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from archcalc.archs.network.build import scores_of, targets_of
 from archcalc.archs.parts.families import adapter
 from archcalc.archs.parts.flow import Made, Signal, record
-from archcalc.archs.parts.resolve import Part, Parts
+from archcalc.archs.parts.model import Part, Parts
 from archcalc.core.count import Count
+from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
@@ -15,13 +17,18 @@ def build(model: Parts, work: Workload) -> Module:
     root = Module("model", style=work.style)
     root.words.notes += [note for one in model.inputs.values() for note in one.told()]
     decoding = model.decoding
-    signals = {name: _input(root, model, name, work) for name in model.inputs}
+    if work.decodes:
+        _check_decoding(model, decoding)
+    signals = _inputs(root, model, work)
     made: dict[str, Made] = {}
     for part in model.parts:
         m = root.child(part.name)
         m.like = root[part.links.like] if part.links.like else None
         runs = part.name in decoding
-        found = adapter(part.family).run(part.resolved, m, part.given(signals), work if runs else work.of_encoder())
+        given = part.given(signals)
+        if work.decodes and runs:  # what else it reads is in its cache
+            given = given.only(decoding)
+        found = adapter(part.family).run(part.resolved, m, given, work if runs else work.of_encoder())
         if work.decodes and not runs:
             m.calls = Count(0)  # it ran before the first token
         signals[part.name], made[part.name] = found.signal, found
@@ -34,24 +41,36 @@ def build(model: Parts, work: Workload) -> Module:
     return root
 
 
-def _input(root: Module, model: Parts, name: str, work: Workload) -> Signal:
+def _check_decoding(model: Parts, decoding: frozenset[str]) -> None:
+    """Refuse parts that have to see all tokens at once."""
+    for part in model.parts:
+        if part.name in decoding and not adapter(part.family).decodes(part.resolved):
+            fact = f"{part.name} reads all tokens at once, so the model has no decode step"
+            raise InputError(fact, "use --mode train or prefill", field="--mode")
+
+
+def _inputs(root: Module, model: Parts, work: Workload) -> dict[str, Signal]:
     """What comes in. Tokens that stand in one sequence with other parts' positions are those that these leave."""
-    one, length = model.inputs[name], model.names.get(name, "")
-    decoded = work.decodes and name == next(reversed(model.names), "")
-    tokens = one.usual or 1
-    if length:  # a piece of a prompt may be shorter than its images: it ends with a token
-        tokens = max(1, work.lengths[length] - (0 if decoded else model.beside(name)))
-    m = root.section(f"input {name}")
-    if work.decodes and not decoded:
-        m.calls = Count(0)
-    flow = one.flow(tokens, length)
-    return Signal(flow, record(m, flow, work.batch, name))
+    last = next(reversed(model.names), "")
+    lengths = {**work.lengths, model.names[last]: model.beside(last) + 1} if work.decodes else work.lengths
+    signals = {}
+    for name, tokens in model.tokens(lengths).items():
+        m = root.section(f"input {name}")
+        if work.decodes and name != last:
+            m.calls = Count(0)
+        # a piece of a prompt may be shorter than its images: it ends with a token
+        flow = model.inputs[name].flow(max(1, tokens), model.names.get(name, ""))
+        signals[name] = Signal(flow, record(m, flow, work.batch, name))
+    return signals
 
 
 def _add_loss(root: Module, model: Parts, part: Part, made: Made, *, alone: bool) -> None:
-    """Cross entropy of an output's scores; where it is one of several, only of a head's."""
+    """Cross entropy of what a head gives; of any other output if it is the only one, or if the spec says so."""
     if model.loss == "none":
         return
-    scores = made.scores or ({root: made.signal.tensor} if alone or model.loss else {})
-    for index, (place, logits) in enumerate(scores.items()):
-        cross_entropy(place if alone else place.section(f"loss {index}"), logits)
+    scores = made.scores if made.has_head or alone or model.loss else {}
+    if model.loss and not scores:
+        scores = {root[part.name]: made.signal.tensor}
+    for index, (place, output) in enumerate(scores.items()):
+        where = place if alone else place.section(f"loss {index}")
+        cross_entropy(where, scores_of(output), targets_of(output))

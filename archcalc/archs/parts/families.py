@@ -2,7 +2,9 @@
 
 fields(written, given, is_output)  the fields that the part would have as a model of its own
 read(fields, given)                the resolved model, of these fields and the flows that come in
+at(resolved, given)                the same where flows of other lengths come in
 flow(resolved, given)              what it gives out
+decodes(resolved)                  whether it runs for each token by itself, behind those before it
 run(resolved, m, given, work)      records its forward pass
 """
 
@@ -26,7 +28,11 @@ class Adapter(Protocol):
 
     def read(self, fields: dict[str, Any], given: Given[Flow]) -> Any: ...
 
+    def at(self, resolved: Any, given: Given[Flow]) -> Any: ...
+
     def flow(self, resolved: Any, given: Given[Flow]) -> Flow: ...
+
+    def decodes(self, resolved: Any) -> bool: ...
 
     def run(self, resolved: Any, m: Module, given: Given[Signal], work: Workload) -> Made: ...
 

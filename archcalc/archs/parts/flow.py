@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from archcalc.archs.network.layer import SIDES, Shape, laid_out
 from archcalc.archs.recurrent.layers import Outcome
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
+
+if TYPE_CHECKING:
+    from archcalc.archs.parts.spec import Links
+    from archcalc.archs.recurrent.stack import ResolvedStack
 
 
 @dataclass(frozen=True)
@@ -16,9 +21,11 @@ class Flow:
     """`number` is how many of them a sample has, such as the images of a prompt; `length` the workload's name for its
     positions, where a user chooses how many there are."""
 
+    is_derived: ClassVar[bool] = True  # a second witness works it out
     shape: Shape
     number: int = 1
     length: str = ""
+    ends_as: ResolvedStack | None = None  # the recurrent stack whose last states go with it
     kept: int = 0  # positions of all images that are read beside tokens, where these are not all that a tower gives
 
     def __str__(self) -> str:
@@ -37,7 +44,7 @@ class Flow:
 
     def gives(self, shape: Shape) -> Flow:
         """What a part gives that reads this alone."""
-        return replace(self, shape=shape, kept=self.kept if shape.is_sequence else 0)
+        return replace(self, shape=shape, ends_as=None, kept=self.kept if shape.is_sequence else 0)
 
 
 class Signal(NamedTuple):
@@ -46,16 +53,22 @@ class Signal(NamedTuple):
     flow: Flow
     tensor: Tensor
     states: Outcome | None = None  # of a recurrent part: its last states
+    is_turned: bool = False  # a transposed view, whose features do not lie side by side
 
     def as_positions(self, m: Module, batch: Dim, name: str, width: str, most: int | None = None) -> Tensor:
         """As positions of one sequence for each sample: several images stand one behind the other. `most` is how many
         of them a piece of the sequence has."""
         flow, features = self.flow, Dim.of(width, self.flow.shape.channels)
-        number = flow.positions if most is None else most
+        every = replace(flow, kept=0).positions * self.tensor.dims[0].size // (batch.size * flow.number)
+        number = most or flow.kept or every
         to = axes(batch, Dim.of(name, number, positions=Positions.SEQUENCE), features)
-        if number == replace(flow, kept=0).positions:
+        if number == every:
             return self.tensor.seen_as(*to)
         return m.record("copy", self.tensor, to=to, name="kept", note="positions that show the image")
+
+    def in_order(self, m: Module) -> Signal:
+        """PyTorch copies a transposed view where it needs the features side by side."""
+        return self._replace(tensor=m.record("reorder", self.tensor), is_turned=False) if self.is_turned else self
 
 
 T = TypeVar("T")
@@ -71,16 +84,29 @@ class Given(Generic[T]):
     start: T | None = None
     context: T | None = None
 
+    @classmethod
+    def by(cls, links: Links, known: Mapping[str, T]) -> Given[T]:
+        """Of what is known so far, what a part with these links is handed."""
+        beside = (known[name] if name else None for name in (links.memory, links.start, links.context))
+        return cls(tuple(known[name] for name in links.reads), links.reads, *beside)
+
     @property
     def named(self) -> dict[str, T]:
         return dict(zip(self.names, self.reads, strict=True))
 
+    def only(self, names: Container[str]) -> Given[T]:
+        """What has these names of all that it reads."""
+        kept = {name: one for name, one in self.named.items() if name in names}
+        return replace(self, reads=tuple(kept.values()), names=tuple(kept))
+
 
 class Made(NamedTuple):
-    """What a part gives, and where a loss on it belongs: the scores, by the module of their loss."""
+    """What a part gives, and where a loss on it belongs: the scores, by the module of their loss. Those of a list of
+    layers are of no head, so that they are scores only where nothing else is an output."""
 
     signal: Signal
     scores: dict[Module, Tensor]
+    has_head: bool = True
 
 
 def samples(flow: Flow, batch: int) -> Dim:

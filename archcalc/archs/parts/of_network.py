@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.archs.network.build import scores_of
 from archcalc.archs.network.layer import Shape, Trace
 from archcalc.archs.network.resolve import Network
 from archcalc.archs.network.resolve import read as read_layers
 from archcalc.archs.network.sample import OPEN
 from archcalc.archs.network.spec import Spec
-from archcalc.archs.parts.flow import Flow, Given, Made, Signal
+from archcalc.archs.parts.flow import Flow, Given, Made, Signal, record
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor, walk
 from archcalc.spec.reading import read_node
+from archcalc.spec.resolved import every_part
 from archcalc.spec.workload import Workload
 
 
@@ -22,6 +22,8 @@ def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict
         if getattr(given, field):
             hint = "a layer reads it by its name, such as `{concat: [input, encoder]}`"
             raise InputError(f"a list of layers has no {field}", hint, fields=[(field,)])
+    if "input" in written:
+        raise InputError("what comes in is what the part reads", "use `reads`", fields=[("input",)])
     if "heads" in written:
         hint = "write a part for each, which all read the same"
         raise InputError("a part gives one output", hint, fields=[("heads",)])
@@ -50,19 +52,36 @@ def _shapes(given: Given[Any]) -> tuple[Shape, dict[str, Shape]]:
     return given.reads[0].shape, {name: flow.shape for name, flow in given.named.items()}
 
 
+def at(net: Network, given: Given[Flow]) -> Network:
+    return net.at(*_shapes(given))
+
+
+def decodes(net: Network) -> bool:
+    """Whether each layer looks at each position by itself."""
+    layers = (part for part in every_part(net.body) if hasattr(part, "spec_kind"))
+    return all(getattr(layer, "of_each_position", False) for layer in layers)
+
+
 def flow(net: Network, given: Given[Flow]) -> Flow:
-    return given.reads[0].gives(net.at(*_shapes(given)).outputs[0])
+    return given.reads[0].gives(at(net, given).outputs[0])
+
+
+def weights(net: Network, given: Given[Flow]) -> list[tuple[str, tuple[int, ...]]]:
+    """The path and the shape of every parameter."""
+    m = Module("layers")
+    signals = (Signal(one, record(m, one, 1, name)) for name, one in given.named.items())
+    run(net, m, Given(tuple(signals), given.names), Workload(1, {}, mode="forward"))
+    return [(module.path, param.shape) for module, _ in walk(m) for param in module.params.values()]
 
 
 def run(net: Network, m: Module, given: Given[Signal], work: Workload) -> Made:
     flows = Given(tuple(one.flow for one in given.reads), given.names)
-    after, trace = flow(net, flows), Trace(work)
-    read = net.at(*_shapes(flows))
+    after, trace, read = flow(net, flows), Trace(work), at(net, flows)
     entered = [_entered(one, trace) for one in given.reads]
     trace.signals = dict(zip(given.names, entered, strict=True))
     out = read.body.run_steps(m, entered[0], trace)
-    scores = {m: scores_of(out)} if read.loss == "cross_entropy" else {}
-    return Made(Signal(after, out), scores)
+    scores = {m: out} if read.loss == "cross_entropy" else {}
+    return Made(Signal(after, out, is_turned=trace.is_turned(out)), scores, has_head=False)
 
 
 def _entered(one: Signal, trace: Trace) -> Tensor:
@@ -71,6 +90,8 @@ def _entered(one: Signal, trace: Trace) -> Tensor:
     if shape.is_ids:
         return one.tensor.seen_as(first, trace.positions(shape.sides[0]))
     if shape.is_sequence:
-        return one.tensor.seen_as(first, trace.positions(shape.sides[0]), trace.channels(shape.channels, 0))
-    sides = trace.sides((), shape.sides) if shape.sides else ()
-    return one.tensor.seen_as(first, trace.channels(shape.channels, len(sides)), *sides)
+        seen = one.tensor.seen_as(first, trace.positions(shape.sides[0]), trace.channels(shape.channels, 0))
+    else:
+        sides = trace.sides((), shape.sides) if shape.sides else ()
+        seen = one.tensor.seen_as(first, trace.channels(shape.channels, len(sides)), *sides)
+    return trace.turned(seen) if one.is_turned else seen

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from archcalc.archs.network.layer import Shape
 from archcalc.archs.parts.flow import Flow, Given, Made, Signal, samples
 from archcalc.archs.recurrent.build import embedded, run_attending, run_head, say_conventions
 from archcalc.archs.recurrent.layers import Start, run_layers
-from archcalc.archs.recurrent.resolve import Recurrent, resolve_alone
+from archcalc.archs.recurrent.resolve import Recurrent, check_states, resolve_alone
 from archcalc.archs.recurrent.spec import Spec
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
@@ -56,18 +57,42 @@ def _head(written: dict[str, Any], flow: Flow, is_output: bool) -> Any:
 
 
 def _check_start(model: Recurrent, start: Flow | None) -> None:
-    """A vector is as wide as the state that it begins."""
-    if start is None or start.shape.is_sequence:
+    """Another stack's last states, layer by layer; or a vector as wide as the state that it begins."""
+    (stack,) = model.stacks
+    if start is None:
         return
-    states = {group.layer.state for group in model.stacks[0].layers}
+    if start.shape.is_sequence and start.ends_as:
+        check_states(start.ends_as, stack, [("start",)])
+        return
+    states = {group.layer.state for group in stack.layers}
     if start.shape.sides or states != {start.shape.channels}:
         wide = " and ".join(map(str, sorted(states)))
         fact = f"the state is {wide} wide, and {start} is to begin it"
-        raise InputError(fact, f"put `{{linear: {wide}}}` between them", fields=[("start",)])
+        raise InputError(fact, _how_to_begin(start, wide), fields=[("start",)])
+
+
+def _how_to_begin(start: Flow, wide: str) -> str:
+    if start.shape.sides:
+        return "name a recurrent part, which ends in states, or make it a vector, such as `head: {pool: last}`"
+    return f"put `{{linear: {wide}}}` between them"
+
+
+def at(model: Recurrent, given: Given[Flow]) -> Recurrent:
+    """Its weights know no lengths."""
+    return model
+
+
+def decodes(model: Recurrent) -> bool:
+    ahead = any(group.layer.directions > 1 for group in model.stacks[0].layers)
+    return not ahead and not model.head.pool
 
 
 def flow(model: Recurrent, given: Given[Flow]) -> Flow:
-    (only,), (stack,), head = given.reads, model.stacks, model.head
+    return replace(_given_out(model, given.reads[0]), ends_as=model.stacks[0])
+
+
+def _given_out(model: Recurrent, only: Flow) -> Flow:
+    (stack,), head = model.stacks, model.head
     width = stack.top.output
     if head.kind in ("lm", "tied"):
         return only.gives(Shape.sequence(only.shape.sides[0], model.head_vocab))
@@ -80,7 +105,7 @@ def flow(model: Recurrent, given: Given[Flow]) -> Flow:
 
 
 def run(model: Recurrent, m: Module, given: Given[Signal], work: Workload) -> Made:
-    (stack,), (incoming,) = model.stacks, given.reads
+    (stack,), (incoming,) = model.stacks, (one.in_order(m) for one in given.reads)
     after = flow(model, Given((incoming.flow,)))
     batch, seq = samples(after, work.batch), sequence_of(after.length or SEQUENCE, incoming.flow.shape.sides[0])
     say_conventions(m, model)
@@ -88,12 +113,19 @@ def run(model: Recurrent, m: Module, given: Given[Signal], work: Workload) -> Ma
     asked = work.of_encoder() if model.pools else work
     x = embedded(m, stack, batch, seq, tables, _seen(incoming, batch, seq))
     if model.attention and given.memory:
-        memory = given.memory.as_positions(m, batch, "memory_seq", "memory")
+        memory = given.memory.in_order(m).as_positions(m, batch, "memory_seq", "memory")
         made = run_attending(m, x, memory, stack, model.attention, asked, _start(given))
     else:
-        made = run_layers(m, x, stack, asked, _start(given), given.context and given.context.tensor)
+        made = run_layers(m, x, stack, asked, _start(given), _context(given, batch))
     scores, output = run_head(m, made, model, tables)
     return Made(Signal(after, output, made), {m: scores} if scores else {})
+
+
+def _context(given: Given[Signal], batch: Dim) -> Tensor | None:
+    """Under a name that the layer's own widths do not have."""
+    if not given.context:
+        return None
+    return given.context.tensor.seen_as(batch, Dim.of("context", given.context.flow.shape.channels))
 
 
 def _seen(incoming: Signal, batch: Dim, seq: Dim) -> Tensor:

@@ -98,6 +98,15 @@ def _check_widths(given: Given[Flow], wide: Any) -> None:
             raise InputError(fact, f"put `{{linear: {wide}}}` between them", fields=[("d_model",), ("reads",)])
 
 
+def at(model: Transformer, given: Given[Flow]) -> Transformer:
+    """Its weights know no lengths but those of position tables."""
+    return model
+
+
+def decodes(model: Transformer) -> bool:
+    return bool(model.decoder) and not (model.head.pooler or model.head.pool not in (None, "each"))
+
+
 def flow(model: Transformer, given: Given[Flow]) -> Flow:
     (stack,), head = model.stacks, model.head
     out = given.reads[0] if len(given.reads) == 1 else _joined(given)
@@ -137,13 +146,14 @@ def _positions(stack: ResolvedStack, given: Given[Flow]) -> int:
 def run(model: Transformer, m: Module, given: Given[Signal], work: Workload) -> Made:
     (stack,) = model.stacks
     tokens = next((one for one in given.reads if one.flow.shape.is_ids), None)
-    if tokens and work.decodes:  # what stands before it is in the cache
-        given = Given((tokens,), memory=given.memory)
     flows = Given(tuple(one.flow for one in given.reads))
     after = flow(model, flows)
     name = (tokens.flow.length if tokens else "") or SEQUENCE
-    batch, seq = samples(after, work.batch), sequence_of(name, _positions(stack, flows))
-    memory = given.memory.as_positions(m, batch, MEMORY, "memory") if given.memory else None
+    length = _positions(stack, flows)
+    if tokens and len(given.reads) > 1:  # a piece of a prompt, perhaps, in which not all of an image stands
+        length = min(length, work.lengths.get(name, length))
+    batch, seq = samples(after, work.batch), sequence_of(name, length)
+    memory = given.memory.in_order(m).as_positions(m, batch, MEMORY, "memory") if given.memory else None
     asked = work if stack.name == "decoder" else work.of_encoder()
     tables: dict[str, Param] = {}
     x = run_stack(m, "", stack, _incoming(m, given, batch, seq), tables, Context(asked, memory))
@@ -158,7 +168,7 @@ def _incoming(m: Module, given: Given[Signal], batch: Dim, seq: Dim) -> Read:
     if len(given.reads) == 1:
         if raw:
             return Read(batch, seq, raw.tensor.seen_as(batch, seq) if raw.flow.shape.is_ids else raw.tensor)
-        return Read(batch, seq, vectors=(vectors[0].as_positions(m, batch, seq.name, "d_model"),))
+        return Read(batch, seq, vectors=(vectors[0].in_order(m).as_positions(m, batch, seq.name, "d_model"),))
     joined, left = [], int(seq.size) - (raw.flow.positions if raw else 0)
     for index, one in enumerate(vectors, start=1):
         positions = min(one.flow.positions, left - (len(vectors) - index))

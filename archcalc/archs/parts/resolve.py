@@ -4,113 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from archcalc.archs.network.layer import Shape
 from archcalc.archs.network.names import texts
 from archcalc.archs.parts.families import adapter, family_of
 from archcalc.archs.parts.flow import Flow, Given
+from archcalc.archs.parts.handed import check
 from archcalc.archs.parts.inputs import Input
-from archcalc.archs.parts.similarity import Similarity
+from archcalc.archs.parts.model import Part, Parts, lengths_of
 from archcalc.archs.parts.spec import Links, Spec
 from archcalc.core.errors import InputError, Path, did_you_mean, dotted
 from archcalc.spec.gathering import gathering
-from archcalc.spec.node import ModelSpec
+from archcalc.spec.node import ModelSpec, as_tuple
 from archcalc.spec.reading import read_node
-from archcalc.spec.workload import USUAL_LENGTH, Longest
+from archcalc.spec.workload import USUAL_LENGTH
 
-BESIDE_IMAGES = 256  # tokens of a text whose images alone take more than the usual length
 TOKENS = "input"  # the name of an input that the spec does not describe
-LENGTHS = {1: ("seq",), 2: ("src_seq", "tgt_seq")}  # of so many inputs of tokens
-_OF_THE_WHOLE = frozenset(ModelSpec.model_fields) - {"family"}  # what no part says by itself
-
-
-@dataclass(frozen=True)
-class Part:
-    """`resolved` is what its family makes of it; `flow` what it gives at usual lengths; `links` where it stands."""
-
-    name: str
-    family: str
-    links: Links
-    resolved: Any
-    flow: Flow
-    is_output: bool  # no other part reads it
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Whatever it is handed."""
-        links = self.links
-        return (*links.reads, *filter(None, (links.memory, links.start, links.context)))
-
-    def given(self, known: dict[str, Any]) -> Given[Any]:
-        """Of what is known so far, what this part is handed."""
-        return _given(self.links, known)
-
-
-@dataclass(frozen=True)
-class Parts:
-    inputs: dict[str, Input]
-    parts: tuple[Part, ...]
-    loss: str | None
-    similarity: Similarity | None = None
-    kind: str = ""
-
-    @property
-    def names(self) -> dict[str, str]:
-        """The workload's name for the length of each input whose number of tokens a user chooses."""
-        return _lengths(self.inputs)
-
-    @property
-    def lengths(self) -> dict[str, Longest]:
-        return {length: self._longest(name) for name, length in self.names.items()}
-
-    def _longest(self, name: str) -> Longest:
-        """By the parts that read these tokens; those that read other parts' positions too hold these as well."""
-        readers = [part for part in self.parts if name in part.links.reads]
-        limits = [limit for part in readers for limit in getattr(part.resolved, "lengths", {}).values()]
-        shortest = min((one for one in limits if one.length), key=lambda one: one.length or 0, default=Longest())
-        beside, usual = self.beside(name), self.inputs[name].usual
-        if not usual and beside >= USUAL_LENGTH:
-            usual = beside + BESIDE_IMAGES
-        return shortest._replace(least=beside + 1, usual=usual)
-
-    def beside(self, name: str) -> int:
-        """Positions of other parts that stand in one sequence with the tokens of an input."""
-        known = {each: one.flow(1) for each, one in self.inputs.items()} | {part.name: part.flow for part in self.parts}
-        reads = (part.links.reads for part in self.parts if name in part.links.reads)
-        beside = ([each for each in several if each != name] for several in reads)
-        return max((sum(known[each].positions for each in others) for others in beside), default=0)
-
-    def beside_each(self, name: str) -> int:
-        """Positions that one of an input's images takes in the sequences that hold it."""
-        found, one = [name], self.inputs[name]
-        for part in self.parts:
-            if any(each in found for each in part.links.reads) and part.flow.number == one.flow(1).number:
-                found.append(part.name)
-        flows = [part.flow for part in self.parts if part.name in found and part.flow.has_positions]
-        return flows[-1].positions // one.number if flows else 0
-
-    @property
-    def generated_by(self) -> str:
-        """The family of the part that generates tokens."""
-        running = [part.family for part in self.parts if part.name in self.decoding]
-        return running[-1] if running else "parts"
-
-    @property
-    def decoding(self) -> frozenset[str]:
-        """The parts that run for every further token: those that read the last input of tokens, and what they give."""
-        found = {next(reversed(self.names), "")}
-        for part in self.parts:
-            if not found.isdisjoint(part.links.reads):
-                found.add(part.name)
-        return frozenset(found)
-
-
-def _lengths(inputs: dict[str, Input]) -> dict[str, str]:
-    tokens = [name for name, one in inputs.items() if one.is_open]
-    if len(tokens) > len(LENGTHS):
-        return {}
-    return dict(zip(tokens, LENGTHS.get(len(tokens), ()), strict=True))
+_OF_THE_WHOLE = frozenset({*ModelSpec.model_fields, "loss"}) - {"family"}  # what no part says by itself
 
 
 def resolve(spec: Spec) -> Parts:
@@ -127,12 +38,12 @@ def resolve(spec: Spec) -> Parts:
     for name, (_, fields) in written.items():
         like = next((one for one in made if one.name == links[name].like), None)
         part = _part(name, fields, links[name], known, name not in read, like)
-        known[name] = part.flow
+        known[name] = part.flow(known)
         made.append(part)
     _check_inputs(inputs, read)
     if spec.similarity:
-        spec.similarity.check({part.name: part.flow for part in made})
-    return Parts(inputs, tuple(made), spec.loss, spec.similarity)
+        spec.similarity.check({part.name: known[part.name] for part in made})
+    return Parts(inputs, tuple(made), spec.loss, spec.similarity, spec.seq)
 
 
 def _inputs(spec: Spec) -> dict[str, Input]:
@@ -140,7 +51,7 @@ def _inputs(spec: Spec) -> dict[str, Input]:
         raise InputError("input and inputs", "keep `inputs`, which names them", fields=[("input",)])
     inputs = spec.inputs or {TOKENS: spec.input or Input(shape="tokens")}
     tokens = [name for name, one in inputs.items() if one.is_open]
-    if len(tokens) > len(LENGTHS):
+    if not lengths_of(inputs) and tokens:
         open_ended = [name for name in tokens if not inputs[name].usual]
         if open_ended:
             fact = f"{len(tokens)} inputs of tokens, of which {open_ended[0]} has no number"
@@ -213,19 +124,35 @@ def _check_known(each: str, known: list[str], written: Container[str], at: Path)
 def _part(
     name: str, fields: dict[str, Any], links: Links, known: dict[str, Flow], is_output: bool, like: Part | None
 ) -> Part:
-    at, given = ("parts", name), _given(links, known)
-    if like:
-        flow = adapter(like.family).flow(like.resolved, given)
-        if like.given(known).reads[0].shape != given.reads[0].shape:
-            fact = f"{like.name} reads {like.given(known).reads[0]}, and {name} {given.reads[0]}"
-            raise InputError(fact, "weights are shared between inputs of one shape", fields=[(*at, "like")])
-        return Part(name, like.family, links, like.resolved, flow, is_output)
+    at, given = ("parts", name), Given.by(links, known)
     with _under(at):
+        check(given)
+        wide = given.memory.shape.channels if given.memory else 0
+        if like:
+            _check_alike(like, like.given(known), name, given)
+            return Part(name, like.family, links, like.resolved, is_output, wide)
         family = family_of(fields)
         with gathering():
             own = adapter(family).fields(fields, given, is_output)
             resolved = adapter(family).read(own, given)
-        return Part(name, family, links, resolved, adapter(family).flow(resolved, given), is_output)
+        return Part(name, family, links, resolved, is_output, wide)
+
+
+def _check_alike(like: Part, first: Given[Flow], name: str, second: Given[Flow]) -> None:
+    """Weights are those of inputs of one shape, and so are the links."""
+    for field in ("reads", "memory", "start", "context"):
+        mine, other = (_shapes(as_tuple(getattr(given, field))) for given in (first, second))
+        if mine != other:
+            fact = f"{like.name} has {_listed(mine)} as {field}, and {name} {_listed(other)}"
+            raise InputError(fact, "weights are shared between inputs of one shape", fields=[("like",)])
+
+
+def _shapes(flows: tuple[Flow | None, ...]) -> tuple[Shape, ...]:
+    return tuple(flow.shape for flow in flows if flow)
+
+
+def _listed(shapes: tuple[Shape, ...]) -> str:
+    return " and ".join(map(str, shapes)) or "nothing"
 
 
 @contextmanager
@@ -238,11 +165,6 @@ def _under(at: Path) -> Iterator[None]:
             mistake.fields = (*((*at, *path) for path in mistake.fields), at)
             mistake.field = dotted((*at, mistake.field)) if mistake.is_missing else dotted(mistake.fields[0])
         raise
-
-
-def _given(links: Links, known: dict[str, Any]) -> Given[Any]:
-    beside = (known[name] if name else None for name in (links.memory, links.start, links.context))
-    return Given(tuple(known[name] for name in links.reads), links.reads, *beside)
 
 
 def _check_inputs(inputs: dict[str, Input], read: set[Any]) -> None:

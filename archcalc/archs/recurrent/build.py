@@ -97,7 +97,7 @@ def embedded(
 ) -> Tensor:
     """What enters the first layer: tokens through a table, or vectors. `read` is what other parts of a model hand over,
     ids or vectors."""
-    side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
+    side = {"encoder": "source", "decoder": "target"}.get(stack.name, "")
     if stack.one_hot:
         prefix, note = f"{side}_".lstrip("_"), "1 in the token's place, 0 elsewhere"
         ids = read or root.record("ids", to=axes(batch, seq), name=f"{prefix}ids")

@@ -83,6 +83,8 @@ def run_layers(
     looks_ahead = any(group.layer.directions > 1 for group in stack.layers)  # which rules out decoding
     if work.keeps_cache and not looks_ahead:
         keep(m, ended)
+        if context:
+            m.record("append", context)
     return Outcome(x, ends[-1][1][0], ended)
 
 

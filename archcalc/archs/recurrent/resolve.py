@@ -184,7 +184,12 @@ def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: R
         raise InputError(fact, hint, fields=[("decoder", "start")])
     if start == "zeros":
         return False
-    fields: list[Path] = [("decoder", "start"), ("decoder",)]
+    check_states(encoder, decoder, [("decoder", "start"), ("decoder",)])
+    return True
+
+
+def check_states(encoder: ResolvedStack, decoder: ResolvedStack, fields: list[Path]) -> None:
+    """Whether the last states of the one can begin the other."""
     described = [f"{stack.depth} {stack.cell} layer{'s' if stack.depth > 1 else ''}" for stack in (encoder, decoder)]
     if described[0] != described[1]:
         fact = f"{described[0]} cannot pass their last states to {described[1]}"
@@ -195,7 +200,6 @@ def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: R
             fact = f"the encoder's last states are {mine.output} wide, the decoder's {other.output}"
             hint = f"use `decoder: {{hidden: {mine.hidden * mine.directions}}}`, or `start: zeros` and attention"
             raise InputError(f"{fact}: they cannot be passed on", hint, fields=fields)
-    return True
 
 
 def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:

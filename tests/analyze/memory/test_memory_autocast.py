@@ -16,7 +16,7 @@ from archcalc.core.ops import KINDS
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.run.tree_changes import traced
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 SMALL = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
 MODELS = {

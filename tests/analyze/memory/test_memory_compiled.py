@@ -15,7 +15,7 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.run.tree_changes import traced
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler's own
 BACKEND = "aot_eager_decomp_partition"  # the compiler's decompositions and its partitioner, and then no compiler

@@ -24,7 +24,7 @@ from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
 from archcalc.reference.transformer import Transformer
 from archcalc.run.tree_changes import traced
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
     from archcalc.model import Model

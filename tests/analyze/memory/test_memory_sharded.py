@@ -14,7 +14,7 @@ from archcalc import load
 from archcalc.core.errors import InputError
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
     from archcalc.model import Model

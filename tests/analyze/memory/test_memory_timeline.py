@@ -17,7 +17,7 @@ from archcalc.reference.transformer import Transformer
 from archcalc.simulate.events import Repeated
 from archcalc.spec.paths import presets
 from archcalc.spec.sizes import Sizes
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

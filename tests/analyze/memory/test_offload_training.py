@@ -20,7 +20,7 @@ from archcalc.reference.transformer import Transformer
 from archcalc.simulate.passes import offloaded_activations
 from archcalc.simulate.passes.offloaded_activations import offloaded_bytes
 from archcalc.spec.sizes import Sizes
-from archcalc.verify.check import plain
+from archcalc.verify.plain import plain
 
 SMALL = ["decoder=4", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=512"]
 GB = 10**9

@@ -32,6 +32,7 @@ class ActivationFields(Node):
 @dataclass(frozen=True)
 class Activation:
     spec_kind: ClassVar[str] = "act"
+    of_each_position: ClassVar[bool] = True
     act: str
     slopes: int = 0  # learned ones, of prelu
     is_sequence: bool = False

@@ -27,6 +27,7 @@ class DropoutFields(Node):
 @dataclass(frozen=True)
 class Dropout:
     spec_kind: ClassVar[str] = "dropout"
+    of_each_position: ClassVar[bool] = True
     dropout: float
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:

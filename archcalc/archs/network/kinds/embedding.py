@@ -24,6 +24,7 @@ class EmbeddingFields(Node):
 @dataclass(frozen=True)
 class Embedding:
     spec_kind: ClassVar[str] = "embedding"
+    of_each_position: ClassVar[bool] = True
     vocab: int
     out: int
 

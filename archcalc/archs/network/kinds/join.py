@@ -50,6 +50,7 @@ class Branch:
 @dataclass(frozen=True)
 class Join:
     spec_kind: ClassVar[str] = "join"
+    of_each_position: ClassVar[bool] = True
     how: str
     branches: tuple[Branch, ...]
     sides: tuple[int, ...]  # of the joined map

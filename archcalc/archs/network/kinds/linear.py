@@ -29,6 +29,7 @@ class LinearFields(Node):
 @dataclass(frozen=True)
 class Linear:
     spec_kind: ClassVar[str] = "linear"
+    of_each_position: ClassVar[bool] = True
     into: int
     out: int
     bias: bool

@@ -28,13 +28,13 @@ class MergeFields(Node):
 @dataclass(frozen=True)
 class Merge:
     spec_kind: ClassVar[str] = "merge"
-    times: int
+    neighbours: int
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, features, (positions,) = parts(x)
-        wide = trace.channels(int(features.size) * self.times, 0)
-        fewer = trace.positions(int(positions.size) // self.times)
-        note = f"{int(features.size):,} · {self.times} = {int(wide.size):,}"
+        wide = trace.channels(int(features.size) * self.neighbours, 0)
+        fewer = trace.positions(int(positions.size) // self.neighbours)
+        note = f"{int(features.size):,} · {self.neighbours} = {int(wide.size):,}"
         return m.record("view", trace.in_order(m, x), to=axes(batch, fewer, wide), note=note)
 
 

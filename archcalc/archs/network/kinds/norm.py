@@ -74,6 +74,10 @@ class Norm:
     is_sequence: bool
 
     @property
+    def of_each_position(self) -> bool:
+        return self.kind == "layer" and not self.over_all
+
+    @property
     def needs_two(self) -> bool:
         """A batch of one sample has one number for each channel, which PyTorch refuses to normalise."""
         return self.kind == "batch" and prod(self.sides) == 1

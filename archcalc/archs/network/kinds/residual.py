@@ -34,6 +34,7 @@ class ResidualFields(Node):
 @dataclass(frozen=True)
 class Residual:
     spec_kind: ClassVar[str] = "residual"
+    of_each_position: ClassVar[bool] = True
     branch: Sequence
     shortcut: Sequence | None  # None: what comes in is added as it is
     is_added: bool

@@ -22,6 +22,7 @@ class ScaleFields(Node):
 @dataclass(frozen=True)
 class Scale:
     spec_kind: ClassVar[str] = "scale"
+    of_each_position: ClassVar[bool] = True
     channels: int
     is_sequence: bool
 

@@ -33,29 +33,29 @@ class UpsampleFields(Node):
 @dataclass(frozen=True)
 class Upsample:
     spec_kind: ClassVar[str] = "upsample"
-    times: int
+    factor: int
     mode: str
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, before = parts(x)
         neighbours = 2 if self.mode == "linear" else 1
-        windows = tuple(Enlarged(int(side.size), self.times, neighbours) for side in before)
+        windows = tuple(Enlarged(int(side.size), self.factor, neighbours) for side in before)
         sides = trace.sides(before, tuple(window.places for window in windows))
         return m.record("enlarge", x, to=axes(batch, channels, *sides), windows=windows)
 
 
 @dataclass(frozen=True)
 class PixelShuffle:
-    """`times`² channels become `times` × `times` places."""
+    """`factor`² channels become `factor` × `factor` places."""
 
     spec_kind: ClassVar[str] = "pixel_shuffle"
-    times: int
+    factor: int
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, before = parts(x)
-        windows = tuple(Enlarged(int(side.size), self.times) for side in before)
+        windows = tuple(Enlarged(int(side.size), self.factor) for side in before)
         sides = trace.sides(before, tuple(window.places for window in windows))
-        out = trace.channels(int(channels.size) // self.times ** len(before), len(sides))
+        out = trace.channels(int(channels.size) // self.factor ** len(before), len(sides))
         return m.record("reorder", x, to=axes(batch, out, *sides), windows=windows)
 
 
