@@ -99,6 +99,10 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         from archcalc.archs.transformer.parts import mla
 
         return mla.resolve(word, slot, node, around)
+    if node.kind == "compressed":
+        from archcalc.archs.transformer.parts import compressed
+
+        return compressed.resolve(word, slot, node, around)
     cross, at = slot == "cross", partial(around.places, word)
     _check(node, at, around, cross=cross)
     heads, kv_heads, head_dim = _head_sizes(word, node, around)
