@@ -10,7 +10,7 @@ twice as many positions, which have two vectors each. An indexer selects the ent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
@@ -69,7 +69,7 @@ class Entries:
         looked = inputs.work.positions if inputs.work.decodes else seq.size
         if not looked // self.rate:
             return None
-        past = Dim.of("entries", looked // self.rate, positions=Positions.PAST)
+        past = replace(Dim.of("entries", looked // self.rate, positions=Positions.PAST), every=self.rate)
         if inputs.work.keeps_cache:
             m.words.memory_notes.append(CLOSED)
             return m.record("append", entry, to=axes(batch, past, width))

@@ -1,17 +1,18 @@
 """DeepSeek V4: a window and compressed positions behind it, experts in every block, several residual streams."""
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, inert, rope, when
+from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, inert, rope, when
 from archcalc.importers.hf._helpers.layer_types import attentions
 from archcalc.importers.hf._helpers.moe import mixture
 
 INERT = {
     inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.NOT_HERE: "attention_bias mlp_bias",
+    inert.NOT_HERE: "attention_bias",
     inert.ORDER: "compress_rope_theta hc_eps",
     inert.RUNNING: "expert_dtype",
 }
 SLIDING, SPARSE, HEAVY = "sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"
 _OF_RATIOS = {0: SLIDING, 4: SPARSE, 128: HEAVY}
+_SHARE = 64 / 512  # of a head that is rotated, where the file does not say it
 _RATES = {SPARSE: 4, HEAVY: 128}
 _ROUTES = {"hash_moe": "hashed", "moe": "moe"}
 
@@ -27,7 +28,13 @@ def translate(c: Config) -> Fields:
         SPARSE: {"compress": {"rate": rates[SPARSE], "overlap": True, "index": index}},
     }
     parts = _routes(c)
-    experts = mixture(c, c.size("n_routed_experts"), c.size("moe_intermediate_size"), shared=_shared(c))
+    experts = mixture(
+        c,
+        c.size("n_routed_experts"),
+        c.size("moe_intermediate_size"),
+        shared=_shared(c),
+        shared_bias=c.flag("mlp_bias"),
+    )
     made = attentions([kinds[kind] for kind in _layers(c)], parts)
     hashed = when("hashed" in parts, hashed={"like": "moe", "correction": False})
     made["variants"] = {**(made["variants"] or {}), **hashed} or None
@@ -40,20 +47,32 @@ def translate(c: Config) -> Fields:
         ffn=None,
         attention=_attention(c),
         moe={**experts, "correction": True},
-        position=rope(c, 1 + 1),
+        position=_turned(c),
         streams={"number": c.size("hc_mult"), "rounds": c.size("hc_sinkhorn_iters")},
         **made,
     )
 
 
-def _attention(c: Config) -> Fields:
+def _rotated(c: Config) -> int:
     """Older files have the number of rotated values, newer ones their share of a head."""
     share = c.get("partial_rotary_factor")
-    rotated = c.size_or("qk_rope_head_dim", int(c.size("head_dim") * (share or 64 / 512)))
+    if share is None and c.given("qk_rope_head_dim") is not None:
+        share = c.count("qk_rope_head_dim") / c.size("head_dim")
+    return int(c.size("head_dim") * float(_SHARE if share is None else share))
+
+
+def _turned(c: Config) -> Value:
+    """The last values of each head."""
+    found = rope(c, 2, fraction=1.0)
+    found.pop("fraction", None)
+    return found if _rotated(c) else "none"
+
+
+def _attention(c: Config) -> Fields:
     return {
         "kind": "compressed",
         "q_rank": c.size("q_lora_rank"),
-        "rope_dim": rotated,
+        **when(_rotated(c), rope_dim=_rotated(c)),
         "window": c.size("sliding_window"),
         "out_groups": c.size("o_groups"),
         "out_rank": c.size("o_lora_rank"),

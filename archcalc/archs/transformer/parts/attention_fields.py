@@ -101,7 +101,7 @@ class Attention(Node):
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {
         "mla": ("kv_rank", "nope_dim", "rope_dim", "v_dim"),
-        "compressed": ("q_rank", "rope_dim", "window", "out_groups", "out_rank"),
+        "compressed": ("q_rank", "window", "out_groups", "out_rank"),
     }
     kind: Literal["attention", "mla", "compressed"] = field(
         "attention",

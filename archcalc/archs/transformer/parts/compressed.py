@@ -54,6 +54,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Comp
 
     heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 64`")
     width = node.head_dim or scope.head_dim or around.d_model // heads
+    rope = _rope(node, word, around)
     groups = needed("out_groups", "how many groups of heads are projected apart, such as `out_groups: 8`")
     around.check_divides(heads * width, "the width of all heads", groups, word, "out_groups")
     layer = CompressedAttention(
@@ -75,8 +76,8 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Comp
         layer_scale=scope.layer_scale,
         slot=slot,
         layer=layer,
-        rope=_rope(node, word, around),
-        rotated=needed("rope_dim", "the width of a head that is rotated, such as `rope_dim: 64`"),
+        rope=rope,
+        rotated=needed("rope_dim", "the width of a head that is rotated, such as `rope_dim: 64`") if rope else 0,
     )
 
 
