@@ -81,6 +81,13 @@ class Transformer:
         return tuple(stack for stack in (self.encoder, self.decoder) if stack)
 
     @property
+    def unwitnessed(self) -> str:
+        """What archcalc's own PyTorch reference does not have, in words."""
+        parts = (part.unwitnessed for stack in self.stacks for part in stack.parts.values())
+        streams = ("hyper-connections" for stack in self.stacks if stack.streams)
+        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams))))
+
+    @property
     def kind(self) -> str:
         """`encoder-decoder`; `mamba moe decoder` where parts other than attention and FFN make it another kind."""
         used = {part.slot for stack in self.stacks for part in stack.parts.values()}

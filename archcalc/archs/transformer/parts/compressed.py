@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class CompressedPart(Part):
     spec_kind: ClassVar[str] = "compressed"
+    unwitnessed: ClassVar[str] = "compressed attention"
     layer: CompressedAttention
     rope: Rope | None
     rotated: int

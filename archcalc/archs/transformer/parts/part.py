@@ -26,6 +26,7 @@ class Part:
     """One branch of a block with every value filled in."""
 
     spec_kind: ClassVar[str]  # what a reader of the resolved spec knows it by, whatever its class is called
+    unwitnessed: ClassVar[str] = ""  # what it is called, where archcalc's own PyTorch reference does not have it
     name: str
     norm: Norm
     dropout: float
