@@ -49,8 +49,8 @@ def test_the_cache_holds_a_window_and_an_entry_for_so_many_positions() -> None:
     length = 1000 + 1
     window = 4 * 8 * 32
     sparse, heavy = 2 * (length // 4) * (32 + 16), (length // 128) * 32
-    memory = archcalc.load({**SMALL, "torch_dtype": "bfloat16"}).memory(mode="decode", context=1000)
-    assert memory.parts["cache"] == 2 * (window + sparse + heavy)
+    memory = archcalc.load(SMALL).memory(mode="decode", context=1000)
+    assert memory.parts["kv_cache"] == 4 * (window + sparse + heavy)
 
 
 def test_what_training_keeps_is_refused_by_name() -> None:
