@@ -68,7 +68,15 @@ class Index(Node):
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim", "top")}
     heads: Size | None = field(None, "The indexer's heads.", example=64, unset="needed")
     head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
-    top: Size | None = field(None, "How many positions it selects.", example=2048, unset="needed")
+    top: Size | None = field(
+        None, "How many positions it selects, or blocks, or compressed entries.", example=2048, unset="needed"
+    )
+    block: Size | None = field(
+        None,
+        "It selects blocks of so many keys, as attention without latent vectors needs.",
+        example=128,
+        unset="it selects positions",
+    )
 
 
 class Compress(Node):
@@ -89,7 +97,9 @@ class Compress(Node):
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
 _SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "windows", "chunk", "memory"})
 _KEYS = frozenset({"v_norm", "values", "kv_of"})
-_TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top"})
+_TURNS = frozenset(
+    {"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top", "index"}
+)
 
 
 class Attention(Node):
@@ -219,7 +229,8 @@ class Attention(Node):
     v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim; needed by mla")
     index: Index | None = field(
         None,
-        "Latent attention: an indexer, a small attention that selects the positions which the large one attends to.",
+        "An indexer, a small attention that selects the positions which the large one attends to; blocks of them where "
+        "attention is not latent.",
         example={"heads": 64, "head_dim": 128, "top": 2048},
         unset="all positions",
         beside={"q_rank": 1536},

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class CompressedPart(Part):
     spec_kind: ClassVar[str] = "compressed"
-    unwitnessed: ClassVar[str] = "compressed attention"
     layer: CompressedAttention
     rope: Rope | None
     rotated: int
+
+    @property
+    def unwitnessed(self) -> str:
+        return "compressed attention"
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         sight = self.layer.sight

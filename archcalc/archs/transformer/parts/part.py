@@ -26,7 +26,6 @@ class Part:
     """One branch of a block with every value filled in."""
 
     spec_kind: ClassVar[str]  # what a reader of the resolved spec knows it by, whatever its class is called
-    unwitnessed: ClassVar[str] = ""  # what it is called, where archcalc's own PyTorch reference does not have it
     name: str
     norm: Norm
     dropout: float
@@ -42,6 +41,11 @@ class Part:
     def prepare(self, place: Module, x: Tensor, context: Context) -> Tensor | None:
         """Record what it needs once for all blocks."""
         return None
+
+    @property
+    def unwitnessed(self) -> str:
+        """What of it archcalc's own PyTorch reference does not have."""
+        return ""
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Record the forward pass of the branch."""
