@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from archcalc.importers.hf._helpers import Config, Fields, decoder, head_dim, inert, rope, when
+from archcalc.importers.hf._helpers import Config, Fields, decoder, head_dim, inert, rope, when, where_used
 from archcalc.importers.hf._helpers.layer_types import attentions
 from archcalc.importers.hf._helpers.moe import all_sparse, listed
 
 SPARSE = "minimax_m3_sparse"
 INERT = {
     inert.NO_SUCH_SIZE: "hidden_act index_local_blocks moe_intermediate_size n_shared_experts rotary_dim",
-    inert.RUNNING: "scoring_func use_routing_bias use_gemma_norm use_qk_norm qk_norm_type",
+    inert.RUNNING: "use_routing_bias use_gemma_norm use_qk_norm qk_norm_type",
 }
 _OLDER = {  # of sparse_attention_config
     "index_n_heads": "sparse_num_index_heads",
@@ -29,8 +29,7 @@ def translate(c: Config) -> Fields:
     return decoder(
         c,
         attention={"bias": False, "qk_norm": "head"},
-        ffn=wide if "ffn" in parts else None,
-        moe=_experts(c) if "moe" in parts else None,
+        **where_used(parts, ffn=lambda: wide, moe=lambda: _experts(c)),
         position=rope(c, head_dim(c), fraction=min(fraction, 1.0)),
         **attentions([when(kind == SPARSE, index=_index(c)) for kind in _layers(c)], parts),
     )
