@@ -31,7 +31,7 @@ def translate(c: Config) -> Fields:
         attention={"bias": False, "qk_norm": "head"},
         **where_used(parts, ffn=lambda: wide, moe=lambda: _experts(c)),
         position=rope(c, head_dim(c), fraction=min(fraction, 1.0)),
-        **attentions([when(kind == SPARSE, index=_index(c)) for kind in _layers(c)], parts),
+        **attentions([when(kind == SPARSE, block_index=_index(c)) for kind in _layers(c)], parts),
     )
 
 

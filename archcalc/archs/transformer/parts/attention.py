@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.attention_fields import OWN, Attention, HeadNormSaid, Index
+from archcalc.archs.transformer.parts.attention_fields import OWN, Attention, BlockIndex, HeadNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
 from archcalc.archs.transformer.positions import Encodings, Written
@@ -37,13 +37,13 @@ _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 EXCLUDED = (
     Excluded(
         where="experts",
-        fields=("gate", "out_norm", "v_dim", "global_qkv", "index"),
+        fields=("gate", "out_norm", "v_dim", "global_qkv", "block_index"),
         fact="attention of experts has no {field}",
         hint="leave experts out",
         at="experts",
     ),
     Excluded("cross", ("experts",), "cross-attention has no experts", "leave experts out"),
-    Excluded("cross", ("index",), "cross-attention has no indexer", "leave index out"),
+    Excluded("cross", ("block_index",), "cross-attention has no indexer", "leave block_index out"),
     Excluded("no experts", ("top",), "top is set, but experts is not", "add `experts: 8`, or take top out"),
     Excluded(
         where="cross",
@@ -72,7 +72,7 @@ EXCLUDED = (
             "dropout",
             "global_qkv",
             "experts",
-            "index",
+            "block_index",
             *_KEYS,
         ),
         fact="{feature} attention has no {field}",
@@ -187,21 +187,21 @@ def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> 
         layer = replace(layer, qk_norm=replace(_head_norm(node.qk_norm, around), width=node.qk_norm.width or ()))
     if node.v_norm:
         layer = replace(layer, v_norm=_head_norm(node.v_norm, around))
-    if node.index:
-        layer = replace(layer, indexer=_indexer(word, node.index, around))
+    if node.block_index:
+        layer = replace(layer, indexer=_indexer(word, node.block_index, around))
     if node.experts:
         layer = replace(layer, routed=_routed(word, node.experts, node.top, sizes, around))
     return layer
 
 
-def _indexer(word: str, index: Index, around: Surroundings) -> BlockIndexer:
+def _indexer(word: str, index: BlockIndex, around: Surroundings) -> BlockIndexer:
     from archcalc.layers.indexer import BlockIndexer
 
     return BlockIndexer(
-        around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 4`", word),
-        around.needed(index.head_dim, "index.head_dim", "the width of each, such as `head_dim: 128`", word),
-        around.needed(index.top, "index.top", "how many blocks it selects, such as `top: 16`", word),
-        around.needed(index.block, "index.block", "how many keys a block has, such as `block: 128`", word),
+        around.needed(index.heads, "block_index.heads", "the number of its heads, such as `heads: 4`", word),
+        around.needed(index.head_dim, "block_index.head_dim", "the width of each, such as `head_dim: 128`", word),
+        around.needed(index.top, "block_index.top", "how many blocks it selects, such as `top: 16`", word),
+        around.needed(index.block, "block_index.block", "how many keys a block has, such as `block: 128`", word),
     )
 
 

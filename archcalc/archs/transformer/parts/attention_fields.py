@@ -69,14 +69,19 @@ class Index(Node):
     heads: Size | None = field(None, "The indexer's heads.", example=64, unset="needed")
     head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
     top: Size | None = field(
-        None, "How many positions it selects, or blocks, or compressed entries.", example=2048, unset="needed"
+        None, "How many positions it selects, or compressed entries.", example=2048, unset="needed"
     )
-    block: Size | None = field(
-        None,
-        "It selects blocks of so many keys, as attention without latent vectors needs.",
-        example=128,
-        unset="it selects positions",
-    )
+
+
+class BlockIndex(Node):
+    """The indexer of block-sparse attention, which selects the `top` blocks of keys to attend to."""
+
+    main: ClassVar[str] = "top"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim", "top", "block")}
+    heads: Size | None = field(None, "The indexer's heads.", example=4, unset="needed")
+    head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
+    top: Size | None = field(None, "How many blocks it selects.", example=16, unset="needed")
+    block: Size | None = field(None, "How many keys a block has.", example=128, unset="needed")
 
 
 class Compress(Node):
@@ -98,7 +103,7 @@ _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
 _SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "windows", "chunk", "memory"})
 _KEYS = frozenset({"v_norm", "values", "kv_of"})
 _TURNS = frozenset(
-    {"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top", "index"}
+    {"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top", "block_index"}
 )
 
 
@@ -229,11 +234,16 @@ class Attention(Node):
     v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim; needed by mla")
     index: Index | None = field(
         None,
-        "An indexer, a small attention that selects the positions which the large one attends to; blocks of them where "
-        "attention is not latent.",
+        "Latent attention: an indexer, a small attention that selects the positions which the large one attends to.",
         example={"heads": 64, "head_dim": 128, "top": 2048},
         unset="all positions",
         beside={"q_rank": 1536},
+    )
+    block_index: BlockIndex | None = field(
+        None,
+        "An indexer that selects the blocks of keys which are attended to.",
+        example={"heads": 4, "head_dim": 128, "top": 16, "block": 128},
+        unset="all positions",
     )
     out_groups: Size | None = field(
         None,

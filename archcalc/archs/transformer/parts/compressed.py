@@ -47,10 +47,8 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Comp
     if slot == "cross":
         fact = "compressed attention is self-attention, not cross-attention"
         raise InputError(fact, "use kind attention", fields=around.places(word))
-    if own_or(node.bias, scope.bias):
-        raise InputError(
-            "compressed attention has no biases", "write `bias: false`", fields=around.places(word, "bias")
-        )
+    if node.bias:
+        raise InputError("compressed attention has no biases", "leave bias out", fields=around.places(word, "bias"))
 
     def needed(field: str, meaning: str) -> int:
         value: int | None = getattr(node, field)

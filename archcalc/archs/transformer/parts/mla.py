@@ -91,9 +91,6 @@ def _indexer(word: str, node: Attention, around: Surroundings) -> Indexer | None
     if index.head_dim and node.rope_dim and index.head_dim < node.rope_dim:
         fact = f"an indexer's heads are {index.head_dim} wide, and {node.rope_dim} of that are rotated"
         raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
-    if index.block:
-        fact = "latent attention's indexer selects positions, not blocks of them"
-        raise InputError(fact, "leave index.block out", fields=around.places(word, "index", "block"))
     around.needed(
         node.q_rank, "q_rank", "an indexer takes the low-rank queries: set q_rank, such as `q_rank: 1536`", word
     )
