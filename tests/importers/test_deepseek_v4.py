@@ -67,7 +67,7 @@ def test_what_training_keeps_is_refused_by_name() -> None:
 )
 def test_what_does_not_fit_is_one_message(changes: dict[str, Any]) -> None:
     attention = {"kind": "compressed", "q_rank": 8, "rope_dim": 4, "window": 4, "out_groups": 2, "out_rank": 8}
-    spec = {"vocab": 50, "d_model": 32, "heads": 4, "bias": False, "decoder": 2, "streams": 2}
+    spec: dict[str, Any] = {"vocab": 50, "d_model": 32, "heads": 4, "bias": False, "decoder": 2, "streams": 2}
     spec |= {"attention": attention, "position": "rope", "norm": "rms", "ffn": {"width": 40}}
     assert archcalc.load(spec).params().total
     with pytest.raises(InputError):

@@ -80,9 +80,9 @@ def test_a_new_type_of_a_later_transformers_is_read_by_its_class() -> None:
     known = archcalc.load({**own, "model_type": "llama"})
     for version in ("5.23.0", "5.100.0.dev0", "6.0"):
         assert archcalc.load({**own, "transformers_version": version}).params().total == known.params().total
-    for version in ("5.22.2", "4.57.1", "later", None):
+    for known_version in ("5.22.2", "4.57.1", "later", None):
         with pytest.raises(InputError, match="archcalc does not support model_type own"):
-            archcalc.load({**own, "transformers_version": version})
+            archcalc.load({**own, "transformers_version": known_version})
 
 
 @pytest.mark.parametrize("changes", [{"hidden_size": ...}, {"n_embd": 64}, {"block_configs": []}], ids=str)
