@@ -24,9 +24,9 @@ import archcalc.render
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.peak import peak, played
 from archcalc.core.ir import Dim, Module, axes, walk
-from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
 from archcalc.run.device import device
+from archcalc.spec import model_types
 from archcalc.spec.paths import data_root
 from archcalc.styles.ways import WAYS, Way
 
@@ -183,10 +183,10 @@ def test_a_preset(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_hugging_face_family(run: Run, added: Added, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the defaults that the tool would write: here those of Llama."""
-    as_llama = {**reading.described("llama"), "config": "ExampleLlamaConfig", "family": "example_llama"}
+    as_llama = {**model_types.described("llama"), "config": "ExampleLlamaConfig", "family": "example_llama"}
     shutil.copytree(data_root() / "hf", tmp_path / "hf")
     (tmp_path / "hf" / "example_llama.json").write_text(json.dumps(as_llama), encoding="utf-8")
-    for module in (archcalc.importers.hf, reading):
+    for module in (archcalc.importers.hf, model_types):
         monkeypatch.setattr(module, "data_root", lambda: tmp_path)
     added("archcalc/importers/hf/example_llama.py")
     sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}

@@ -62,6 +62,7 @@ OTHERS = {  # classes that stand in no mapping, or second in one
     "chinese_clip_text_model": {"ChineseCLIPTextModel": "base"},
     "clip_vision_model": {"CLIPVisionModelWithProjection": "projection"},
     "beit": {"BeitForMaskedImageModeling": "masked_image"},
+    "step3p5": {"Step3p7TextModel": "base", "Step3p5ForCausalLM": "causal"},
     "deit": {"DeiTForImageClassificationWithTeacher": "teacher"},
 }
 

@@ -62,6 +62,18 @@ def not_known_if_trained(op: Op, wants: Wants, policy: Policy) -> Iterable[Tenso
     return ()
 
 
+def normalised_rounds(op: Op) -> Count:
+    """A sum and a division for each element, along rows and along columns, in each round."""
+    return 4 * product([dim.size for dim in (*op.output.dims, *op.over)])
+
+
+def not_kept_if_trained(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    if wants(op.inputs[0]):
+        fact = "what a training step keeps of hyper-connections is not counted"
+        raise InputError(fact, "`params`, `flops`, `memory` and `fit` for inference are", fields=[("streams",)])
+    return ()
+
+
 def product_of_output(op: Op) -> Count:
     """Two FLOPs for every number of the output and every number that is summed to it."""
     return 2 * product([dim.size for dim in (*op.output.dims, *op.over)])

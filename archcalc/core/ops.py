@@ -166,6 +166,9 @@ KINDS = {
     "rms_norm": Kind(
         "normalised to mean square 1", Each(3, and_weights=True), costs.rms_steps, beside=_RMS, autocast="fp32"
     ),
+    "sinkhorn": Kind(
+        "rows and columns divided by their sums, several times", costs.normalised_rounds, costs.not_kept_if_trained
+    ),
     "unknown": Kind(
         "a function of each element that archcalc does not know", costs.not_known, costs.not_known_if_trained
     ),

@@ -19,7 +19,8 @@ class Dim:
 
     `split` declares how tensor parallelism divides it, nothing that every GPU holds all of it; `positions` what its
     places are, if they are positions of a sequence, and `reach` how far back attention looks along them, if it is
-    limited; `dealt`, that expert parallelism gives every GPU some of them.
+    limited; `dealt`, that expert parallelism gives every GPU some of them; `every`, how many positions one place stands
+    for, where they are compressed.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Dim:
     positions: Positions | None = None
     reach: Reach | None = None
     dealt: bool = False
+    every: int = 1
 
     def __post_init__(self) -> None:
         pieces = self.split.pieces if self.split else ()

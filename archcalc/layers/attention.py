@@ -25,6 +25,7 @@ from archcalc.layers.windowed import Windows, in_windows
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
+    from archcalc.layers.indexer import BlockIndexer
     from archcalc.layers.qk_norm import QKNorm
     from archcalc.layers.routed_heads import RoutedHeads
 
@@ -148,6 +149,7 @@ class Attention(Heads):
     sinks: bool = False  # a score for each head that no position has: softmax may look at nothing
     softcap: bool = False
     routed: RoutedHeads | None = None  # queries made by experts
+    indexer: BlockIndexer | None = None  # what chooses the blocks of keys that are looked at
     softmax: str = INPUT
 
     def made_small(self, original: Attention) -> Attention:
@@ -171,6 +173,8 @@ class Attention(Heads):
             inputs.hand_on((k, v))
         value = self.outs["v"][1]
         core = self._core(m, q, k, value, inputs)
+        if self.indexer:
+            core = _sparse(m, core, self.indexer, x, k.dims[2], inputs)
         if inputs.content_queries:
             q = inputs.content_queries(m, q)
         looked_up = in_windows(core, (q, k, v), inputs.windows) if inputs.windows else core.run(q, k, v)
@@ -261,6 +265,14 @@ class Attention(Heads):
 def _by_head(x: Tensor) -> Tensor:
     batch, seq, head, each = x.dims
     return x.seen_as(batch, head, seq, each)
+
+
+def _sparse(m: Module, core: Core, indexer: BlockIndexer, x: Tensor, past: Dim, inputs: Inputs) -> Core:
+    """A sparse kernel reads the selected blocks, eager attention masks the others."""
+    chosen = indexer.run(m["indexer"], x, past, inputs)
+    if inputs.work.attention == "flash" and not inputs.work.decodes:
+        return core._replace(chosen=chosen)
+    return core._replace(mask=m.record("hide", chosen, to=axes(*x.dims[:2], past)))
 
 
 def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX) -> Tensor:

@@ -21,6 +21,48 @@ DENSE = Assumption(
 )
 
 
+BLOCKWISE = Assumption(
+    Topic.ATTENTION,
+    "scores of block-sparse attention are counted for all positions, since transformers computes all and then masks",
+)
+
+
+@dataclass(frozen=True)
+class BlockIndexer:
+    """Selects blocks of keys (MiniMax-M3): the best score within each, for each of its heads."""
+
+    heads: int
+    head_dim: int
+    top: int
+    block: int
+
+    def run(self, m: Module, x: Tensor, past: Dim, inputs: Inputs) -> Tensor:
+        """The indices of the selected blocks."""
+        m.region = Region.INDEXER
+        m.words.work_notes.append(BLOCKWISE)
+        m.words.whole_sequence = "an index over all positions"
+        x = x.detached()
+        batch, seq, _ = x.dims
+        head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
+        q = linear(m["q"], x, (head, each), bias=False, trainable=False, role=Role.INDEXER_Q)
+        k = linear(m["k"], x, each, bias=False, trainable=False, role=Role.INDEXER_K)
+        q = norm(m["q_norm"], q.seen_as(batch, seq, head, each), "rms", trainable=False)
+        k = norm(m["k_norm"], k, "rms", trainable=False)
+        k = (
+            m.record("append", k, to=axes(batch, past, each))
+            if inputs.work.keeps_cache
+            else k.seen_as(batch, past, each)
+        )
+        scores = m.record("contract", q, k, to=axes(batch, seq, head, past), over=(each,), name="index_scores")
+        if inputs.mask:
+            scores = m.record("mask", scores.seen_as(batch, head, seq, past), inputs.mask)
+        blocks = Dim.of("key_blocks", -(-int(past.size) // self.block))
+        best = m.record("largest", scores, to=axes(batch, head, seq, blocks), over=(past,))
+        chosen = Dim("chosen", Count.named("top", self.top).at_most(blocks.size))
+        m.record("choose", best, to=axes(batch, head, seq, chosen), name="chosen", note="of blocks of keys")
+        return m.ops[-1].beside["indices"]
+
+
 @dataclass(frozen=True)
 class Indexer:
     heads: int

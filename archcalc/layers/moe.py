@@ -23,6 +23,9 @@ from archcalc.styles.experts import expert_linear
 IDEAL = Assumption(
     Topic.COST, "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
 )
+NONE_IDLE = Assumption(
+    Topic.COST, "no token chooses an expert that gives back what it reads: those that do compute less"
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Mixture:
     out_bias: bool = False  # on the answer of all experts together
     router_norm: str = ""  # of what the router reads: the residual stream, and not what the experts read
     expert_scale: bool = False  # a learned number for each expert, times its weight
+    zero: int = 0  # experts that give back what they read: the router scores them too
 
     def made_small(self, original: Mixture) -> Mixture:
         """In a small model a token is routed to the same number of experts, or to all."""
@@ -47,7 +51,7 @@ class Mixture:
 
     def run(self, m: Module, x: Tensor, work: Workload, residual: Tensor | None = None) -> Tensor:
         m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
-        m.words.work_notes.append(IDEAL)
+        m.words.work_notes += [IDEAL, *([NONE_IDLE] if self.zero else [])]
         weights = self.route(m["router"], self._routed_by(m["router"], x, residual))
         (d_model,), inner, beside = x.axes[-1], x, None
         if self.latent:
@@ -86,14 +90,15 @@ class Mixture:
     def _weights(self, m: Module, x: Tensor) -> Tensor:
         """Of the router's scores alone."""
         *rows, _ = x.axes
+        scored = Dim.of("experts", self.experts + self.zero)
         if self.correction == "parameter":
-            m.param("correction", Dim.of("experts", self.experts), trainable=False)
+            m.param("correction", scored, trainable=False)
         elif self.correction:
-            m.buffer("correction", Dim.of("experts", self.experts))
+            m.buffer("correction", scored)
         m.takes_adapters = m.style.adapts_router
         if m.style.route:
-            return m.style.route(m, x, Dim.of("experts", self.experts), Dim.of("top", self.top), self.router_bias)
-        scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias, role=Role.ROUTER)
+            return m.style.route(m, x, scored, Dim.of("top", self.top), self.router_bias)
+        scores = linear(m, x, scored, bias=self.router_bias, role=Role.ROUTER)
         shares = m.record("softmax", scores, name="probabilities", note=f"of {self.experts} experts")
         chosen, note = (*rows, (Dim.of("top", self.top),)), f"weights of {self.top} of {self.experts} experts"
         return m.record("choose", shares, to=chosen, name="chosen", note=note)

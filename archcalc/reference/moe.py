@@ -52,17 +52,18 @@ class Router(nn.Module):
 
     def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        self.top = layer["top"]
-        self.weight = nn.Parameter(torch.empty(layer["experts"], d_model).normal_(std=d_model**-0.5))
-        self.bias = weight_if(layer["router_bias"], layer["experts"])
+        self.top, self.experts = layer["top"], layer["experts"]
+        scored = layer["experts"] + layer.get("zero", 0)  # those without weights behind the others
+        self.weight = nn.Parameter(torch.empty(scored, d_model).normal_(std=d_model**-0.5))
+        self.bias = weight_if(layer["router_bias"], scored)
         add(self, "norm", make_norm({"kind": layer.get("router_norm"), "affine": True, "bias": True}, d_model))
         self.scale = weight_if(layer.get("expert_scale"), layer["experts"], start=torch.ones)
         if layer["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
-            self.correction = nn.Parameter(torch.zeros(layer["experts"]), requires_grad=False)
+            self.correction = nn.Parameter(torch.zeros(scored), requires_grad=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        scores = nn.functional.linear(run(self, "norm", x), self.weight, self.bias)
-        weights, chosen = scores.softmax(dim=-1).topk(self.top)
+        shares = nn.functional.linear(run(self, "norm", x), self.weight, self.bias).softmax(dim=-1)
+        weights, chosen = shares[..., : self.experts].topk(self.top)  # none of those without weights is chosen
         if self.scale is not None:
             weights = weights * self.scale[chosen]
         return weights, chosen

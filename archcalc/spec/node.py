@@ -138,7 +138,7 @@ class Node(BaseModel):
     @classmethod
     def with_scalar(cls, schema: dict[str, Any]) -> dict[str, Any]:
         """The JSON Schema of the node, or of the scalar that stands for its main field."""
-        if not cls.main:
+        if not cls.main or "properties" not in schema:  # that of a node in its second place is made already
             return schema
         return {"title": schema.get("title", cls.__name__), "anyOf": [schema["properties"][cls.main], schema]}
 

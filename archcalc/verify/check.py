@@ -119,6 +119,9 @@ def verify(
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
     need_torch()
+    if missing := unwitnessed(model):
+        hint = "`archcalc verify config.json` compares with transformers"
+        raise InputError(f"archcalc's own PyTorch reference has no {missing}", hint, field=model.name)
     _check_trainable(model, work)
     whole = Subject(model, work)
     if scale_down and (reason := no_twin(model)):
@@ -138,8 +141,17 @@ def verify(
     left_out = {"numbers on real data": no_twin(model)} if not is_run else {}
     if broken:
         left_out = {"all but the parameters": broken}
-    setting = ", ".join(f"{name} {size:,}" for name, size in {"batch": whole.work.batch, **whole.work.lengths}.items())
-    return VerifyReport(model.name, tuple(_assumptions(whole, subject, scale_down)), setting, tuple(rows), left_out)
+    noted = tuple(_assumptions(whole, subject, scale_down))
+    return VerifyReport(model.name, noted, setting_of(whole.work), tuple(rows), left_out)
+
+
+def setting_of(work: Workload) -> str:
+    return ", ".join(f"{name} {size:,}" for name, size in {"batch": work.batch, **work.lengths}.items())
+
+
+def unwitnessed(model: Model) -> str:
+    """What the second witness does not have; nothing of nearly all models."""
+    return str(getattr(model.resolved, "unwitnessed", ""))
 
 
 def _check_trainable(model: Model, work: Workload) -> None:

@@ -74,6 +74,17 @@ def test_a_type_of_a_repository_is_read_by_its_class() -> None:
         archcalc.load(own)
 
 
+def test_a_new_type_of_a_later_transformers_is_read_by_its_class() -> None:
+    """What this version knows by another name: a version that it knows itself has no such type."""
+    own = {**GROUPED, "model_type": "own", "architectures": ["LlamaForCausalLM"]}
+    known = archcalc.load({**own, "model_type": "llama"})
+    for version in ("5.23.0", "5.100.0.dev0", "6.0"):
+        assert archcalc.load({**own, "transformers_version": version}).params().total == known.params().total
+    for known_version in ("5.22.2", "4.57.1", "later", None):
+        with pytest.raises(InputError, match="archcalc does not support model_type own"):
+            archcalc.load({**own, "transformers_version": known_version})
+
+
 @pytest.mark.parametrize("changes", [{"hidden_size": ...}, {"n_embd": 64}, {"block_configs": []}], ids=str)
 def test_a_type_of_a_repository_that_says_other_things_is_refused(changes: dict[str, Any]) -> None:
     """Its config class may have other defaults and other fields: phi-msft counts its layers as n_layer."""

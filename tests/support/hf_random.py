@@ -469,6 +469,16 @@ def _heard(text: str, audio: str, length: str = "max_source_positions") -> Any:
     return choose
 
 
+def _searched(drawn: Fields, rng: random.Random) -> Fields:
+    """Blocks as a search leaves them, some without attention or without an FFN."""
+    blocks = []
+    for _ in range(drawn["num_hidden_layers"]):
+        attention = {"n_heads_in_group": 1} if rng.random() > _OFTEN_LEFT else {"no_op": True}
+        ffn = {"ffn_mult": rng.choice([0.5, 2.625])} if rng.random() > _OFTEN_LEFT else {"no_op": True}
+        blocks.append({"attention": attention, "ffn": ffn})
+    return {"block_configs": [*blocks[:-1], {"attention": {"n_heads_in_group": 1}, "ffn": {"ffn_mult": 1.0}}]}
+
+
 _SPECIAL: dict[str, Any] = {
     "clip": _nested(text_config="clip_text_model", vision_config="clip_vision_model"),
     "chinese_clip": _nested(text_config="chinese_clip_text_model", vision_config="chinese_clip_vision_model"),
@@ -481,6 +491,7 @@ _SPECIAL: dict[str, Any] = {
     **NETS,
     **AUDIO,
     **GEMMA,
+    "nemotron-nas": _searched,
     "gpt_neo": _neo,
     **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
     **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),

@@ -28,6 +28,7 @@ from archcalc.verify.hf.tensors import pieces, plain
 transformers.logging.set_verbosity_error()
 
 Shape = tuple[int, ...]
+WEIGHTLESS = "zero_expert_num"  # of LongCat-Flash's experts
 HEAD_IN_CHECKPOINT = ("t5", "mt5", "umt5")
 
 
@@ -104,7 +105,16 @@ def build(said: dict[str, Any]) -> torch.nn.Module:
             model: torch.nn.Module = getattr(transformers, said["architectures"][0])(config)
             if said["model_type"] in HEAD_IN_CHECKPOINT and said.get("tie_word_embeddings") is False:
                 _untie(model)
+            _without_the_weightless(model)
     return model
+
+
+def _without_the_weightless(model: Any) -> None:
+    """LongCat-Flash's class keeps gates of experts that have no weights; its checkpoints of 560 B parameters hold none
+    (arXiv:2509.01322), and no token uses them."""
+    for module in model.modules():
+        if getattr(module, WEIGHTLESS, 0) and getattr(module, "gate_up_proj", None) is not None:
+            module.gate_up_proj = torch.nn.Parameter(module.gate_up_proj[: module.num_routed_experts])
 
 
 def _untie(model: Any) -> None:

@@ -78,10 +78,13 @@ class CacheFormats:
             limits["sglang"] = max(window, -(-SGLANG_WINDOWED * length // 100))
             rule = self.rule
             kept = min(limits[rule], length) if rule in limits else in_pages(length, window, self.prefill)
+        kept //= along.every
         # of another sequence, which was read at once, as many as it has
         size = each * (along.size.at(**work.lengths) if along.positions is Positions.SEQUENCE else kept)
-        if self.prefix:
-            own = min(kept, max(0, length - self.prefix))  # of what is kept, the last positions are a sequence's alone
+        if self.prefix and kept:
+            own = min(
+                kept, max(0, length - self.prefix) // along.every
+            )  # of what is kept, the last positions are a sequence's alone
             size -= size // (work.batch * kept) * (work.batch - 1) * (kept - own)
         return self.of(tensor).bytes_of(size)
 

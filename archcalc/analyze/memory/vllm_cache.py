@@ -113,6 +113,7 @@ def _part(tensor: Tensor, module: Module, times: int, work: Workload, formats: C
     along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
     if along is None:
         return _Part(tensor, module, times, Kind.STATE, shape, size)
+    size = -(-size // along.every)  # of one position, where a place stands for several
     kind, length, reach = Kind.FULL, positions_read(work), along.reach.positions if along.reach else 0
     if along.positions is Positions.SEQUENCE:  # of another sequence, which was read at once
         kind, length = Kind.CROSS, along.size.at(**work.lengths)

@@ -8,19 +8,23 @@ from archcalc.archs.transformer.context import Context
 from archcalc.archs.transformer.parts.part import Part, normed
 from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
+from archcalc.layers.streams import mixed, returned
 
 
-def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], parallel: str | None = None) -> Tensor:
+def run_block(
+    m: Module, x: Tensor, context: Context, parts: list[Part], parallel: str | None = None, rounds: int = 0
+) -> Tensor:
     """Sequential: x + part(x) for each part in turn; parallel: x + one part(x) + another part(x), where every part
-    takes the same x, through a shared norm or its own."""
+    takes the same x, through a shared norm or its own. With `rounds`, x is several streams, mixed around each part."""
     shared = normed(m["norm"], x, parts[0].norm) if parallel == "shared" else None
     branches: list[Tensor] = []
     for index, part in enumerate(parts):
         earlier = sum(part.name == other.name for other in parts[:index])
         name = f"{part.name}_{earlier + 1}" if earlier else part.name
-        branch = shared or x
+        mixing = mixed(m[f"{name}_streams"], x, rounds) if rounds else None
+        branch = mixing.read if mixing else shared or x
         if part.norm.place in ("pre", "sandwich") and not shared:
-            branch = normed(m[f"{name}_norm"], x, part.norm)
+            branch = normed(m[f"{name}_norm"], branch, part.norm)
         branch = part.run(m[name], branch, replace(context, residual=x))
         if part.layer_scale:
             scale = m[f"{name}_scale"]
@@ -28,7 +32,9 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], paralle
         branch = dropped(m, branch, part.dropout, context.work, part.slot or part.name)
         if part.norm.place in ("out", "sandwich"):
             branch = normed(m[f"{name}_norm_out"], branch, part.norm)
-        if parallel:
+        if mixing:
+            x = returned(m[f"{name}_streams"], x, branch, mixing)
+        elif parallel:
             branches.append(branch)
         elif part.norm.place == "post":
             m[f"{name}_norm"].words.title = "Add & Norm"

@@ -21,6 +21,7 @@ from archcalc.layers.embedding import add_types, join_tables, look_up, token_tab
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.layers.patches import Patches, cut, learned_vectors, project, put_in_front
+from archcalc.layers.streams import joined, spread
 from archcalc.layers.windowed import by_windows
 from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Workload
@@ -79,7 +80,11 @@ def run_blocks(m: Module, x: Tensor, context: Context, stack: ResolvedStack) -> 
             context.prepared[word] = part.prepare(m, x, context)
     if stack.once:
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])
+    if stack.streams:
+        x = spread(m, x, stack.streams.number or 1)
     x = _run_items(m, stack.items, x, context, stack)
+    if stack.streams:
+        x = joined(m["streams"], x)
     if own_or(stack.norm.final, stack.norm.place != "post"):
         return dropped(m, normed(m["norm"], x, stack.norm), stack.dropout, context.work, "final")
     return x
@@ -108,6 +113,7 @@ def run_end(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
     """Blocks are called `blocks` if all are equal; else by their parts, numbered if the same line occurs twice."""
     names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
+    rounds = stack.streams.rounds if stack.streams else 0
     for index, item in enumerate(items):
         earlier = names[:index].count(names[index])
         name = f"{names[index]}-{earlier + 1}" if earlier else names[index]
@@ -123,7 +129,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
                 child.calls = Count.named("calls", item.calls)
             if stack.distinct and not m.words.notes:
                 m.words.notes.append(_sharing(stack, stack.distinct))
-            out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
+            out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel, rounds)
             if stack.block_scale:
                 child.buffer("scale")
                 out = child.record("scale", out, name="scaled")

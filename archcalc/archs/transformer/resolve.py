@@ -16,7 +16,7 @@ from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import LayerPart, Part, Surroundings
 from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
-from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
+from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack, Streams
 from archcalc.archs.transformer.tables import Tables, audio, patches, token_tables
 from archcalc.archs.transformer.together import together
 from archcalc.core.derived import Derived
@@ -42,6 +42,7 @@ class ResolvedStack:
     dropout: float
     parallel: str | None
     block_scale: bool
+    streams: Streams | None
     distinct: int | None
     once: tuple[str, ...]
     tables: Tables
@@ -78,6 +79,13 @@ class Transformer:
     @property
     def stacks(self) -> tuple[ResolvedStack, ...]:
         return tuple(stack for stack in (self.encoder, self.decoder) if stack)
+
+    @property
+    def unwitnessed(self) -> str:
+        """What archcalc's own PyTorch reference does not have, in words."""
+        parts = (part.unwitnessed for stack in self.stacks for part in stack.parts.values())
+        streams = ("hyper-connections" for stack in self.stacks if stack.streams)
+        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams))))
 
     @property
     def kind(self) -> str:
@@ -158,12 +166,25 @@ def stack_of(around: Surroundings, sound: Audio | None = None) -> ResolvedStack:
         dropout=scope.dropout,
         parallel=scope.parallel,
         block_scale=scope.block_scale,
+        streams=_streams(around),
         distinct=scope.distinct,
         once=scope.once,
         tables=token_tables(around),
         audio=sound,
         items=items,
     )
+
+
+def _streams(around: Surroundings) -> Streams | None:
+    """They stand around each part, and so replace its residual."""
+    scope, streams = around.scope, around.scope.streams
+    if streams is None:
+        return None
+    around.needed(streams.number, "number", "how many streams there are, such as `streams: 4`", "streams")
+    if scope.parallel or scope.norm.place == "post" or scope.once:
+        fact = "streams are mixed around one part after the other, with a norm in front of it"
+        raise InputError(fact, "leave parallel, `place: post` and once out", fields=around.places("streams"))
+    return streams
 
 
 def _items(around: Surroundings) -> pattern.Items:

@@ -170,6 +170,17 @@ class Embedding(Node):
     )
 
 
+class Streams(Node):
+    """Several residual streams, mixed around each part by a doubly stochastic matrix (DeepSeek-V4)."""
+
+    main: ClassVar[str] = "number"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("number",)}
+    number: Annotated[int, Field(ge=2, le=64)] | None = field(None, "How many streams.", example=4, unset="needed")
+    rounds: Annotated[int, Field(ge=1, le=1000)] = field(
+        20, "How often rows and columns of the matrix are divided by their sums.", example=10
+    )
+
+
 class Scope(Node):
     """Fields of the whole model, or of one stack."""
 
@@ -209,6 +220,12 @@ class Scope(Node):
     )
     block_scale: bool = field(
         False, "A stored number, which is not trained, scales the output of every block.", example=True
+    )
+    streams: Streams | None = field(
+        None,
+        "Hyper-connections: the residual stream is several, mixed anew around each part.",
+        example=4,
+        unset="one stream",
     )
     layer_scale: bool = field(False, "A learned vector scales the output of every part.", example=True)
     softmax: Literal["input", "fp32"] = field(

@@ -15,7 +15,7 @@ from archcalc.importers.hf._helpers import (
     when,
     where_used,
 )
-from archcalc.importers.hf._helpers.layer_types import LINEAR, attentions, every, full_where, mixers, paired
+from archcalc.importers.hf._helpers.layer_types import LINEAR, attentions, every, full_where, mixers, paired, stack
 from archcalc.importers.hf._helpers.moe import (
     experts,
     first_dense,
@@ -39,6 +39,7 @@ INERT = {
     "glm4_moe_lite": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", **_DENSE_LAYERS},
     "minicpm3": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim", **_DENSE_LAYERS},
     "youtu": {inert.NO_SUCH_SIZE: "num_key_value_heads", **_DENSE_LAYERS},
+    "longcat_flash": {inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim"},
     "kimi_linear": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"},
     "bailing_hybrid": {inert.NO_SUCH_SIZE: "num_key_value_heads"},
 }
@@ -162,6 +163,19 @@ def minicpm3(c: Config) -> Fields:
     wide = ffn(c, bias=c.flag("mlp_bias"))
     attention = _mla(c, c.size_or("v_head_dim", even_heads(c)))
     return _mla_decoder(c, attention, ["ffn"] * c.size("num_hidden_layers"), ffn=wide)
+
+
+def longcat_flash(c: Config) -> Fields:
+    """LongCat-Flash: two attentions and two FFNs in a layer, and experts beside the first, whose answer is added behind
+    the second; some experts give back what they read."""
+    layers, zero = c.size("num_layers"), c.get("zero_expert_num")
+    width = c.size("expert_ffn_hidden_size")
+    moe = mixture(c, c.size("n_routed_experts"), width, per_token="moe_topk", correction=True, **when(zero, zero=zero))
+    if zero:
+        c.notes.append("transformers keeps gates of experts that give back what they read: no checkpoint has them")
+    c.notes.append("the experts' answer is counted where it is computed: the class adds it behind the second FFN")
+    half = stack(["attention ffn+moe", "attention ffn"] * layers)
+    return _mla_decoder(c, _mla(c), [], ffn=ffn(c, "ffn_hidden_size"), moe=moe, decoder=half)
 
 
 def youtu(c: Config) -> Fields:

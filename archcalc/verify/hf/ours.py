@@ -101,4 +101,5 @@ def _layer(name: str, module: Module) -> Layer | None:
 
 
 def _weight(op: Op) -> Param | None:
-    return next((tensor for tensor in op.inputs if isinstance(tensor, Param) and tensor.name == "weight"), None)
+    stored = (tensor.of or tensor for tensor in op.inputs)  # a matrix may be seen as one for each group
+    return next((tensor for tensor in stored if isinstance(tensor, Param) and tensor.name == "weight"), None)

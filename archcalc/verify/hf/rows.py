@@ -16,7 +16,7 @@ from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.model import Model
 from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.workload import Workload
-from archcalc.verify.check import Progress, verify
+from archcalc.verify.check import Progress, setting_of, unwitnessed, verify
 from archcalc.verify.hf.built import Built, main_input, needed, weights_of
 from archcalc.verify.hf.forward import Forward, forward
 from archcalc.verify.hf.ours import Block, Layer, Shape, as_one, blocks_of
@@ -52,10 +52,14 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
     """Both comparisons; what is said of how much was compared concerns the second, as the first is always complete."""
     progress(0, 1, "transformers")
     first = compared(model, work)
+    of_class = tuple(replace(row, against=first.against) for row in first.rows)
+    notes = [*all_on(Topic.SOURCE, model.document.notes), *all_on(Topic.REFERENCE, first.notes)]
+    if missing := unwitnessed(model):
+        absent = {**first.left_out, "plain PyTorch": f"archcalc's own reference has no {missing}"}
+        return VerifyReport(model.name, tuple(notes), setting_of(work), of_class, absent)
     second = verify(model, work, quick=quick, progress=progress)
     under_heading = (row if row.group else replace(row, group=PLAIN) for row in second.rows)
-    rows = (*(replace(row, against=first.against) for row in first.rows), *under_heading)
-    notes = [*all_on(Topic.SOURCE, model.document.notes), *all_on(Topic.REFERENCE, first.notes)]
+    rows = (*of_class, *under_heading)
     for each in second.assumptions:
         is_scope = each.topic is Topic.SCOPE
         notes.append(each._replace(text=f"in plain PyTorch {each.text}") if is_scope else each)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.attention_fields import OWN, Attention, HeadNormSaid
+from archcalc.archs.transformer.parts.attention_fields import OWN, Attention, BlockIndex, HeadNormSaid
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Excluded, Part, Surroundings, own_or
 from archcalc.archs.transformer.positions import Encodings, Written
@@ -21,6 +21,7 @@ from archcalc.layers.attention_mask import Sight
 from archcalc.layers.patches import both_sides
 
 if TYPE_CHECKING:
+    from archcalc.layers.indexer import BlockIndexer
     from archcalc.layers.kernel import KernelAttention
     from archcalc.layers.qk_norm import QKNorm
     from archcalc.layers.routed_heads import RoutedHeads
@@ -36,12 +37,13 @@ _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 EXCLUDED = (
     Excluded(
         where="experts",
-        fields=("gate", "out_norm", "v_dim", "global_qkv"),
+        fields=("gate", "out_norm", "v_dim", "global_qkv", "block_index"),
         fact="attention of experts has no {field}",
         hint="leave experts out",
         at="experts",
     ),
     Excluded("cross", ("experts",), "cross-attention has no experts", "leave experts out"),
+    Excluded("cross", ("block_index",), "cross-attention has no indexer", "leave block_index out"),
     Excluded("no experts", ("top",), "top is set, but experts is not", "add `experts: 8`, or take top out"),
     Excluded(
         where="cross",
@@ -70,6 +72,7 @@ EXCLUDED = (
             "dropout",
             "global_qkv",
             "experts",
+            "block_index",
             *_KEYS,
         ),
         fact="{feature} attention has no {field}",
@@ -99,6 +102,10 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         from archcalc.archs.transformer.parts import mla
 
         return mla.resolve(word, slot, node, around)
+    if node.kind == "compressed":
+        from archcalc.archs.transformer.parts import compressed
+
+        return compressed.resolve(word, slot, node, around)
     cross, at = slot == "cross", partial(around.places, word)
     _check(node, at, around, cross=cross)
     heads, kv_heads, head_dim = _head_sizes(word, node, around)
@@ -180,9 +187,22 @@ def _softmax(word: str, node: Attention, sizes: Heads, around: Surroundings) -> 
         layer = replace(layer, qk_norm=replace(_head_norm(node.qk_norm, around), width=node.qk_norm.width or ()))
     if node.v_norm:
         layer = replace(layer, v_norm=_head_norm(node.v_norm, around))
+    if node.block_index:
+        layer = replace(layer, indexer=_indexer(word, node.block_index, around))
     if node.experts:
         layer = replace(layer, routed=_routed(word, node.experts, node.top, sizes, around))
     return layer
+
+
+def _indexer(word: str, index: BlockIndex, around: Surroundings) -> BlockIndexer:
+    from archcalc.layers.indexer import BlockIndexer
+
+    return BlockIndexer(
+        around.needed(index.heads, "block_index.heads", "the number of its heads, such as `heads: 4`", word),
+        around.needed(index.head_dim, "block_index.head_dim", "the width of each, such as `head_dim: 128`", word),
+        around.needed(index.top, "block_index.top", "how many blocks it selects, such as `top: 16`", word),
+        around.needed(index.block, "block_index.block", "how many keys a block has, such as `block: 128`", word),
+    )
 
 
 def _check(node: Attention, at: Places, around: Surroundings, *, cross: bool) -> None:

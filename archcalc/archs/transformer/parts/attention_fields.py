@@ -68,13 +68,43 @@ class Index(Node):
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim", "top")}
     heads: Size | None = field(None, "The indexer's heads.", example=64, unset="needed")
     head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
-    top: Size | None = field(None, "How many positions it selects.", example=2048, unset="needed")
+    top: Size | None = field(
+        None, "How many positions it selects, or compressed entries.", example=2048, unset="needed"
+    )
+
+
+class BlockIndex(Node):
+    """The indexer of block-sparse attention, which selects the `top` blocks of keys to attend to."""
+
+    main: ClassVar[str] = "top"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim", "top", "block")}
+    heads: Size | None = field(None, "The indexer's heads.", example=4, unset="needed")
+    head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
+    top: Size | None = field(None, "How many blocks it selects.", example=16, unset="needed")
+    block: Size | None = field(None, "How many keys a block has.", example=128, unset="needed")
+
+
+class Compress(Node):
+    """How positions behind the window become entries: so many to one."""
+
+    main: ClassVar[str] = "rate"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("rate",)}
+    rate: Size | None = field(None, "How many positions make one entry.", example=128, unset="needed")
+    overlap: bool = field(False, "Each entry is made of twice as many positions, which have two vectors.", example=True)
+    index: Index | None = field(
+        None,
+        "An indexer, which selects the entries that a query looks at.",
+        example={"heads": 64, "head_dim": 128, "top": 512},
+        unset="all entries",
+    )
 
 
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
 _SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "windows", "chunk", "memory"})
 _KEYS = frozenset({"v_norm", "values", "kv_of"})
-_TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top"})
+_TURNS = frozenset(
+    {"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top", "block_index"}
+)
 
 
 class Attention(Node):
@@ -82,10 +112,17 @@ class Attention(Node):
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "attention": _EVERY_KIND | _SIZES | _KEYS | _TURNS,
         "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index", "gate"},
+        "compressed": _EVERY_KIND | {"head_dim", "q_rank", "rope_dim", "window", "out_groups", "out_rank", "compress"},
     }
-    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"mla": ("kv_rank", "nope_dim", "rope_dim", "v_dim")}
-    kind: Literal["attention", "mla"] = field(
-        "attention", "Softmax attention, or multi-head latent attention (`mla`).", example="mla"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {
+        "mla": ("kv_rank", "nope_dim", "rope_dim", "v_dim"),
+        "compressed": ("q_rank", "window", "out_groups", "out_rank"),
+    }
+    kind: Literal["attention", "mla", "compressed"] = field(
+        "attention",
+        "Softmax attention, multi-head latent attention (`mla`), or one head of keys that are values too, in a window "
+        "and of compressed positions behind it (`compressed`).",
+        example="mla",
     )
     heads: Size | None = field(None, "How many heads it has.", example=8, unset="heads of the model")
     kv_heads: Size | None = field(
@@ -201,6 +238,27 @@ class Attention(Node):
         example={"heads": 64, "head_dim": 128, "top": 2048},
         unset="all positions",
         beside={"q_rank": 1536},
+    )
+    block_index: BlockIndex | None = field(
+        None,
+        "An indexer that selects the blocks of keys which are attended to.",
+        example={"heads": 4, "head_dim": 128, "top": 16, "block": 128},
+        unset="all positions",
+    )
+    out_groups: Size | None = field(
+        None,
+        "Compressed attention: how many groups of heads have a projection to a narrow vector each.",
+        example=8,
+        unset="needed by compressed",
+    )
+    out_rank: Size | None = field(
+        None, "Compressed attention: the width of these vectors.", example=1024, unset="needed by compressed"
+    )
+    compress: Compress | None = field(
+        None,
+        "Compressed attention: what becomes of the positions behind the window.",
+        example={"rate": 128},
+        unset="they are not looked at",
     )
     memory: Size | None = field(
         None,

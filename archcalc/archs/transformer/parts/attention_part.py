@@ -32,6 +32,10 @@ class AttentionPart(Part):
     patches: Patches | None = None  # of the image, whose rows and columns relative positions may tell apart
     windows: tuple[int, int] | None = None  # rows and columns of patches, each of which sees those of its window
 
+    @property
+    def unwitnessed(self) -> str:
+        return "indexer of blocks" if getattr(self.layer, "indexer", None) else ""
+
     def made_small(self, original: AttentionPart) -> AttentionPart:
         """A window is one patch wide where the image has several beside each other."""
         positions = tuple(position.made_small() for position in self.positions)

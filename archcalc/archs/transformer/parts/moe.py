@@ -75,6 +75,12 @@ class Moe(Node):
     )
     latent_bias: bool = field(False, "Biases in those projections.", example=True, needs="latent")
     out_bias: bool = field(False, "A bias on the sum of all experts.", example=True)
+    zero: Size | None = field(
+        None,
+        "Experts without weights that give back what they read: the router scores them too.",
+        example=4,
+        unset="none",
+    )
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
@@ -118,6 +124,7 @@ def _mixture(word: str, node: Moe, around: Surroundings) -> Mixture:
         latent=node.latent,
         latent_bias=node.latent_bias,
         out_bias=node.out_bias,
+        zero=node.zero or 0,
     )
 
 

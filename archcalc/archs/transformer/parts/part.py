@@ -42,6 +42,11 @@ class Part:
         """Record what it needs once for all blocks."""
         return None
 
+    @property
+    def unwitnessed(self) -> str:
+        """What of it archcalc's own PyTorch reference does not have."""
+        return ""
+
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Record the forward pass of the branch."""
         raise NotImplementedError

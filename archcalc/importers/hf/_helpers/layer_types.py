@@ -161,7 +161,8 @@ def _word(said: Fields, taken: Fields) -> str:
     named = {
         "local": "window" in said,
         "chunked": "chunk" in said,
-        "indexed": "index" in said,
+        "compressed": "compress" in said,
+        "indexed": "index" in said or "block_index" in said or "index" in said.get("compress", {}),
         "free": free,
         f"heads{said.get('heads')}": "heads" in said,
     }

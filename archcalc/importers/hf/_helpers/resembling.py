@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -45,12 +46,14 @@ def unknown_type(said: Said) -> InputError:
 def readable_type(said: Said) -> str:
     """A config's own type; that of the class it names, where the repository has a type of its own for that class.
 
-    So it is with kimi_k2 and DeepseekV3ForCausalLM, and so inference engines choose their classes.
+    So it is with kimi_k2 and DeepseekV3ForCausalLM, and so inference engines choose their classes. A later transformers
+    may have a new type for a class that is known, too.
     """
     model_type = said.get("model_type")
     if not isinstance(model_type, str):
         return ""
-    if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
+    is_new = "auto_map" in said or _version(said.get("transformers_version")) > _version(_types()["transformers"])
+    if not is_new or translator(model_type) or model_type in built_by_transformers():
         return model_type
     like = of_class(said)
     if not like:
@@ -104,8 +107,9 @@ def _closest(said: Said) -> str:
     like, shared, others = _by_fields(said)
     if like:
         unlike = f" (but {like} has no {', '.join(others)})" if others else ""
-        shown = f"by the fields {', '.join(shared)}{unlike}"
-        return f"the closest supported type is {like}, {shown}; {_read_so(like)}"
+        if said["model_type"] not in built_by_transformers():
+            unlike += f"; {_read_so(like)}"
+        return f"the closest supported type is {like}, by the fields {', '.join(shared)}{unlike}"
     task, plain = _kind(said)
     if task in ("causal", "") or "text_config" in said:
         return "neither its class nor its fields are like one that is read"
@@ -186,7 +190,18 @@ def _types_by_class() -> dict[str, str]:
 @cache
 def built_by_transformers() -> frozenset[str]:
     """The types that transformers has classes for, as `tools/hf_types.py` found them."""
+    return frozenset(_types()["types"])
+
+
+@cache
+def _types() -> dict[str, Any]:
     from archcalc.spec.yaml_reader import read
 
     file = data_root() / "hf" / "types.yaml"
-    return frozenset(read(file.read_bytes(), str(file)).data["types"])
+    return read(file.read_bytes(), str(file)).data
+
+
+def _version(said: Any) -> tuple[int, ...]:
+    """Of numbers alone: 5.23.0.dev0 is 5.23."""
+    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?", str(said))
+    return tuple(int(number or 0) for number in found.groups()) if found else ()
