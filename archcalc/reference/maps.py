@@ -33,6 +33,17 @@ def padded(x: Tensor, padding: list[list[int]]) -> Tensor:
     return F.pad(x, [zeros for ends in reversed(padding) for zeros in ends])
 
 
+def zeros_of(c: Config, x: Tensor) -> list[list[int]]:
+    """Before and behind each side of a map that is convolved."""
+    zeros: list[Any] = c["padding"]
+    if zeros[0] == [None, 0]:
+        return [[c["kernel"][0] * c["dilation"][0] - c["dilation"][0], 0]]  # causal: zeros before alone
+    if None in zeros[0]:
+        along = zip(x.shape[2:], c["kernel"], c["stride"], c["dilation"], strict=True)
+        return [same_zeros(*side) for side in along]
+    return zeros
+
+
 def same_zeros(size: int, kernel: int, stride: int, dilation: int) -> list[int]:
     """Keras' `same`: the fewest zeros with which a window starts at every `stride`-th place, an odd one behind."""
     reach, zeros = dilation * (kernel - 1) + 1, 0
@@ -133,12 +144,7 @@ class Conv(Behind):
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c, sides = self.config, len(self.config["kernel"])
-        zeros = c["padding"]
-        if zeros[0] == [None, 0]:
-            zeros = [[c["kernel"][0] * c["dilation"][0] - c["dilation"][0], 0]]  # causal: zeros before alone
-        elif None in zeros[0]:
-            along = zip(x.shape[2:], c["kernel"], c["stride"], c["dilation"], strict=True)
-            zeros = [same_zeros(*side) for side in along]
+        zeros = zeros_of(c, x)
         padding = [before for before, _ in zeros]
         if any(before != after for before, after in zeros):
             x, padding = padded(x, zeros), [0] * sides

@@ -142,3 +142,20 @@ def test_same_padding_is_pytorchs(kernel: int, dilation: int) -> None:
     for zeros in (same_padding(11, kernel, 1, dilation), same_zeros(11, kernel, 1, dilation)):
         padded = torch.nn.functional.pad(x, list(zeros))
         assert torch.allclose(torch.nn.functional.conv1d(padded, weight, dilation=dilation), expected)
+
+
+def test_filters_that_are_not_shared_have_the_parameters_of_keras() -> None:
+    """LocallyConnected2D: a kernel (places, 3 · 3 · channels, filters) and a bias for each place and filter."""
+    model = net({"conv": 32, "kernel": 3, "shared": False}, sample="1 × 28 × 28")
+    places = (28 - 3 + 1) ** 2
+    assert model.params().total == places * 3 * 3 * 1 * 32 + places * 32
+    shared = net({"conv": 32, "kernel": 3}, sample="1 × 28 × 28")
+    assert model.flops().amounts.forward == shared.flops().amounts.forward
+
+
+def test_filters_that_are_not_shared_equal_pytorch() -> None:
+    pytest.importorskip("torch")
+    local = {"conv": 5, "kernel": [3, 1], "shared": False, "padding": "same", "norm": "batch"}
+    assert net({**local, "act": "relu"}, {**local, "stride": 2, "bias": False}, sample="3 × 9 × 8").verify(batch=2).ok
+    with pytest.raises(InputError, match="filters that are not shared have no dilation"):
+        net({**local, "dilation": 2})

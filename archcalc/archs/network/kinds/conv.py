@@ -45,6 +45,9 @@ class ConvFields(Node):
         1, "The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.", example=2
     )
     groups: Groups = field(1, "Groups of channels with filters of their own, or `depthwise`.", example=32)
+    shared: bool = field(
+        True, "All places have the same filters; if not, each has its own, and biases of its own.", example=False
+    )
     bias: bool = field(True, "A learned number added to each channel.", example=False)
     norm: NormFields | None = field(None, "The norm behind it.", example="batch")
     act: Act | None = field(None, "The activation behind it, after the norm.", example="relu")
@@ -114,6 +117,10 @@ class Conv(Filters):
         """Unequal zeros are added by a layer of their own: PyTorch's convolutions add as many before as behind."""
         return any(before != after for before, after in self.padding)
 
+    def placed(self, sides: tuple[int, ...]) -> Conv:
+        """Told the sides of the map behind it."""
+        return self
+
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         return super().run(m, padded(m, x, self.padding, trace) if self.pads_apart else x, trace)
 
@@ -167,11 +174,23 @@ FIELDS = ConvFields
 
 def read(word: str, fields: ConvFields, shape: Shape, place: Place) -> tuple[Conv, Shape]:
     filters = filters_of(word, fields, shape, place)
-    made = Conv(**vars(filters), padding=_zeros(fields.padding, filters, shape, place))
+    made = _kind(fields, place)(**vars(filters), padding=_zeros(fields.padding, filters, shape, place))
     sizes = tuple(size + sum(ends) for size, ends in zip(shape.sides, made.padding, strict=True))
     windows = made.windows(sizes if made.pads_apart else shape.sides)
     behind = Shape(fields.channels, places_of(windows, place))
-    return replace(made, norm=norm_behind(fields.norm, behind, place)), behind
+    return replace(made.placed(behind.sides), norm=norm_behind(fields.norm, behind, place)), behind
+
+
+def _kind(fields: ConvFields, place: Place) -> type[Conv]:
+    """Filters for all places, or of each place's own."""
+    if fields.shared:
+        return Conv
+    for name in ("groups", "dilation"):
+        if name in fields.model_fields_set:
+            raise place.wrong(f"filters that are not shared have no {name}", "take it out", name)
+    from archcalc.archs.network.local_conv import LocalConv
+
+    return LocalConv
 
 
 def _zeros(said: Any, filters: Filters, shape: Shape, place: Place) -> tuple[Pair, ...]:
