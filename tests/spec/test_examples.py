@@ -48,7 +48,8 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "embedding: {kind: patches, image: 224, patch: 16, tokens: 0}",
         *(f"{PLAIN}, decoder: {{blocks: 6, pattern: [{part} ffn]}}" for part in PARTS),
         f"{PLAIN}, encoder: {{blocks: 6, pattern: [conv ffn]}}",
-        f"{PLAIN}, decoder: {{pattern: [local ffn, attention ffn]}}, variants: {{local: {{kv_of: own, like: attention}}}}",
+        f"{PLAIN}, decoder: {{pattern: [local ffn, attention ffn]}}, "
+        "variants: {local: {kv_of: own, like: attention}}",
     ],
     "weights": ["tensors: {lm_head.weight: 'bf16 [32000, 4096]'}"],
     "word2vec": ["kind: cbow, vocab: 1000, embedding: 30"],
