@@ -534,6 +534,7 @@ _SPECIAL: dict[str, Any] = {
     "beit": _beit,
     "t5gemma": _gemmas,
     "minimax": _layers("linear_attention", "full_attention"),
+    "qwen2_5_vl_vision": lambda drawn, rng: {"window_size": rng.choice([32, 96])},
     "longformer": _windows("num_hidden_layers"),
     "led": _windows("encoder_layers"),
     "encoder-decoder": _pair(("bert", "roberta", "electra"), ("bert", "gpt2", "roberta", "bert-generation")),
