@@ -38,12 +38,24 @@ def reads(root: Module) -> tuple[str, ...]:
     return tuple(one for one in MODALITIES if one in found)
 
 
+def kinds(model: Model) -> tuple[str, ...]:
+    """Its own kind; of a model of parts that of each part, once each."""
+    parts = getattr(model.resolved, "parts", ())
+    found = (f"{getattr(part.resolved, 'kind', '')} {part.family}".strip() for part in parts)
+    return tuple(dict.fromkeys(found)) or (model.kind,)
+
+
 def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
-    """Kind and family, cells, what is read and what it is made of, its head, model type, and the words of its name."""
+    """Kinds and family, cells, what is read and what it is made of, its head, model type, and the words of its name."""
     read, head = reads(root), getattr(model.resolved, "head", None)
     roles = {param.weight_role for module, _ in walk(root) for param in module.params.values()}
     words = [
-        *(model.kind, *model.kind.split(), *model.kind.replace("-", " ").split()),
+        *(
+            model.kind,
+            *kinds(model),
+            *" ".join(kinds(model)).split(),
+            *" ".join(kinds(model)).replace("-", " ").split(),
+        ),
         *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
         *read,
         MULTIMODAL if len(read) > 1 else "",

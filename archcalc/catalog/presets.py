@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from archcalc.catalog.kinds import facts_of, known, reads
+from archcalc.catalog.kinds import facts_of, kinds, known, reads
 from archcalc.catalog.wanted import Asked, years
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
@@ -31,12 +31,13 @@ class Row:
     released: str = ""  # 2025, or 2025-04
     reads: tuple[str, ...] = ()
     hub: tuple[str, ...] = ()  # repositories with its shapes
+    kinds: tuple[str, ...] = ()  # its own, or those of its parts
     facts: frozenset[str] = frozenset()  # that words for kinds stand for
 
     @property
     def kind(self) -> str:
         """Most are Transformers, of which their kind says enough."""
-        return self.family.removesuffix(" transformer")
+        return " + ".join(kind.removesuffix(" transformer") for kind in self.kinds)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class PresetsReport(Report):
             Column("source", "source", "text", spare=True),
             Column("scope"),
             Column("hub", get=lambda row: list(row.hub)),
+            Column("kinds", get=lambda row: list(row.kinds)),
         )
 
     def facts(self) -> dict[str, Any]:
@@ -100,6 +102,6 @@ def _row(name: str, file: Path) -> Row:
         held = ((copies, one) for module, copies in walk(root) for one in module.params.values())
         parameters = sum(int(copies) * int(one.elements) for copies, one in held)  # without their working
         told = (spec.source or "", scope, spec.released or "", reads(root), spec.hub or ())
-        return Row(name, model.kind, parameters, *told, facts_of(model, root, name))
+        return Row(name, model.kind, parameters, *told, kinds(model), facts_of(model, root, name))
     except InputError as error:
         return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")
