@@ -17,8 +17,13 @@ from archcalc.spec.data_files import shipped
 TYPE, HEAD, WITH = "type:", "head:", "with:"
 SHORTEST = 3  # letters of a part of a model type that names it: bert of distilbert
 READ = {  # by its dims
-    **{"height": "images", "frames": "audio", "waveform": "audio"},
-    **{"seq": "text", "src_seq": "text", "text_seq": "text", "words_around": "text"},
+    "height": "images",
+    "frames": "audio",
+    "waveform": "audio",
+    "seq": "text",
+    "src_seq": "text",
+    "text_seq": "text",
+    "words_around": "text",
 }
 MODALITIES = ("text", "images", "audio")
 MULTIMODAL = "multimodal"

@@ -18,7 +18,7 @@ SEEN = {  # one for each rule of who ties the head
     "gemma3": "outer",
     "llama4": "inner",
     "qwen2_vl": "either",
-    "voxtral": "never",
+    "musicflamingo": "never",
 }
 
 

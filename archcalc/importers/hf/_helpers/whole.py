@@ -83,11 +83,11 @@ def reading_audio(hearing: Fields, projector: Any, text: Fields) -> Fields:
     embedding, position = dict(hearing["embedding"]), hearing.get("position")
     length = position.get("length") if isinstance(position, dict) else None
     frames = (length or LISTENS) * prod(embedding.get("strides", (1, 2)))
-    recording = [embedding.pop("mels", 80), frames]
+    recording = {"shape": [embedding.pop("mels", 80), frames], "rate": embedding.pop("rate")}
     return _reading(AUDIO, recording, {"hearing": {**hearing, "embedding": embedding}}, projector, text)
 
 
-def _reading(name: str, shape: list[int], tower: dict[str, Fields], projector: Any, text: Fields) -> Fields:
+def _reading(name: str, shape: Any, tower: dict[str, Fields], projector: Any, text: Fields) -> Fields:
     return {
         "family": "parts",
         "inputs": {name: shape, TOKENS: "tokens"},
