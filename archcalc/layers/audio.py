@@ -47,6 +47,8 @@ class Audio:
     normed: bool  # in front of the projection
     projects: bool
     mask: bool  # a vector that stands in for hidden positions
+    rate: int | None = None  # frames or samples of a second
+    usual: int | None = None  # positions, where the spec says how long a recording is
 
     def positions(self, length: int) -> int:
         """How many positions are made of so many frames or samples."""

@@ -23,7 +23,8 @@ class ChannelNorm(nn.GroupNorm):
 
 
 class AudioConv(nn.Conv1d):
-    """A convolution over (batch, positions, channels), a norm, an activation."""
+    """A convolution over (batch, positions, channels), a norm, an activation of what is laid out anew: whatever reads
+    it would copy it otherwise."""
 
     def __init__(self, settings: Config, into: int, out: int) -> None:
         padding = settings["kernel"] // 2 * settings["padded"]
@@ -36,7 +37,8 @@ class AudioConv(nn.Conv1d):
             self.norm = nn.LayerNorm(out)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.act(run(self, "norm", super().forward(x.transpose(1, 2)).transpose(1, 2)))
+        made = run(self, "norm", super().forward(x.transpose(1, 2)).transpose(1, 2))
+        return self.act(made.contiguous())
 
 
 class Listening(nn.Module):
@@ -56,12 +58,12 @@ class Listening(nn.Module):
         self.mask_token = nn.ParameterDict({"weight": torch.zeros(1, d_model)} if audio["mask"] else {})
 
     def heard(self, x: Tensor) -> Tensor:
-        """Samples are a single channel. Laid out once, or each layer that reads it would copy it."""
+        """Samples are a single channel."""
         if x.dim() == len(("batch", "samples")):
             x = x[..., None]
         for name in self.convs:
             x = run(self, name, x)
-        return run(self, "projection", run(self, "features_norm", x.contiguous()))
+        return run(self, "projection", run(self, "features_norm", x))
 
 
 class ConvolvedPositions(nn.Module):

@@ -168,7 +168,11 @@ def test_an_undeclared_key_is_ignored_and_named(run: Run, write: Write) -> None:
 
 def test_the_text_part_of_a_larger_model_is_counted_and_labelled(run: Run, write: Write) -> None:
     inner = {key: value for key, value in LLAMA.items() if key != "architectures"}
-    outer = {"model_type": "lighton_ocr", "architectures": ["LightOnOcrForConditionalGeneration"], "text_config": inner}
+    outer: dict[str, Any] = {
+        "model_type": "lighton_ocr",
+        "architectures": ["LightOnOcrForConditionalGeneration"],
+        "text_config": inner,
+    }
     outer["tie_word_embeddings"] = False
     answer = run("params", write(json.dumps({**outer, "vision_config": {"hidden_size": 8}}), "config.json"))
     assert f"{2 * TABLE + BLOCKS:,}" in answer.out

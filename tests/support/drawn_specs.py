@@ -291,6 +291,14 @@ def heard(draw: st.DrawFn, said: Spec) -> Spec:
     kernels = draw(st.sampled_from(([3], [3, 3], [1, 5])))
     audio = {"kind": "audio", "mels": draw(st.integers(2, 4)), "kernels": kernels, "norm": draw(TRUTH)}
     audio["strides"] = [draw(st.sampled_from((1, 2))) for _ in kernels]
+    audio |= {
+        "padded": draw(TRUTH),
+        "bias": draw(TRUTH),
+        "features_norm": draw(TRUTH),
+        "acts": draw(st.sampled_from(ACTIVATIONS)),
+    }
+    audio["norms"] = [draw(st.sampled_from(("none", "layer", "channel"))) for _ in kernels]
+    audio |= {"channels_out": [draw(st.integers(3, 5)) for _ in kernels]} if draw(TRUTH) else {}
     said["encoder"] |= {"embedding": audio}
     said["decoder"] |= {"embedding": tokens, "vocab": vocab}
     return said

@@ -56,7 +56,20 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
 
 @pytest.mark.wide(2)
 @pytest.mark.parametrize(
-    "model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe", "roc_bert", "bailing_hybrid"]
+    "model_type",
+    [
+        "t5gemma",
+        "apertus",
+        "falcon_h1",
+        "minimax",
+        "kimi_linear",
+        "jetmoe",
+        "roc_bert",
+        "bailing_hybrid",
+        "wav2vec2",
+        "wavlm",
+        "data2vec-audio",
+    ],
 )
 def test_other_types_equal_transformers_too(model_type: str) -> None:
     """Types beyond the named ones, in the same rows."""

@@ -14,7 +14,6 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.layers.audio import listen
 from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_types, join_tables, look_up, token_table
@@ -155,6 +154,8 @@ def _embed(m: Module, read: Read, stack: ResolvedStack, tables: dict[str, Param]
     if stack.patches:
         x = _embed_image(m, read, stack, stack.patches)
     elif stack.audio:
+        from archcalc.layers.audio import listen
+
         x = listen(m, read.raw, read.batch, seq, Dim.of("d_model", stack.d_model), stack.audio)
     elif stack.embedding.kind == "vectors":
         x = _embed_vectors(m, read, stack)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from archcalc.archs.transformer import head, pattern
 from archcalc.archs.transformer.head_fields import Head
@@ -22,12 +22,14 @@ from archcalc.archs.transformer.together import together
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.attention import Heads
-from archcalc.layers.audio import Audio
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
 from archcalc.spec.node import merged
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Longest
+
+if TYPE_CHECKING:
+    from archcalc.layers.audio import Audio
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class Transformer:
             # a position table limits the length; for others `length` is the trained context
             limits = [position for position in stack.positions if position.length]
             tables = [position for position in limits if position.on_embedding]
-            found[name] = Longest(next((one.length for one in (*tables, *limits)), None), hard=bool(tables))
+            longest = next((one.length for one in (*tables, *limits)), None)
+            found[name] = Longest(longest, hard=bool(tables), usual=stack.audio.usual if stack.audio else None)
         return found
 
 

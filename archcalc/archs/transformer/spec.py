@@ -43,6 +43,7 @@ def _few_or_more(value: Any) -> Any:
     return several if isinstance(value, list | tuple) else value
 
 
+Seconds = Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)]
 ConvNorms = Annotated[tuple[Literal["none", "layer", "channel"], ...], BeforeValidator(as_tuple), OneOrMore()]
 Acts = Annotated[tuple[Activation, ...], BeforeValidator(as_tuple), OneOrMore()]
 
@@ -78,6 +79,7 @@ class Embedding(Node):
         ),
         "audio": frozenset(
             {"bias", "norm", "mels", "samples", "channels_out", "kernels", "strides", "padded", "acts", "norms"}
+            | {"rate", "seconds"}
             | {"features_norm", "always_project", "mask"}
         ),
         "vectors": frozenset({"norm"}),
@@ -133,6 +135,19 @@ class Embedding(Node):
     mels: Size = field(80, "Audio: channels of a frame.", example=128)
     samples: bool = field(
         False, "Audio: the convolutions read the recording itself, and no spectrogram of it.", example=True
+    )
+    rate: Size | None = field(
+        None,
+        "Audio: how many frames, or samples, a second has, so that a workload can be given in seconds.",
+        example=100,
+        unset="a workload names positions",
+    )
+    seconds: Seconds | None = field(
+        None,
+        "Audio: how long a recording is where a workload names no length.",
+        example=30,
+        unset="as long as the position table, or a sequence of the usual length",
+        needs="rate",
     )
     kernels: Sizes = field((3, 3), "Audio: the kernel of each convolution in front.", example=[3, 3])
     strides: Sizes = field((1, 2), "Audio: the stride of each of those convolutions.", example=[1, 2])

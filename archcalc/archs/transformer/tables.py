@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim
-from archcalc.layers.audio import Audio, AudioConv
 from archcalc.layers.patches import Patches, Sides, both_sides
 from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.parts.part import Surroundings
     from archcalc.archs.transformer.spec import Embedding
+    from archcalc.layers.audio import Audio
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ def token_tables(around: Surroundings) -> Tables:
 
 
 def audio(around: Surroundings) -> Audio:
+    from archcalc.layers.audio import Audio, AudioConv
+
     embedding = around.scope.embedding
     if around.stack == "decoder":
         hint = "put the audio under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
@@ -70,7 +72,32 @@ def audio(around: Surroundings) -> Audio:
         )
     )
     projects = embedding.always_project or channels[-1] != around.d_model
-    return Audio(embedding.mels, embedding.samples, convs, embedding.features_norm, projects, embedding.mask)
+    found = Audio(
+        embedding.mels, embedding.samples, convs, embedding.features_norm, projects, embedding.mask, embedding.rate
+    )
+    return replace(found, usual=_usual(around, found)) if embedding.seconds else found
+
+
+def _written(around: Surroundings) -> tuple[Any, ...]:
+    """Position encodings as the spec has them."""
+    found: tuple[Any, ...] = around.scope.position
+    return found
+
+
+def _usual(around: Surroundings, audio: Audio) -> int:
+    """Positions of a recording as long as the spec says."""
+    seconds, at = around.scope.embedding.seconds or 0, around.places("embedding", "seconds")[:2]
+    if not audio.rate:
+        raise InputError("seconds without a rate", "add `rate: 100`, or take seconds out", fields=at)
+    positions = audio.positions(round(seconds * audio.rate))
+    if not positions:
+        fact = f"{seconds:g} seconds are too short for the convolutions to make a position of"
+        raise InputError(fact, "use more seconds", fields=at)
+    longest = min((table.length for table in _written(around) if table.length), default=positions)
+    if positions > longest:
+        fact = f"{seconds:g} seconds are {positions:,} positions, and the position table ends at {longest:,}"
+        raise InputError(fact, f"use {longest * seconds / positions:g} seconds or less", fields=at)
+    return positions
 
 
 def _for_each(embedding: Embedding, name: str) -> tuple[str, ...]:

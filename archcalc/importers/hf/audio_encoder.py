@@ -1,6 +1,6 @@
 """Audio encoders like Whisper's: two convolutions over the audio, then keys without bias."""
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, biased, heads, inert, rope
+from archcalc.importers.hf._helpers import Config, Fields, activation, audio, biased, heads, inert, rope
 
 USUAL = "base"
 INERT = {"voxtral_encoder": {inert.NOT_HERE: "vocab_size"}}
@@ -18,7 +18,7 @@ def _sound_encoder(c: Config, act: str = "activation_function", position: Fields
         "attention": {"bias": biased(qvo=True)},
         "ffn": {"width": c.size("intermediate_size"), "act": activation(c, act)},
         "position": position,
-        "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
+        "embedding": audio.spectrogram(c),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }

@@ -76,6 +76,7 @@ def _features(c: Config, norms: Value) -> Fields:
     return {
         "kind": "audio",
         "samples": True,
+        "rate": 16_000,  # of transformers' Wav2Vec2FeatureExtractor
         "kernels": _sizes(c, "conv_kernel"),
         "strides": _sizes(c, "conv_stride"),
         "channels_out": _sizes(c, "conv_dim"),

@@ -1,6 +1,6 @@
 """Whisper: an audio encoder after two convolutions and a text decoder; key projections have no bias."""
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, bart_like, heads, inert, when
+from archcalc.importers.hf._helpers import Config, Fields, activation, audio, bart_like, heads, inert, when
 
 USUAL = "speech"
 INERT = {inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size"}
@@ -14,7 +14,7 @@ def translate(c: Config) -> Fields:
     if c.task == "base":
         head = "none"
     heard = {
-        "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
+        "embedding": audio.spectrogram(c),
         "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
     }
     usual: Fields = {

@@ -9,7 +9,6 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Site
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.core.small import TWICE
-from archcalc.layers.conv import conv
 from archcalc.layers.embedding import PLACED
 from archcalc.layers.norm import norm
 from archcalc.spec.node import Size, field
@@ -54,6 +53,8 @@ class Convolved(Encoding):
 
     def _convolved(self, m: Module, x: Tensor) -> Tensor:
         """With zeros for half a kernel at both ends, which is one output too many where the kernel is even."""
+        from archcalc.layers.conv import conv
+
         assert self.kernel
         _, seq, d_model = x.dims
         padded = seq if self.kernel % 2 else Dim.of("padded_seq", seq.size + 1)

@@ -12,7 +12,6 @@ from archcalc.core.ir import Module, Tensor
 from archcalc.layers.attention import Heads, Inputs
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.patches import Patches, both_sides, times
-from archcalc.layers.relative_gate import gated
 from archcalc.spec.node import field
 
 WORD = "relative"
@@ -92,7 +91,11 @@ class Relative(Bucketed):
             own = self._bias(m, reader)
             bias = m.record("add", own, bias) if bias else own
         assert bias
-        return gated(m, bias, reader.x, reader.layer.heads) if self.gated else bias
+        if not self.gated:
+            return bias
+        from archcalc.layers.relative_gate import gated
+
+        return gated(m, bias, reader.x, reader.layer.heads)
 
     def _bias(self, m: Module, reader: Reader) -> Tensor:
         rows = self.buckets or (reader.patches.differences if reader.patches else 0)

@@ -107,7 +107,7 @@ def reading_audio(hearing: Fields, projector: list[Any], text: Fields) -> Fields
     embedding, position = dict(hearing["embedding"]), hearing.get("position")
     length = position.get("length") if isinstance(position, dict) else None
     frames = (length or LISTENS) * prod(embedding.get("strides", (1, 2)))
-    recording = [embedding.pop("mels", 80), frames]
+    recording = {"shape": [embedding.pop("mels", 80), frames], "rate": embedding.pop("rate")}
     parts = {"hearing": {"reads": AUDIO, **hearing, "embedding": embedding}, "projector": {"layers": projector}}
     return reading({"inputs": {AUDIO: recording}, "parts": parts}, text)
 
