@@ -123,6 +123,14 @@ class Network:
             error.field = ", ".join(map(flag_of, media.given()))
             raise
 
+    def with_another_image(self) -> tuple[Self, int] | None:
+        """With one more image in each sequence, and the positions that it takes there; None where there are none."""
+        name = getattr(self.resolved, "image", "")
+        if not name:
+            return None
+        number = self.resolved.inputs[name].number  # type: ignore[attr-defined]
+        return self.fed(Media(images=number + 1)), self.resolved.positions_of(name)  # type: ignore[attr-defined]
+
     @property
     def generated_by(self) -> str:
         """The family that generates tokens: of a model of several parts that of the part which does."""

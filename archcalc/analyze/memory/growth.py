@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from archcalc.analyze.memory.deployment import deploy
-from archcalc.analyze.memory.marginals import TOKENS, Limit, Marginals
+from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.marginals import TOKENS, Limit, Marginals, OneImage
 from archcalc.analyze.memory.peak import Peak, cache_bytes, peak, played
 from archcalc.core.errors import InputError
 from archcalc.spec.sizes import Sizes
@@ -21,17 +21,33 @@ BytesAt = Callable[[Sizes], int]
 
 
 def growth(found: Peak) -> Marginals:
-    """One more sequence, more tokens in each, one more layer on the GPU."""
+    """One more sequence, more tokens in each, one more image, one more layer on the GPU."""
     deployment, layer, number = found.deployment, None, found.deployment.options.ngl
     longest = deployment.network.resolved.lengths
     pool = cache_bytes(deployment, found.sizes) if deployment.run.engine.fills_device else 0
     if pool:
-        return marginals(found.work, longest, pool, partial(cache_bytes, deployment))
+        made = marginals(found.work, longest, pool, partial(cache_bytes, deployment))
+        return replace(made, image=_image(found, pool, cache_bytes))
     if number is not None and deployment.offloading.residence.first_on_gpu:
         more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
         layer = peak(more, found.sizes).bytes - found.bytes
     now = found.bytes
-    return marginals(found.work, longest, now, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer)
+    made = marginals(found.work, longest, now, lambda sizes: played(deployment, sizes).levels.peak.bytes, layer)
+    return replace(made, image=_image(found, now, lambda other, sizes: peak(other, sizes).bytes))
+
+
+def _image(found: Peak, now: int, at: Callable[[Deployment, Sizes], int]) -> OneImage | None:
+    """In every sequence, which is longer by what the image takes."""
+    deployment, work = found.deployment, found.work
+    more = deployment.network.with_another_image()
+    if more is None or work.decodes:
+        return None
+    network, positions = more
+    longer = {name: length + positions for name, length in work.lengths.items()}
+    other = deploy(network, deployment.options, deployment.stage)
+    with suppress(InputError):  # a table of positions ends
+        return OneImage(positions, at(other, Sizes(batch=work.batch, **longer)) - now)
+    return None
 
 
 def marginals(work: Workload, longest: Lengths, now: int, at: BytesAt, layer: int | None = None) -> Marginals:

@@ -22,6 +22,13 @@ class Limit(NamedTuple):
     largest: int  # that is within it
 
 
+class OneImage(NamedTuple):
+    """More in every sequence: positions, and bytes of one GPU."""
+
+    positions: int
+    bytes: int
+
+
 @dataclass(frozen=True)
 class Marginals:
     """Bytes of one GPU; None where there is no such size, or no more of it."""
@@ -32,11 +39,14 @@ class Marginals:
     limits: tuple[Limit, ...]
     one: str = "sequence"  # or sample
     are_several: bool = False  # whether tokens are those of several sequences
+    image: OneImage | None = None
 
     def line(self) -> str:
         """`one more sequence: +322.0 MiB · 1,000 more tokens: +128.0 MiB · next limit: memory, at batch 17`."""
         longer = f"{TOKENS:,} more tokens{' each' if self.are_several else ''}"
         grown = {f"one more {self.one}": self.sequence, longer: self.tokens}
+        if self.image:
+            grown[f"one more image of {self.image.positions:,} positions"] = self.image.bytes
         grown["one more layer on the GPU"] = self.layer
         more = {name: f"+{binary_bytes(size)}" if size else "nothing more" for name, size in grown.items()}
         said = [f"{name}: {more[name]}" for name, size in grown.items() if size is not None]
@@ -58,5 +68,7 @@ class Marginals:
             "sequence_bytes": self.sequence,
             "tokens_1000_bytes": self.tokens,
             "layer_bytes": self.layer,
+            "image_positions": self.image and self.image.positions,
+            "image_bytes": self.image and self.image.bytes,
             "binds_next": [one._asdict() for one in self.limits] or None,
         }

@@ -18,6 +18,7 @@ from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
 BESIDE_IMAGES = 256  # tokens of a text whose images alone take more than the usual length
+MOST_NAMED = 3
 LENGTHS = {1: ("seq",), 2: ("src_seq", "tgt_seq")}  # of so many inputs of tokens
 
 
@@ -71,7 +72,12 @@ class Parts:
     loss: str | None
     similarity: Similarity | None = None
     seq: int | None = None
-    kind: str = ""
+
+    @property
+    def kind(self) -> str:
+        """`vision + projector + text`, or how many there are."""
+        names = [part.name for part in self.parts]
+        return " + ".join(names) if len(names) <= MOST_NAMED else str(len(names))
 
     @property
     def names(self) -> dict[str, str]:
@@ -135,6 +141,21 @@ class Parts:
             return 0
         known = self.known(tokens)
         return max(sum(known[each].positions for each in several if each != name) for several in joined)
+
+    def positions_of(self, name: str) -> int:
+        """That one of an input's images takes in the sequence that holds it; 0 where it stands in none."""
+        known, found = self.known(self.usual), [name]
+        for part in self.parts:
+            if part.joins and found[-1] in part.links.reads:
+                return known[found[-1]].positions // self.inputs[name].number
+            if found[-1] in part.links.reads:
+                found.append(part.name)
+        return 0
+
+    @property
+    def image(self) -> str:
+        """The input of images that stand in a sequence with tokens, if there is one."""
+        return next((name for name, one in self.inputs.items() if one.is_image and self.positions_of(name)), "")
 
     def of_lengths(self, lengths: Mapping[str, int]) -> Parts:
         """With layers for as many positions as a workload has."""

@@ -14,20 +14,10 @@ from archcalc.spec.images import LONGEST, Images
 def profiled(spec: Spec, model: Parts, tokens: int, samples: int) -> Spec:
     """The spec with so many of the largest images, or recordings, in each of the samples of a step of `tokens`."""
     inputs = {
-        name: one if one.is_open else _largest(one, _positions(model, name), tokens, samples)
+        name: one if one.is_open else _largest(one, model.positions_of(name), tokens, samples)
         for name, one in model.inputs.items()
     }
     return spec.model_copy(update={"inputs": inputs, "input": None})
-
-
-def _positions(model: Parts, name: str) -> int:
-    """That one of an input's images takes in the sequence that holds it."""
-    known, found = model.known(model.usual), [name]
-    for part in model.parts:
-        if not part.joins and any(each in found for each in part.links.reads):
-            found.append(part.name)
-    last = known[found[-1]]
-    return last.positions // model.inputs[name].number if last.has_positions else 0
 
 
 def _largest(one: Input, positions: int, tokens: int, samples: int) -> Input:
