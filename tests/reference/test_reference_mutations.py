@@ -130,6 +130,19 @@ SPECS: list[Spec] = [
             {"linear": 2},
         ],
     },
+    {
+        "family": "network",
+        "input": [8, 4, 4],
+        "loss": "none",
+        "layers": [
+            {"conv": 8, "kernel": 1, "shared": False},
+            {"windows": 2, "shift": 1, "layers": [{"attention": 2}]},
+            {"pixel_unshuffle": 2},
+            "sequence",
+            {"transformer": 1, "heads": 2, "ffn": 4},
+            {"matmul": ["input", [{"parameter": [32, 5]}]]},
+        ],
+    },
 ]
 
 

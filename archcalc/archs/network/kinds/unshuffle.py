@@ -23,16 +23,16 @@ class UnshuffleFields(Node):
 
 @dataclass(frozen=True)
 class PixelUnshuffle:
-    """`times` × `times` places become `times`² channels."""
+    """`factor` × `factor` places become `factor`² channels."""
 
     spec_kind: ClassVar[str] = "pixel_unshuffle"
-    times: int
+    factor: int
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, before = parts(x)
-        windows = tuple(Window(int(side.size), self.times, self.times) for side in before)
+        windows = tuple(Window(int(side.size), self.factor, self.factor) for side in before)
         sides = trace.sides(before, tuple(window.places for window in windows))
-        out = trace.channels(int(channels.size) * self.times ** len(before), len(sides))
+        out = trace.channels(int(channels.size) * self.factor ** len(before), len(sides))
         return m.record("reorder", x, to=axes(batch, out, *sides), windows=windows)
 
 
