@@ -140,3 +140,8 @@ def test_mistakes_are_named_at_their_layer(layers: list[Any], fact: str) -> None
         net(*layers)
     assert fact in str(error.value)
     assert error.value.fields[0][:1] == ("layers",)
+
+
+def test_a_small_twin_keeps_the_sizes_that_layers_share() -> None:
+    pytest.importorskip("torch")
+    assert detector().verify(batch=1, scale_down=True).ok

@@ -59,10 +59,6 @@ class NetworkAttention:
     memory: str | None
     memory_width: int | None
 
-    def made_small(self, original: NetworkAttention) -> NetworkAttention:
-        """A network has the sizes that its layers have."""
-        return original
-
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         x = trace.in_order(m, x)
         context = context_of(m, x, trace, self.memory)

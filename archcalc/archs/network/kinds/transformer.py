@@ -68,10 +68,6 @@ class Blocks:
     memory: str | None
     memory_width: int | None
 
-    def made_small(self, original: Blocks) -> Blocks:
-        """A network has the sizes that its layers have."""
-        return original
-
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         x = trace.in_order(m, x)
         return run_blocks(m, x, context_of(m, x, trace, self.memory), self.stack)
