@@ -322,8 +322,13 @@ IN_STEPS = {  # what libraries' code does; compared in whole training steps (tes
         "nll_loss",
     ),
 }
+REFUSED = {"unknown", "sinkhorn"}  # what training keeps of them is refused, not counted
 WITHOUT_TWIN = (  # most of them have no input
-    COLLECTIVES | IN_INFERENCE | IN_STEPS | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "show"}
+    REFUSED
+    | COLLECTIVES
+    | IN_INFERENCE
+    | IN_STEPS
+    | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "show"}
 )
 
 

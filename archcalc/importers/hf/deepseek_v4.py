@@ -105,3 +105,6 @@ def _routes(c: Config) -> list[str]:
     if len(said) != blocks or not set(said) <= set(_ROUTES):
         raise c.refused("mlp_layer_types", f"it must be a list of hash_moe or moe for each of {blocks} blocks")
     return [_ROUTES[word] for word in said]
+
+
+TYPES = ("deepseek_v4", "deepseek_ref")
