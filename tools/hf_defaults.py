@@ -51,6 +51,7 @@ TASKS = {  # what a class is for, by the auto mapping it stands in; the first on
     "backbone": "MODEL_FOR_BACKBONE_MAPPING",
     "pixels": "MODEL_FOR_CAUSAL_IMAGE_MODELING_MAPPING",
 }
+PIECES = ("", "gemma4_unified_vision", "gemma4_unified_audio")  # types of configs that no class is built from
 OTHERS = {  # classes that stand in no mapping, or second in one
     "gpt2": {"GPT2DoubleHeadsModel": "double"},
     "dpr": {"DPRContextEncoder": "base", "DPRReader": "reader"},
@@ -89,10 +90,8 @@ def described(model_type: str) -> dict[str, Any]:
 
 def inner_defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
     """Of configs inside the config that are no model of their own, such as DBRX's attn_config."""
-    parts = {
-        name: defaults(part) for name, part in config.sub_configs.items() if getattr(part, "model_type", None) == ""
-    }
-    return {"inner": parts} if parts else {}
+    nameless = {name: part for name, part in config.sub_configs.items() if getattr(part, "model_type", None) in PIECES}
+    return {"inner": {name: defaults(part) for name, part in nameless.items()}} if nameless else {}
 
 
 def parts(config: type[PreTrainedConfig]) -> dict[str, Any]:

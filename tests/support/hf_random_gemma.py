@@ -48,4 +48,48 @@ def _text(drawn: Fields, rng: random.Random) -> Fields:
     }
 
 
-GEMMA = {"gemma4_text": _text, "gemma4_unified_text": _unified}
+def _vision(drawn: Fields, rng: random.Random) -> Fields:
+    heads, each = drawn["num_attention_heads"], rng.choice([8, 16])
+    sizes = {"patch_size": rng.choice([4, 8]), "pooling_kernel_size": rng.choice([1, 2, 3])}
+    return {"hidden_size": heads * each, "head_dim": each, "position_embedding_size": rng.randint(60, 90), **sizes}
+
+
+def _whole(text: str, vision: str) -> Any:
+    """A model of several parts, each with sizes of its own; long enough for an image."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        from support.hf_random import random_fields
+
+        words = {**random_fields(text, rng), "model_type": text, "max_position_embeddings": 2000}
+        words.pop("tie_word_embeddings", None)
+        seen = {**random_fields(vision, rng), "model_type": vision, "vision_use_head": False}
+        own = {"projection_dim": words["hidden_size"]} if text == "gemma" else {}
+        return {"text_config": words, "vision_config": seen, **own}
+
+    return choose
+
+
+def _without_a_tower(drawn: Fields, rng: random.Random) -> Fields:
+    found = _whole("gemma4_unified_text", "gemma4_vision")(drawn, rng)
+    width = rng.choice([24, 40])
+    sizes = {"mm_embed_dim": width, "output_proj_dims": width, "mm_posemb_size": 300, "patch_size": rng.choice([2, 4])}
+    heard = {"model_type": "gemma4_unified_audio", "audio_embed_dim": rng.choice([12, 20])}
+    seen = {"model_type": "gemma4_unified_vision", **sizes}
+    return {**found, "vision_config": seen, "audio_config": rng.choice([None, heard])}
+
+
+def _pooled(drawn: Fields, rng: random.Random) -> Fields:
+    found = _whole("gemma3_text", "siglip_vision_model")(drawn, rng)
+    seen = {**found["vision_config"], "image_size": 64, "patch_size": 8}
+    return {**found, "vision_config": seen, "mm_tokens_per_image": rng.choice([1, 4, 16, 64])}
+
+
+GEMMA = {
+    "gemma4_text": _text,
+    "gemma4_unified_text": _unified,
+    "gemma4_vision": _vision,
+    "gemma3": _pooled,
+    "gemma4": _whole("gemma4_text", "gemma4_vision"),
+    "gemma4_unified": _without_a_tower,
+    "paligemma": _whole("gemma", "siglip_vision_model"),
+}

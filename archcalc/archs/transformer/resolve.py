@@ -18,7 +18,6 @@ from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack, Streams
 from archcalc.archs.transformer.tables import Tables, audio, patches, token_tables
-from archcalc.archs.transformer.together import together
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.attention import Heads
@@ -215,6 +214,8 @@ def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
     words |= {alone for word in words for alone in word.split(pattern.BESIDE)} | set(scope.once)
     for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
         if pattern.BESIDE in word:
+            from archcalc.archs.transformer.together import together
+
             parts[word] = together(word, parts, around)
             continue
         slot, node = _node_of(word, around, ())

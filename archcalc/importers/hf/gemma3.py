@@ -13,7 +13,7 @@ INERT = {
 
 def gemma3(c: Config) -> Fields:
     """The mean of a square of patches is a token: RMS norm, then a projection without bias."""
-    heads.only(c, "multimodal")
+    heads.only(c, "multimodal", "base")
     vision = whole.features(whole.inner(c, "vision_config"), patches_alone=True)
     text, side = whole.language(c), _patches_on_a_side(vision)
     tokens = int(c.size("mm_tokens_per_image") ** 0.5)
@@ -37,7 +37,7 @@ def _patches_on_a_side(vision: Fields) -> int:
 
 def paligemma(c: Config) -> Fields:
     """Every patch is a token, by one linear layer."""
-    heads.only(c, "multimodal")
+    heads.only(c, "multimodal", "base")
     vision = whole.features(whole.inner(c, "vision_config"), patches_alone=True)
     text, width = whole.language(c), c.size("projection_dim")
     if width != text["d_model"]:

@@ -19,8 +19,8 @@ from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, lay
 
 INERT = {
     "_text": {
-        inert.NOT_HERE: "num_experts top_k_experts moe_intermediate_size vocab_size_per_layer_input",
-        inert.RUNNING: "query_pre_attn_scalar",
+        inert.NOT_HERE: "num_experts top_k_experts moe_intermediate_size vocab_size_per_layer_input "
+        "use_double_wide_mlp",
     }
 }
 _WORDS = {SLIDING: "local", FULL: "full"}
@@ -33,9 +33,7 @@ def _text(c: Config) -> Fields:
     own, late = layers[: len(layers) - shared], layers[len(layers) - shared :]
     if not set(late) <= set(own):
         raise c.refused("num_kv_shared_layers", "a block would read keys that no block before it makes")
-    wide = when(
-        shared and c.flag("use_double_wide_mlp"), wide={"like": "ffn", "width": 2 * c.size("intermediate_size")}
-    )
+    wide = _wide(c) if shared else {}
     attention = {"bias": c.flag("attention_bias"), "qk_norm": "head", "v_norm": {"over": "head", "affine": False}}
     dense = next(iter(wide), "ffn")
     lines = [f"{_WORDS[layer]} ffn" for layer in own] + [f"late_{_WORDS[layer]} {dense}" for layer in late]
@@ -55,6 +53,12 @@ def _text(c: Config) -> Fields:
     if c.given("use_bidirectional_attention") == "all":  # with half a window on each side and no KV cache
         found["encoder"] = found.pop("decoder")
     return found
+
+
+def _wide(c: Config) -> Fields:
+    """The feed-forward layer of blocks that read earlier keys, where it is twice as wide."""
+    twice = {"like": "ffn", "width": 2 * c.size("intermediate_size")}
+    return when(c.flag("use_double_wide_mlp"), wide=twice)
 
 
 def _head_dim(c: Config) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from math import isqrt
+from typing import Any
 
-from archcalc.importers.hf._helpers import Config, Fields, ffn, heads, inert, kv_heads, whole
-from archcalc.importers.hf._helpers.vision import axial_rope
+from archcalc.importers.hf._helpers import Config, Fields, Weights, ffn, heads, inert, kv_heads, whole
+from archcalc.importers.hf._helpers.vision import IMAGES, axial_rope
+from archcalc.importers.hf._helpers.weights import Shape, Shapes
 from archcalc.importers.hf._helpers.words import is_size
 
-USUAL = {"gemma4_vision": "base", "gemma4": "multimodal"}
+USUAL = {"gemma4_vision": "base", "gemma4": "multimodal", "gemma4_unified": "multimodal"}
+_TOKENS = "boi_token_id eoi_token_id video_token_id boa_token_id eoa_token_index"
 INERT = {
     "gemma4_vision": {inert.RUNNING: "attention_bias use_clipped_linears standardize"},
-    "gemma4": {inert.TOKENS: "boi_token_id eoi_token_id video_token_id boa_token_id eoa_token_index"},
+    "gemma4": {inert.TOKENS: _TOKENS},
+    "gemma4_unified": {inert.TOKENS: _TOKENS},
 }
 TOKENS = 280  # of an image, where the file does not say (Gemma4ImageProcessor.max_soft_tokens)
+CHANNELS = 3
 AUDIO = {"part": "audio encoder and projector", "needed": "audio"}
 
 
@@ -43,16 +48,13 @@ def gemma4_vision(c: Config) -> Fields:
 
 def gemma4(c: Config) -> Fields:
     """The mean of a square of patches is a token: RMS norm without weights, then a projection without bias."""
-    heads.only(c, "multimodal")
+    heads.only(c, "multimodal", "base")
     text = whole.language(c)
     if c.given("audio_config"):
         c.left_out.append(AUDIO)
     if c.given("vision_config") is None:
         return text
-    pooled = whole.said_inside(c, "vision_config", "pooling_kernel_size")
-    if not is_size(pooled):
-        raise c.wrong("vision_config", "a pooling_kernel_size above 0")
-    vision = whole.inner(c, "vision_config")
+    vision, pooled = whole.inner(c, "vision_config"), _pooled(c)
     projector = [
         "map",
         {"pool": "average", "kernel": pooled**2},
@@ -61,3 +63,60 @@ def gemma4(c: Config) -> Fields:
         {"linear": text["d_model"], "bias": False},
     ]
     return whole.reading_images(vision, projector, text)
+
+
+def _pooled(c: Config) -> int:
+    """Patches along each side of the square that becomes a token."""
+    size = whole.said_inside(c, "vision_config", "pooling_kernel_size")
+    if not is_size(size):
+        raise c.wrong("vision_config", "a pooling_kernel_size above 0")
+    return int(size)
+
+
+def gemma4_unified(c: Config) -> Fields:
+    """No tower: the pixels of a large patch are normed and projected, and so are the samples of a piece of sound."""
+    heads.only(c, "multimodal", "base")
+    text = whole.language(c)
+    if c.given("audio_config") is not None:
+        heard = _piece(c, "audio_config", "audio_embed_dim")
+        c.notes.append("no sound is taken to be there: the weights of its projection are counted, its FLOPs are not")
+        text = {**text, "spare": {**text.get("spare", {}), "sound_projection": [text["d_model"], heard]}}
+    if c.given("vision_config") is None:
+        return text
+    side = _piece(c, "vision_config", "patch_size") * _piece(c, "vision_config", "pooling_kernel_size")
+    width, rows = _piece(c, "vision_config", "mm_embed_dim"), _piece(c, "vision_config", "mm_posemb_size")
+    if width != _piece(c, "vision_config", "output_proj_dims"):
+        raise c.refused("vision_config", "its output_proj_dims is not its mm_embed_dim, so that it cannot run")
+    table = {"position": "learned", "length": rows}  # of rows, and of columns
+    seen = [
+        "sequence",
+        {"merge": [side, side]},
+        {"norm": "layer"},
+        {"linear": width, "norm": "layer"},
+        *(table, table),
+        {"norm": "layer"},
+        {"norm": "rms", "affine": False},
+        {"linear": text["d_model"], "bias": False},
+    ]
+    image = [CHANNELS, *[isqrt(TOKENS) * side] * 2]
+    return whole.reading({"inputs": {IMAGES: image}, "parts": {"vision": {"layers": seen, "reads": IMAGES}}}, text)
+
+
+def _piece(c: Config, part: str, key: str) -> int:
+    """A size in a config that is no model of its own."""
+    said = c.given(part)
+    size: Any = {**c.inner[part], **said}[key] if isinstance(said, dict) else None
+    if not is_size(size):
+        raise c.wrong(part, f"a config with a {key} above 0")
+    return int(size)
+
+
+def _tables(name: str, shape: Shape, shapes: Shapes) -> list[Shape] | None:
+    """Rows and columns have a table each."""
+    rows, *sides = shape
+    if not name.endswith("pos_embedding"):
+        return None
+    return [(rows, sides[-1])] * sides[0]
+
+
+WEIGHTS = {"gemma4_unified": Weights(split=_tables)}

@@ -99,13 +99,17 @@ def _of_patches_alone(tower: Fields) -> bool:
 
 
 def _patch(parts: Fields) -> int:
-    patch: int | list[int] = parts["vision"]["embedding"]["patch"]
+    patch: int | list[int] = parts["vision"].get("embedding", {}).get("patch", 1)
     return patch if isinstance(patch, int) else patch[0]
 
 
 def _side(parts: Fields) -> int:
     """How many patches are merged along each side, by all lists of layers behind the tower."""
     return isqrt(prod(_merged(part.get("layers", ())) for part in parts.values()))
+
+
+def _product(said: int | list[int]) -> int:
+    return prod(said) if isinstance(said, list) else said
 
 
 def _merged(layers: Any) -> int:
@@ -115,5 +119,5 @@ def _merged(layers: Any) -> int:
         if isinstance(layer, dict):
             sides = len(layer.get("map", range(sides)))  # of what is pooled
             pooled = layer["kernel"] ** sides if "pool" in layer else 1
-            found *= layer.get("merge", pooled) * _merged(layer.get("add", [()])[0])
+            found *= _product(layer.get("merge", pooled)) * _merged(layer.get("add", [()])[0])
     return found
