@@ -53,6 +53,8 @@ def said(model: Model, without: tuple[str, ...]) -> dict[str, Any]:
 def test_a_header_is_read_as_its_config_is(write: Write, name: str) -> None:
     header = HEADERS[name]
     model, config = load(header, write), archcalc.load(header.config)
+    if config.spec.family == "parts":  # towers have a file of their own
+        config = config.part("text")
     without = NOT_WRITTEN.get(name, ())
     assert said(model, without) == said(config, without)
 

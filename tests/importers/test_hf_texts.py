@@ -18,7 +18,7 @@ SEEN = {  # one for each rule of who ties the head
     "aria": "outer",
     "blip-2": "inner",
     "video_llama_3": "either",
-    "musicflamingo": "never",
+    "vibevoice_asr": "never",
 }
 
 

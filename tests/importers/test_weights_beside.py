@@ -109,11 +109,11 @@ def test_layers_that_predict_further_tokens_are_no_difference(run: Run, write: W
 def test_encoders_that_the_count_leaves_out_are_told_apart(run: Run, write: Write) -> None:
     text = {key: value for key, value in CONFIG.items() if key != "architectures"}
     config: dict[str, Any] = {
-        "model_type": "llava",
-        "architectures": ["LlavaForConditionalGeneration"],
+        "model_type": "lighton_ocr",
+        "architectures": ["LightOnOcrForConditionalGeneration"],
         "torch_dtype": "bfloat16",
     }
-    config |= {"text_config": text, "vision_config": {"model_type": "clip_vision_model"}, "tie_word_embeddings": True}
+    config |= {"text_config": text, "vision_config": {"model_type": "pixtral"}, "tie_word_embeddings": True}
     tower: Tensors = {"vision_tower.vision_model.encoder.layers.0.self_attn.q_proj.weight": ("BF16", [4, 4])}
     tower |= {"multi_modal_projector.linear_1.weight": ("BF16", [8, 4])}
     folder(write, {**{f"language_model.{name}": tensor for name, tensor in WEIGHTS.items()}, **tower}, config)
