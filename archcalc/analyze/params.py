@@ -138,7 +138,7 @@ class ParamsReport(Report):
             if is_module and not row.total and not is_deep:
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
-                yield replace(row, tied_to=next(tied, None)), depth
+                yield replace(row, tied_to=row.tied_to or next(tied, None)), depth
             elif is_module or (self.explain if row.kind == "part" else is_deep or "." not in row.path):
                 yield row, depth
 
@@ -220,6 +220,7 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
         "module",
         None,
         *(each, repeat, repeat * each),
+        tied_to=module.like.path if module.like else None,
         title=module.words.full_name,
         times=module.repeat,
         terms=(module.words.term,),

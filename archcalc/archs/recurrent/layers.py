@@ -43,7 +43,7 @@ class Outcome:
         """The top layer's last h, concatenated over both directions."""
         width = self.outputs.axes[-1]
         if len(width) == 1:
-            return self.top
+            return m.record("view", self.top, to=axes(*self.top.axes), name="last_state")
         both = axes(self.outputs.dims[0], width)
         return m.record("concat", self.top, self.top, to=both, name="last_states", note="h of both directions")
 
