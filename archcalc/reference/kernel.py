@@ -17,7 +17,8 @@ from archcalc.reference.layers import ACTIVATIONS, recomputed
 from archcalc.reference.positions import rotate
 from archcalc.reference.scan import Cache, Found, as_kernel, behind_state, known
 
-NOT_HERE = {"gate": "", "out_norm": "", "qk_norm": None, "sinks": False}  # what softmax attention alone may have
+# what softmax attention alone may have
+NOT_HERE = {"gate": "", "out_norm": "", "qk_norm": None, "v_norm": None, "sinks": False}
 NEVER_ZERO = 1e-6  # where no feature of any key answers a query
 Sums = tuple[Tensor, Tensor]  # of features, and of features times values
 
