@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic.fields import FieldInfo
 
 from archcalc.core.errors import Path
-from archcalc.spec.node import Lazy, Node
+from archcalc.spec.node import HasFieldsOf, Lazy, Node
 
 Names = tuple[str, ...]
 
@@ -71,8 +71,8 @@ def extra(info: FieldInfo) -> dict[str, Any]:
 
 def node_of(info: FieldInfo) -> type[Node] | None:
     """The node that a field's value is, or that a list of them holds."""
-    lazy = [mark.node for mark in info.metadata if isinstance(mark, Lazy)]
-    return next(iter([*lazy, *_nodes_in(info.annotation)]), None)
+    marked = [mark.node for mark in info.metadata if isinstance(mark, (HasFieldsOf, Lazy))]
+    return next(iter([*marked, *_nodes_in(info.annotation)]), None)
 
 
 def _nodes_in(annotation: Any) -> list[type[Node]]:

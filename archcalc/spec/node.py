@@ -181,6 +181,13 @@ class Lazy:
         return self.node.with_scalar(handler.resolve_ref_schema(handler(self.node.__pydantic_core_schema__)))
 
 
+@dataclass(frozen=True)
+class HasFieldsOf:
+    """Marks a field that holds mappings: a node that describes some of their fields."""
+
+    node: type[Node]
+
+
 def merged(base: Any, nearer: V) -> V:
     """Merge two specs, or values of one: `nearer` wins, field by field in nodes and mappings, also where a list has a
     single node; a new `kind` drops fields only the old kind had."""

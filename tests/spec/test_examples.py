@@ -32,6 +32,21 @@ SMALL = {  # the smallest specs of each family, one of which has to take an exam
         "input: 8 × seq, seq: 48, layers: [relu]",
         "input: 64 × seq, layers: [relu]",
     ],
+    "parts": [
+        "parts: {body: {vocab: 100, d_model: 8, heads: 2, ffn: 16, decoder: 1}}",
+        "input: 3 × 32 × 32, parts: {body: {layers: [flatten, {linear: 4}]}}",
+        "inputs: {image: 3 × 32 × 32, text: tokens}, parts: {"
+        "projector: {reads: image, layers: [{conv: 8, kernel: 32, stride: 32}, sequence]}, "
+        "body: {reads: text, vocab: 100, d_model: 8, heads: 2, ffn: 16, decoder: 1}}",
+        "inputs: {source: 9 tokens, text: tokens}, parts: {"
+        "encoder: {reads: source, vocab: 100, d_model: 8, heads: 2, ffn: 16, encoder: 1}, "
+        "body: {reads: text, vocab: 100, d_model: 8, heads: 2, ffn: 16, decoder: 1}}",
+        "inputs: {source: 9 tokens, text: tokens}, parts: {"
+        "encoder: {reads: source, vocab: 100, cell: gru, embedding: 8, hidden: 8, head: {pool: last}}, "
+        "body: {reads: text, vocab: 100, cell: gru, embedding: 8, hidden: 8}}",
+        "inputs: {left: 8, right: 8}, parts: {twin: {reads: left, linear: 4}, body: {reads: right}}",
+        "inputs: {left: 8, right: 12}, parts: {vision: {reads: left, linear: 4}, words: {reads: right, linear: 4}}",
+    ],
     "recurrent": [
         "cell: lstm, vocab: 10000, embedding: {width: 128}, hidden: 128, layers: 4",
         "cell: lstm, input: 64, hidden: 128, head: none",

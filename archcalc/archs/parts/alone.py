@@ -15,7 +15,7 @@ from archcalc.spec.node import LeftOutPart, ModelSpec, Partial
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Workload
 
-KEPT = ("source", "precision", "quantization", "notes", "batch", "seq")  # of the whole, which hold for a part too
+KEPT = ("source", "precision", "quantization", "doubts", "batch", "seq")  # of the whole, which hold for a part too
 
 
 def alone(spec: Spec, model: Parts, name: str, title: str) -> ModelSpec:

@@ -25,8 +25,8 @@ class Input(Node):
     main: ClassVar[str] = "shape"
     shape: Written = field(
         ...,
-        "`tokens`, or `40 tokens` where a sample usually has so many; `12` for a vector; channels and sides of a map; "
-        "`80 × seq` for a sequence.",
+        "What it is: `tokens`, or `40 tokens` where a sample usually has so many; `12` for a vector; channels and sides"
+        " of a map; `80 × seq` for a sequence.",
         example="3 × 224 × 224",
     )
     number: Size = field(1, "How many of them a sample has, such as the images of a prompt.", example=2)

@@ -9,11 +9,7 @@ from pydantic import WithJsonSchema
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.names import Names
 from archcalc.archs.parts.similarity import Similarity
-from archcalc.spec.node import ModelSpec, Node, field
-
-_PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
-Written = Annotated[dict[str, dict[str, Any]], WithJsonSchema(_PART_SCHEMA)]
-
+from archcalc.spec.node import HasFieldsOf, ModelSpec, Node, field
 
 class Links(Node):
     """How a part is joined to the others; all other fields are those of its family."""
@@ -42,6 +38,10 @@ class Links(Node):
         example="twin",
         unset="weights of its own",
     )
+
+
+_PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
+Written = Annotated[dict[str, dict[str, Any]], HasFieldsOf(Links), WithJsonSchema(_PART_SCHEMA)]
 
 
 class Spec(ModelSpec):
