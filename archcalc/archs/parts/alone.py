@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from archcalc.archs import family_module
 from archcalc.archs.parts.build import build
@@ -39,7 +40,15 @@ def _others(model: Parts, name: str) -> Iterator[LeftOutPart]:
     for child in build(model, Workload(1, lengths, mode="forward")).children:
         each = ((times, param.elements) for m, times in walk(child) for param in m.params.values())
         if child.name != name and (number := sum(int(times) * int(elements) for times, elements in each)):
-            yield LeftOutPart(part=child.name, parameters=number)
+            yield LeftOutPart(part=child.name, parameters=number, needed=_needed_for(model, child.name))
+
+
+def _needed_for(model: Parts, name: str) -> Literal["always", "images", "audio"]:
+    """What it is needed for: images, or audio, where it reads nothing else."""
+    read = [model.inputs[each] for each in model.inputs_of(name)]
+    if read and all(one.is_image for one in read):
+        return "images"
+    return "audio" if read and all(one.rate for one in read) else "always"
 
 
 def _called(model: Parts, name: str) -> Part:

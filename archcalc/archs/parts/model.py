@@ -152,6 +152,13 @@ class Parts:
                 found.append(part.name)
         return 0
 
+    def inputs_of(self, name: str) -> frozenset[str]:
+        """The inputs that reach a part, also through others; none of what is no part."""
+        found = {name: frozenset((name,)) for name in self.inputs}
+        for part in self.parts:
+            found[part.name] = frozenset().union(*(found[each] for each in part.named))
+        return found.get(name, frozenset())
+
     @property
     def image(self) -> str:
         """The input of images that stand in a sequence with tokens, if there is one."""

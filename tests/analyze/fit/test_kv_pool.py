@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from archcalc.core.ir import Module
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
 from archcalc.spec.workload import Workload
+
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 GIB = 2**30
 T4 = DeviceFacts("NVIDIA T4", int(14.57 * GIB), "turing", "NVIDIA")
@@ -120,14 +121,17 @@ def test_nothing_is_left_where_the_weights_do_not_fit() -> None:
     assert found.room < 0 and (found.tokens, found.max_requests, found.max_context) == (0, 0, 0)
 
 
-def test_an_encoder_of_images_is_said_to_take_of_the_pool(tmp_path: Path) -> None:
-    """profile_run of vLLM: the encoder is loaded and run, here neither is counted, so that no band is given."""
-    config = {**load("qwen3-4b").config, "model_type": "qwen3_vl_text"}
-    whole = {"model_type": "qwen3_vl", "text_config": config, "vision_config": {"model_type": "qwen3_vl", "depth": 24}}
-    (tmp_path / "config.json").write_text(json.dumps(whole), encoding="utf-8")
-    report = fit(load(str(tmp_path)), gpus=["h100"], engine="vllm")
-    assert "vLLM loads the vision encoder and projector too" in " ".join(str(one) for one in report.assumptions)
-    assert report.rows[0].pool and report.rows[0].pool_band is None
+def test_an_encoder_of_images_takes_of_the_pool() -> None:
+    """profile_run of vLLM: the encoder is loaded, and run on as many of the largest images as a step holds. Without it
+    nothing of that is counted, so that no band is given."""
+    vision_language = load(str(EXAMPLES / "qwen3-vl-2b" / "config.json"))
+    reports = [fit(model, gpus=["h100"], engine="vllm") for model in (vision_language, vision_language.part("text"))]
+    (whole,), (text,) = (report.rows for report in reports)
+    towers = vision_language.params().total - vision_language.part("text").params().total
+    assert whole.pool and text.pool and whole.pool.room < text.pool.room - 2 * int(towers)
+    assert whole.pool_band and text.pool_band is None
+    said = " ".join(str(one) for one in reports[1].assumptions)
+    assert "vLLM loads the vision too" in said and "vLLM loads the merger too" in said
 
 
 def test_an_encoder_has_no_pool() -> None:
