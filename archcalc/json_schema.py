@@ -26,13 +26,20 @@ def schema() -> dict[str, Any]:
         definitions |= {f"{family}.{name}": inner for name, inner in described.pop("$defs", {}).items()}
         definitions |= {f"{family}.{word}": _item(word, node) for word, node in spec.items().items()}
         definitions[family] = _with_items(described, family, list(spec.items()))
-        named: dict[str, Any] = {"properties": {"family": {"const": family}}}
-        if family != "transformer":  # which a spec is that names no family
-            named["required"] = ["family"]
-        branches.append({"if": named, "then": {"$ref": f"#/$defs/{family}"}})
+        branches.append({"if": _is_of(family), "then": {"$ref": f"#/$defs/{family}"}})
     known = {"family": {"enum": list(families())}}
     head = {"$schema": DIALECT, "$id": identity("spec", VERSION), "title": "archcalc spec", "type": "object"}
     return {**head, "properties": known, "allOf": branches, "$defs": definitions}
+
+
+def _is_of(family: str) -> dict[str, Any]:
+    """A spec that names the family; one that names none is a Transformer, or with parts a model of these."""
+    named = {"properties": {"family": {"const": family}}, "required": ["family"]}
+    unnamed = {
+        "parts": {"required": ["parts"], "not": {"required": ["family"]}},
+        "transformer": {"not": {"anyOf": [{"required": ["parts"]}, {"required": ["family"]}]}},
+    }
+    return {"anyOf": [named, unnamed[family]]} if family in unnamed else named
 
 
 def _item(word: str, node: type[Node]) -> dict[str, Any]:

@@ -50,12 +50,10 @@ def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
     read, head = reads(root), getattr(model.resolved, "head", None)
     roles = {param.weight_role for module, _ in walk(root) for param in module.params.values()}
     words = [
-        *(
-            model.kind,
-            *kinds(model),
-            *" ".join(kinds(model)).split(),
-            *" ".join(kinds(model)).replace("-", " ").split(),
-        ),
+        model.kind,
+        *kinds(model),
+        *" ".join(kinds(model)).split(),
+        *" ".join(kinds(model)).replace("-", " ").split(),
         *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
         *read,
         MULTIMODAL if len(read) > 1 else "",

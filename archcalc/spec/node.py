@@ -289,7 +289,7 @@ class Partial(Node):
 
     part: str = field(..., "Which part of the model the spec describes.", example="text model")
     of: str | None = field(None, "The model that it is a part of.", example="qwen3_vl")
-    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1)] = field(
+    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1), OneOrMore()] = field(
         ..., "The parts of the model that the spec does not describe.", example=["vision encoder"]
     )
 

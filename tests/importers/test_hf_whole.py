@@ -38,6 +38,7 @@ TOWER: Fields = {
     "patch_size": 8,
 }
 LLAMA4: Fields = {"vision_output_dim": 40, "projector_input_dim": 40, "projector_output_dim": 40}
+UNIFIED: Fields = {"mm_embed_dim": 32, "output_proj_dims": 32, "mm_posemb_size": 300, "patch_size": 4}
 SEEN: dict[str, Fields] = {
     "qwen2_vl": {"vision_config": {**QWEN, "embed_dim": 32, "hidden_size": 64}},
     "qwen2_5_vl": {"vision_config": {**WIDE, "window_size": 32, "fullatt_block_indexes": [1]}},
@@ -60,6 +61,13 @@ SEEN: dict[str, Fields] = {
     "llama4": {"vision_config": {**TOWER, "intermediate_size": 128, **LLAMA4}},
     "kimi_k25": {"vision_config": {**TOWER, "pos_emb_height": 6, "pos_emb_width": 5}, "projection_hidden_size": 32},
     "paddleocr_vl": {"vision_config": TOWER},
+    "gemma3": {"vision_config": {**TOWER, "vision_use_head": False}, "mm_tokens_per_image": 4},
+    "paligemma": {"vision_config": {**TOWER, "vision_use_head": False}, "projection_dim": 64},
+    "gemma4": {
+        "vision_config": {**TOWER, "num_key_value_heads": 2, "head_dim": 16, "position_embedding_size": 200},
+        "audio_config": None,
+    },
+    "gemma4_unified": {"vision_config": UNIFIED, "audio_config": None},
 }
 
 

@@ -10,13 +10,22 @@ INERT = {
     " xvector_output_dim num_codevectors_per_group num_codevector_groups codevector_dim proj_codevector_dim"
     " num_ctc_classes num_clusters adapter_kernel_size adapter_stride num_adapter_layers output_hidden_size"
     " adapter_attn_dim",
-    "tells distances apart in a bias that has a number for each bucket": "max_bucket_distance",
 }
 
 
 def wav2vec2(c: Config) -> Fields:
     """wav2vec 2.0, MMS, XLS-R: a group norm behind the first convolution, or a layer norm behind each."""
-    fields = _speech(c, _norms(c), _convolved(c))
+    return _with_adapters(c, {"pretraining": lambda: heads.classifier(c.size("proj_codevector_dim"))})
+
+
+def _unispeech(c: Config) -> Fields:
+    """UniSpeech: wav2vec 2.0's layers."""
+    return _with_adapters(c, {})
+
+
+def _with_adapters(c: Config, further: heads.Table) -> Fields:
+    """Behind the FFN of every block, where there are any."""
+    fields = _speech(c, _norms(c), _convolved(c), further)
     narrow = c.given("adapter_attn_dim")
     if narrow is None or not c.flag("do_stable_layer_norm"):
         return fields
@@ -49,13 +58,13 @@ def _data2vec_audio(c: Config) -> Fields:
 
 def _unispeech_sat(c: Config) -> Fields:
     """UniSpeech-SAT: wav2vec 2.0's layers; a vector for hidden positions in any case."""
-    fields = wav2vec2(c)
+    fields = _with_adapters(c, {})
     fields["embedding"]["mask"] = True
     return fields
 
 
-def _speech(c: Config, norms: Value, position: Value) -> Fields:
-    """What all of them have: features of samples, their projection, an encoder."""
+def _speech(c: Config, norms: Value, position: Value, further: heads.Table | None = None) -> Fields:
+    """What all of them have: features of samples, their projection, an encoder; `further` heads are a type's own."""
     if c.flag("add_adapter"):
         raise c.refused("add_adapter", "convolutions behind the encoder are not counted; --trace counts them")
     is_pre = c.flag("do_stable_layer_norm")
@@ -67,7 +76,7 @@ def _speech(c: Config, norms: Value, position: Value) -> Fields:
         "embedding": {**_features(c, norms), **when(not is_pre, norm=True)},
         "position": position,
         "encoder": c.size("num_hidden_layers"),
-        "head": _head(c),
+        "head": _head(c, further or {}),
         **_quantiser(c),
     }
 
@@ -115,7 +124,7 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _head(c: Config) -> Value:
+def _head(c: Config, further: heads.Table) -> Value:
     """Letters for each position, classes of a recording or of each position, or the vectors of pre-training."""
     weighted = when(c.flag("use_weighted_layer_sum"), layers="weighted")
     table: heads.Table = {
@@ -125,9 +134,8 @@ def _head(c: Config) -> Value:
             heads.labels(c), pool="mean", project=c.size("classifier_proj_size"), **weighted
         ),
         "frames": lambda: heads.classifier(heads.labels(c), **weighted),
+        **further,
     }
-    if c.type == "wav2vec2":
-        table = {**table, "pretraining": lambda: heads.classifier(c.size("proj_codevector_dim"))}
     return heads.for_task(c, table)
 
 
@@ -145,4 +153,4 @@ def _quantiser(c: Config) -> Fields:
     return {"spare": {"codevectors": [groups * each, wide // groups], **scores, **projection}}
 
 
-TYPES = {"data2vec-audio": _data2vec_audio, "unispeech": wav2vec2, "unispeech-sat": _unispeech_sat}
+TYPES = {"data2vec-audio": _data2vec_audio, "unispeech": _unispeech, "unispeech-sat": _unispeech_sat}

@@ -94,7 +94,9 @@ def test_memory_and_fit_say_them_in_a_line(run: Run) -> None:
     for command in (("memory", "llama-3-8b"), ("fit", "llama-3-8b", "--gpu", "24GiB")):
         assert "\none more sequence: +" in run(*command).out
         record = run(*command, "--format", "json").json["marginals"]
-        assert list(record) == ["sequence_bytes", "tokens_1000_bytes", "layer_bytes", "binds_next"]
+        assert list(record) == [f"{of}_bytes" for of in ("sequence", "tokens_1000", "layer")] + [
+            *("image_positions", "image_bytes", "binds_next")
+        ]
         assert record["sequence_bytes"] == marginals("llama-3-8b").sequence
 
 
