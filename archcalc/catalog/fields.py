@@ -117,8 +117,10 @@ class FieldReport(Report):
             if len(self.terms) == 1:
                 return _sentence(self.terms[0].means)
             return f"{len(self.terms)} terms" if self.terms else "no field"
-        inner = self.meanings[-1].field
-        return f"{len(self.meanings)} fields; `archcalc explain {inner}`, with its place, explains one"
+        number, inner = f"{len(self.meanings)} fields", self.meanings[-1].field
+        if inner == self.model:
+            return f"{number} of that name: of {' and '.join(family for one in self.meanings for family in one.families)}"
+        return f"{number}; `archcalc explain {inner}`, with its place, explains one"
 
     def beneath(self) -> Sequence[str]:
         """What other libraries mean by the name."""

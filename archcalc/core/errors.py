@@ -80,9 +80,14 @@ def dotted(path: Path) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
 
 
+MUCH_CLOSER = 0.2  # of 1, which is the same word
+
+
 def closest(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that are spelled most like it, at most three."""
-    return difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    """The known words that are spelled most like it, at most three; none beside one that is much closer."""
+    found = difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    likeness = [difflib.SequenceMatcher(None, each, word.lower()).ratio() for each in found]
+    return [each for each, how in zip(found, likeness, strict=True) if how > likeness[0] - MUCH_CLOSER]
 
 
 def close_guess(word: str, known: Iterable[str]) -> str:

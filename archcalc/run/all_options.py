@@ -44,7 +44,6 @@ class AllOptions(BaseOptions):
         "Gradient accumulation: micro-batches in a step.",
         size,
         also=("gradient_accumulation_steps", "grad_accumulation_steps"),
-        first=True,
     )
     recompute: str | None = training(
         "Activation checkpointing. selective: attention only; ops: torchtitan's op-level policy; full: whole blocks.",

@@ -57,7 +57,6 @@ class Media:
         image_size,
         metavar="WxH",
         example="1024x768",
-        first=True,
     )
     audio_seconds: float | None = option("Seconds of audio in each sequence.", seconds, metavar="SECONDS", example="30")
     frames: int | None = option("Frames of each video.", size)

@@ -277,19 +277,19 @@ def test_standard_input_is_read_once(run: Run) -> None:
 
 
 SEES = {
-    "model_type": "qwen2_vl",
-    "architectures": ["Qwen2VLForConditionalGeneration"],
-    "text_config": {"model_type": "qwen2_vl_text", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100},
-    "vision_config": {"depth": 2},
+    "model_type": "lighton_ocr",
+    "architectures": ["LightOnOcrForConditionalGeneration"],
+    "text_config": {"model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100},
+    "vision_config": {"model_type": "pixtral", "num_hidden_layers": 2},
 }
 
 
 def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) -> None:
     """As `params` of the file says it, with the letter that the model goes by; of all models it is said once."""
     file = write(json.dumps(SEES), "config.json")
-    alone = "qwen2_vl is multimodal: only its text_config (qwen2_vl_text) is counted"
+    alone = "lighton_ocr is multimodal: only its text_config (qwen3) is counted"
     assumptions = texts(run("compare", "gpt2", file, "--format", "json").json)
-    assert "B: text model of qwen2_vl" in assumptions
+    assert "B: text model of lighton_ocr" in assumptions
     assert any(words.startswith(f"B: {alone}") for words in assumptions)
     assert not any(words.startswith("A: ") for words in assumptions)
     both = texts(run("compare", file, "--set", "vocab=50", "--format", "json").json)

@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
 
 def test_a_field_is_explained_by_its_declaration(run: Run) -> None:
-    answer = run("explain", "attention.window")
+    answer = run("explain", "attention.chunk")
     assert answer.code == 0
     lines = answer.out.splitlines()
-    assert lines[1] == "A sliding window: how many positions are attended to, the own one included."
+    assert lines[1] == "Only positions of the same chunk of this length are attended to."
     assert "default    all positions" in lines
-    assert "stands at  attention.window; also under decoder and encoder" in lines
-    assert "example    attention: {window: 4096}" in lines
+    assert "stands at  attention.chunk; also under decoder and encoder" in lines
+    assert "example    attention: {chunk: 8192}" in lines
+
+
+def test_a_field_of_two_families_is_explained_for_both(run: Run) -> None:
+    lines = run("explain", "attention.window").out.splitlines()
+    assert lines[1] == "2 fields of that name: of network and transformer"
+    assert "example    {attention: 8, window: 16}" in lines and "example    attention: {window: 4096}" in lines
 
 
 def test_programs_read_the_same(run: Run) -> None:
