@@ -6,9 +6,8 @@ With a cache, keys and values are kept for the tokens to come. The computation o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Axis, Dim, Module, Part, Region, Role, Tensor, axes
@@ -16,12 +15,13 @@ from archcalc.core.positions import Positions
 from archcalc.core.small import TWICE, like
 from archcalc.core.style import Projection
 from archcalc.layers.attention_core import INPUT, Core
+from archcalc.layers.attention_inputs import Inputs, KeysAndValues, Rotation
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
 from archcalc.layers.linear import each_by_itself, linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.transformer_xl import with_memory
-from archcalc.layers.windowed import Windows, in_windows
+from archcalc.layers.windowed import in_windows
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -29,12 +29,7 @@ if TYPE_CHECKING:
     from archcalc.layers.qk_norm import QKNorm
     from archcalc.layers.routed_heads import RoutedHeads
 
-ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
-Queries = Callable[[Module, Tensor], Tensor]  # what keys are compared with, given the module and q
-ValueVectors = Callable[[Module, Dim], Tensor]  # what is added to the values of each pair, given their width
 Biased = frozenset[str]  # which of q, k, v, o have a bias
-Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
-KeysAndValues = tuple[Tensor, Tensor]
 Made = KeysAndValues | None  # nothing where those of an earlier block are read
 Projected = tuple[Tensor, Made, Tensor | None, Tensor | None]
 
@@ -46,23 +41,6 @@ SOFTMAX = "softmax"
 FEATURES = (SOFTMAX, "poly2", "elu", "relu")  # or the feature map of a kernel (`archcalc.layers.kernel`)
 BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
-
-
-class Inputs(NamedTuple):
-    """The inputs of attention besides x."""
-
-    work: Workload
-    memory: Tensor | None = None  # the encoder's output, where attention looks at that and not at x
-    rotation: Rotation | None = None
-    mask: Tensor | None = None
-    score_bias: ScoreBias | None = None
-    value_vectors: ValueVectors | None = None
-    content_queries: Queries | None = None
-    windows: tuple[Windows, ...] = ()  # of an image's patches, where each looks at those of its own window alone
-    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
-    reads_projections: bool = False  # a position encoding multiplies with q's and k's matrices, so each is its own
-    earlier: KeysAndValues | None = None  # an earlier block's, which are read in the place of its own
-    hand_on: Callable[[KeysAndValues], None] | None = None  # takes them, for later blocks to read
 
 
 @dataclass(frozen=True)

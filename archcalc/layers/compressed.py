@@ -17,8 +17,9 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Role, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.splits import EVENLY
-from archcalc.layers.attention import PROJECTED, Inputs, concatenated, kept, looked_at
+from archcalc.layers.attention import PROJECTED, concatenated, kept, looked_at
 from archcalc.layers.attention_core import INPUT, Core
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Count, Dim, Module, Region, Role, Tensor, axes
-from archcalc.layers.attention import Inputs
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Count, Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import Heads, Inputs, concatenated, looked_at, rotated
+from archcalc.layers.attention import Heads, concatenated, looked_at, rotated
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.linear import each_by_itself, linear
 from archcalc.layers.one_kernel import kernel
 

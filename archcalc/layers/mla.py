@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Count, Dim, Module, Param, Region, Role, Tensor, axes
 from archcalc.core.small import like
-from archcalc.layers.attention import PROJECTED, Inputs, concatenated, looked_at
+from archcalc.layers.attention import PROJECTED, concatenated, looked_at
 from archcalc.layers.attention_core import INPUT, Core
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import heads_of
 from archcalc.layers.indexer import Indexer

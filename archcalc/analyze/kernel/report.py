@@ -18,7 +18,8 @@ from archcalc.archs.transformer.context import Context
 from archcalc.core.count import Count, product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.tree import ops_in, read_from_outside, signals_of
-from archcalc.layers.attention import SOFTMAX, Attention, Heads, Inputs
+from archcalc.layers.attention import SOFTMAX, Attention, Heads
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.kernel import NORMALISER, KernelAttention

@@ -9,11 +9,11 @@ where a layer stands; while layers run, they share a `Trace`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from archcalc.archs.network.expression import Scope
 from archcalc.core.count import Count
@@ -21,9 +21,6 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Dim, Module, Region, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.spec.workload import Workload
-
-if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Reader
 
 SIDES = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 SEQUENCES, IDS = "sequences", "ids"  # what a kind may read besides maps and vectors
@@ -67,6 +64,17 @@ class Signal(NamedTuple):
 
     shape: Shape
     path: Path
+
+
+class Reader(Protocol):
+    """Reads the layers inside another one (`archcalc.archs.network.reader`)."""
+
+    read: set[Path]  # names of layers that another one reads
+
+    @property
+    def blocks(self) -> Collection[str]: ...
+
+    def steps(self, items: Any, shape: Shape, place: Place) -> tuple[Sequence, Shape]: ...
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from archcalc.archs.network.kinds.conv import Conv, finished, padded, taps_of
+from archcalc.archs.network.convolution import Conv, finished, padded, taps_of
 from archcalc.archs.network.layer import Trace, parts
 from archcalc.core.count import product
 from archcalc.core.ir import Module, Tensor, axes

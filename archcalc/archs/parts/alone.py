@@ -8,8 +8,9 @@ from typing import Literal
 from archcalc.archs import family_module
 from archcalc.archs.parts.build import build
 from archcalc.archs.parts.families import adapter
+from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.model import Part, Parts
-from archcalc.archs.parts.spec import Links, Spec
+from archcalc.archs.parts.spec import Spec
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import walk
 from archcalc.spec.node import LeftOutPart, ModelSpec, Partial

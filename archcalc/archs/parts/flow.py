@@ -12,7 +12,7 @@ from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 
 if TYPE_CHECKING:
-    from archcalc.archs.parts.spec import Links
+    from archcalc.archs.parts.links import Links
     from archcalc.archs.recurrent.stack import ResolvedStack
 
 

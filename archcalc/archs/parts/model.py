@@ -12,8 +12,8 @@ from archcalc.archs.parts import of_network
 from archcalc.archs.parts.families import adapter
 from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
+from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
-from archcalc.archs.parts.spec import Links
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 

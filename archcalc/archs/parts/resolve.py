@@ -12,8 +12,9 @@ from archcalc.archs.parts.families import adapter, family_of
 from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.handed import check
 from archcalc.archs.parts.inputs import Input
+from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.model import Part, Parts, lengths_of
-from archcalc.archs.parts.spec import Links, Spec
+from archcalc.archs.parts.spec import Spec
 from archcalc.core.errors import InputError, Path, did_you_mean, dotted
 from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec, as_tuple

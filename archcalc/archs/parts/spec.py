@@ -7,38 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import WithJsonSchema
 
 from archcalc.archs.parts.inputs import Input
-from archcalc.archs.parts.names import Names
+from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
-from archcalc.spec.node import HasFieldsOf, ModelSpec, Node, field
-
-class Links(Node):
-    """How a part is joined to the others; all other fields are those of its family."""
-
-    reads: Names = field(
-        (),
-        "What the part reads: inputs or other parts, by name. Several are read one behind the other.",
-        example=["projector", "text"],
-        unset="the part before it; the first part reads the only input",
-    )
-    memory: str | None = field(
-        None, "What its attention looks at: the output of another part.", example="encoder", unset="nothing"
-    )
-    start: str | None = field(
-        None,
-        "The state that a recurrent part starts from: a recurrent part, or a vector as wide as its state.",
-        example="encoder",
-        unset="zeros",
-    )
-    context: str | None = field(
-        None, "A vector that a recurrent part reads at every step beside its input.", example="encoder", unset="none"
-    )
-    like: str | None = field(
-        None,
-        "The part whose weights this one uses again: they are counted once, and computed again.",
-        example="twin",
-        unset="weights of its own",
-    )
-
+from archcalc.spec.node import HasFieldsOf, ModelSpec, field
 
 _PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
 Written = Annotated[dict[str, dict[str, Any]], HasFieldsOf(Links), WithJsonSchema(_PART_SCHEMA)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from archcalc.archs.transformer.pattern import Items
 from archcalc.core.ir import Axes, Axis, Dim, Tensor, axes
-from archcalc.layers.attention import KeysAndValues, looked_at
+from archcalc.layers.attention import looked_at
+from archcalc.layers.attention_inputs import KeysAndValues
 from archcalc.layers.attention_mask import Sight
 from archcalc.spec.workload import Workload
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from archcalc.archs.network.convolution import finished
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
-from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.layer import SEQUENCES, Place, Shape, Trace
 from archcalc.core.ir import Module, ModuleGroup, Tensor

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic.config import JsonDict
 
-from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
+from archcalc.archs.network.convolution import taps_of
+from archcalc.archs.network.kinds.conv import need_map, places_of
 from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.archs.network.values import FromZero, Sizes, for_each_side
 from archcalc.core.derived import Derived

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.archs.network.kinds.conv import need_map, padded
+from archcalc.archs.network.convolution import padded
+from archcalc.archs.network.kinds.conv import need_map
 from archcalc.archs.network.layer import Place, Shape, Trace, parts
 from archcalc.archs.network.values import ALONE, Pair, as_paddings, paddings
 from archcalc.core.ir import Module, Tensor, axes

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from archcalc.archs.network.convolution import finished
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
-from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.given import joined_with
 from archcalc.archs.network.kinds.join import join
 from archcalc.archs.network.layer import SEQUENCES, Place, Sequence, Shape, Trace

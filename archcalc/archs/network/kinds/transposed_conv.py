@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from archcalc.archs.network.convolution import Filters, Met
 from archcalc.archs.network.kinds.activation import Act
-from archcalc.archs.network.kinds.conv import Filters, Met, filters_of, places_of
+from archcalc.archs.network.kinds.conv import filters_of, places_of
 from archcalc.archs.network.kinds.norm import NormFields, norm_behind
 from archcalc.archs.network.layer import Place, Shape
 from archcalc.archs.network.values import FromZero, Groups, Sizes

@@ -12,7 +12,8 @@ from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.small import TWICE
-from archcalc.layers.attention import Attention, Inputs
+from archcalc.layers.attention import Attention
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.attention_mask import CALLED
 from archcalc.layers.patches import Patches
 from archcalc.layers.windowed import described, windows_on

@@ -11,7 +11,7 @@ from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
 from archcalc.archs.transformer.positions.rope import Rope
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.attention import Inputs
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.attention_mask import CALLED, Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from archcalc.archs.transformer.positions.encoding import Encoding, Reader
 from archcalc.core.ir import Module, Tensor, axes
-from archcalc.layers.attention import Inputs
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.dims import heads_of
 
 WORD = "alibi"

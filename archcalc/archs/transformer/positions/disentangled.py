@@ -12,7 +12,8 @@ from archcalc.archs.transformer.nodes import list_as_tuple
 from archcalc.archs.transformer.positions.encoding import Bucketed, Places, Reader, Site
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.attention import Attention, Heads, Inputs
+from archcalc.layers.attention import Attention, Heads
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.spec.node import field
 
 WORD = "disentangled"

@@ -12,7 +12,8 @@ from archcalc.archs.transformer.context import Context
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.layers.attention import Heads, Inputs, looked_at
+from archcalc.layers.attention import Heads, looked_at
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.patches import Patches
 from archcalc.spec.node import Node, Size, field
 

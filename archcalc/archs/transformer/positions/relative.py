@@ -9,7 +9,8 @@ from archcalc.archs.transformer.nodes import Sides
 from archcalc.archs.transformer.positions.encoding import RELATIVE, Bucketed, Encoding, Reader, Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.attention import Heads, Inputs
+from archcalc.layers.attention import Heads
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.patches import Patches, both_sides, times
 from archcalc.spec.node import field

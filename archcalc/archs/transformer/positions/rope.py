@@ -13,7 +13,8 @@ from archcalc.archs.transformer.positions.encoding import Places, Reader, Site, 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.layers.attention import Heads, Inputs, Rotation
+from archcalc.layers.attention import Heads
+from archcalc.layers.attention_inputs import Inputs, Rotation
 from archcalc.spec.node import field
 
 WORD = "rope"

@@ -8,8 +8,9 @@ from typing import ClassVar
 from archcalc.archs.transformer.positions.encoding import Encoding, Places, Reader
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Tensor
-from archcalc.layers.attention import Attention, Heads, Inputs
+from archcalc.layers.attention import Attention, Heads
 from archcalc.layers.attention_core import relative_vectors, with_relative
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.spec.node import Size, field
 
 WORD = "shaw"

@@ -9,7 +9,8 @@ from typing import ClassVar
 from archcalc.archs.transformer.positions.encoding import RELATIVE, Encoding, Places, Reader, Site
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.layers.attention import Attention, Heads, Inputs
+from archcalc.layers.attention import Attention, Heads
+from archcalc.layers.attention_inputs import Inputs
 from archcalc.layers.transformer_xl import CONTENT, POSITION, head_bias, position_scores, with_bias
 from archcalc.spec.node import Size, field
 
