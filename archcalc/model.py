@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.walk.report import WalkReport
     from archcalc.report.of_verify import VerifyReport
     from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, OomKeywords, ParamsKeywords
-    from archcalc.spec.node import ModelSpec
+    from archcalc.spec.model_spec import ModelSpec
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
 from archcalc.spec.media import Media, refused
-from archcalc.spec.node import LeftOutPart, ModelSpec
+from archcalc.spec.model_spec import LeftOutPart, ModelSpec
 from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blame, changed
@@ -125,11 +125,9 @@ class Network:
 
     def with_another_image(self) -> tuple[Self, int] | None:
         """With one more image in each sequence, and the positions that it takes there; None where there are none."""
-        name = getattr(self.resolved, "image", "")
-        if not name:
-            return None
-        number = self.resolved.inputs[name].number  # type: ignore[attr-defined]
-        return self.fed(Media(images=number + 1)), self.resolved.positions_of(name)  # type: ignore[attr-defined]
+        family = family_module(self.spec.family)
+        found = family.another_image(self.resolved) if hasattr(family, "another_image") else None
+        return (self.fed(Media(images=found.number)), found.positions) if found else None
 
     @property
     def generated_by(self) -> str:

@@ -21,7 +21,8 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.listed_cache import Kept, keep
-from archcalc.spec.node import ModelSpec, Size, as_tuple, field
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Size, as_tuple, field
 from archcalc.spec.stored_tensors import LARGEST, Stored, read
 from archcalc.spec.workload import Longest, Workload
 from archcalc.storage.packed_tensors import PARAMETER, UNKNOWN, Use, uses

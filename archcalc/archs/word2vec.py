@@ -23,7 +23,8 @@ from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.defaults import Default
 from archcalc.spec.gathering import needed, tell
-from archcalc.spec.node import ModelSpec, Size, field
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Size, field
 from archcalc.spec.workload import Longest, Workload
 
 SIDES = 2  # words are taken from both sides

@@ -56,13 +56,16 @@ def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
         *" ".join(kinds(model)).replace("-", " ").split(),
         *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
         *read,
-        MULTIMODAL if len(read) > 1 else "",
         *(f"{WITH}{role.value.partition('.')[0]}" for role in roles),
-        f"{HEAD}{head.kind}" if head else "",
-        "convolution" if Role.CONVOLUTION in roles and model.spec.family == "network" else "",
         model.model_type and f"{TYPE}{model.model_type}",
         *re.findall(r"[a-z]+\d*", name.lower()),
     ]
+    if len(read) > 1:
+        words.append(MULTIMODAL)
+    if head:
+        words.append(f"{HEAD}{head.kind}")
+    if Role.CONVOLUTION in roles and model.spec.family == "network":
+        words.append("convolution")
     return frozenset(word.lower() for word in words if word)
 
 

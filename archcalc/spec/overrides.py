@@ -8,7 +8,8 @@ from typing import Any
 
 from archcalc.core.errors import InputError, Path, dotted
 from archcalc.spec.fields import node_at
-from archcalc.spec.node import ModelSpec, Node, merged, shown
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Node, merged, shown
 from archcalc.spec.plain_data import plain
 from archcalc.spec.reading import read_node
 from archcalc.spec.yaml_reader import read

@@ -15,7 +15,7 @@ from archcalc.spec.option_checks import chosen
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
-    from archcalc.spec.node import ModelSpec
+    from archcalc.spec.model_spec import ModelSpec
 
 USUAL_LENGTH = 2048
 MODES = ("train", "forward", "prefill", "decode")
@@ -30,6 +30,7 @@ class Longest(NamedTuple):
     hard: bool = False
     fixed: str = ""  # not to be chosen: what it follows from, and what to change instead
     least: int = 1  # positions that it must have
+    because: str = ""  # why it has no fewer
     usual: int | None = None  # taken where nobody asks for a length
 
 
@@ -101,8 +102,8 @@ def workload(
             hint = f"use --seq {limit.length}, or --set position.length={length}"
             raise InputError(fact, hint, field=name)
         elif length < limit.least and not is_context:
-            fact = f"{length:,} positions asked for, and this model has at least {limit.least:,}"
-            raise InputError(fact, f"use {flag_of(name)} {limit.least}, or fewer or smaller images", field=name)
+            fact = f"{limit.because or f'this model needs {limit.least:,} positions'}, and {length:,} asked for"
+            raise InputError(fact, f"use {flag_of(name)} {limit.least} or more", field=name)
         elif not wanted:
             told.append((name, length, UNSAID, flag_of(name)))
         elif limit.length and not limit.hard and length > limit.length:

@@ -14,6 +14,7 @@ from archcalc.spec.node import as_tuple
 from archcalc.spec.workload import Longest
 
 ONE_MERGE = 2  # words, in the smallest tree
+ALONE = "one word has no neighbour to merge with"
 SMALL = 16  # a width of the small twin
 _SAMPLES = {"linear": ("a sample", "the code"), "recursive": ("a word's vector", "a parent")}
 
@@ -31,7 +32,7 @@ class Autoencoder:
     @property
     def lengths(self) -> dict[str, Longest]:
         """The size of a tree depends on the sentence length; a linear autoencoder takes one vector at a time."""
-        return {"seq": Longest(least=2)} if self.kind == "recursive" else {}  # a merge takes two
+        return {"seq": Longest(least=ONE_MERGE, because=ALONE)} if self.kind == "recursive" else {}
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def check_tree(model: Autoencoder, words: int | None) -> None:
     """A parent becomes a child of the next merge, so widths must match unless the tree has a single merge."""
     if words == 1:
         hint = f"use a seq of {ONE_MERGE} or more"
-        raise InputError("one word has no neighbour to merge with", hint, fields=[("seq",)])
+        raise InputError(ALONE, hint, fields=[("seq",)])
     if model.hidden != model.input and words != ONE_MERGE:
         fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
         hint = f"set hidden to {model.input}, or input to {model.hidden}; else no tree has more than {ONE_MERGE} words"

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from archcalc.spec.node import ModelSpec, Size, Widths, field
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Size, Widths, field
 from archcalc.styles.activations import ACTIVATIONS
 
 _EVERY = frozenset(ModelSpec.model_fields)

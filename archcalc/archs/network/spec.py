@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import WithJsonSchema
 
 from archcalc.archs.network.sample import Input
-from archcalc.spec.node import ModelSpec, Node, field
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Node, field
 
 _ITEM = {"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]}
 Items = Annotated[list[Any], WithJsonSchema({"type": "array", "items": _ITEM})]

@@ -11,10 +11,10 @@ A part is a spec of any other family; what it needs to be one is in the file of 
 
 from archcalc.archs.parts.alone import alone
 from archcalc.archs.parts.build import build
-from archcalc.archs.parts.fed import fed
+from archcalc.archs.parts.fed import another_image, fed
 from archcalc.archs.parts.model import Parts
 from archcalc.archs.parts.profile import profiled
 from archcalc.archs.parts.resolve import resolve
 from archcalc.archs.parts.spec import Spec
 
-__all__ = ["Parts", "Spec", "alone", "build", "fed", "profiled", "resolve"]
+__all__ = ["Parts", "Spec", "alone", "another_image", "build", "fed", "profiled", "resolve"]

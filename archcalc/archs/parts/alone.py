@@ -13,7 +13,7 @@ from archcalc.archs.parts.model import Part, Parts
 from archcalc.archs.parts.spec import Spec
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import walk
-from archcalc.spec.node import LeftOutPart, ModelSpec, Partial
+from archcalc.spec.model_spec import LeftOutPart, ModelSpec, Partial
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import Workload
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from archcalc.archs.parts.inputs import Input
+from archcalc.archs.parts.model import Parts
 from archcalc.archs.parts.spec import Spec
 from archcalc.core.errors import InputError
 from archcalc.spec.media import Media, refused
@@ -25,6 +27,21 @@ def fed(spec: Spec, media: Media) -> Spec:
         name = _about(inputs, option)
         inputs[name] = inputs[name].with_media(option, value)
     return spec.model_copy(update={"inputs": inputs, "input": None})
+
+
+class AnotherImage(NamedTuple):
+    """How many images a sequence has with it, and the positions that it takes there."""
+
+    number: int
+    positions: int
+
+
+def another_image(model: Parts) -> AnotherImage | None:
+    """Of the first input of images that stand in a sequence with tokens."""
+    for name, one in model.inputs.items():
+        if one.is_image and (positions := model.positions_of(name)):
+            return AnotherImage(one.number + 1, positions)
+    return None
 
 
 def _about(inputs: dict[str, Input], option: str) -> str:

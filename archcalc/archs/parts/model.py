@@ -99,7 +99,8 @@ class Parts:
         usual = self.inputs[name].usual
         if not usual and beside >= USUAL_LENGTH:
             usual = BESIDE_IMAGES
-        return shortest._replace(least=beside + 1, usual=usual and beside + usual)
+        because = f"what the other parts give takes {beside:,} positions of a sequence"
+        return shortest._replace(least=beside + 1, because=because, usual=usual and beside + usual)
 
     def _is_made_for(self, name: str) -> bool:
         """Whether a list of layers has weights for the usual number of these positions alone."""
@@ -158,11 +159,6 @@ class Parts:
         for part in self.parts:
             found[part.name] = frozenset().union(*(found[each] for each in part.named))
         return found.get(name, frozenset())
-
-    @property
-    def image(self) -> str:
-        """The input of images that stand in a sequence with tokens, if there is one."""
-        return next((name for name, one in self.inputs.items() if one.is_image and self.positions_of(name)), "")
 
     def of_lengths(self, lengths: Mapping[str, int]) -> Parts:
         """With layers for as many positions as a workload has."""

@@ -17,7 +17,8 @@ from archcalc.archs.parts.model import Part, Parts, lengths_of
 from archcalc.archs.parts.spec import Spec
 from archcalc.core.errors import InputError, Path, did_you_mean, dotted
 from archcalc.spec.gathering import gathering
-from archcalc.spec.node import ModelSpec, as_tuple
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import as_tuple
 from archcalc.spec.reading import read_node
 from archcalc.spec.workload import USUAL_LENGTH
 

@@ -9,7 +9,8 @@ from pydantic import WithJsonSchema
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
-from archcalc.spec.node import HasFieldsOf, ModelSpec, field
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import HasFieldsOf, field
 
 _PART_SCHEMA = {"type": "object", "additionalProperties": {"type": "object"}}
 Written = Annotated[dict[str, dict[str, Any]], HasFieldsOf(Links), WithJsonSchema(_PART_SCHEMA)]

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, Widths, as_size, as_tuple, field, mistake, shown
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Node, OneOrMore, Size, Widths, as_size, as_tuple, field, mistake, shown
 
 ONE_HOT = "one-hot"  # in place of an embedding's width: tokens come in as one-hot vectors, without a table
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]

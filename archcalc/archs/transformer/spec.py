@@ -13,7 +13,8 @@ from archcalc.archs.transformer.head_fields import Activation, Head
 from archcalc.archs.transformer.nodes import Fraction, Norm, Sides, list_as_tuple
 from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.positions import Positions
-from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, as_size, as_tuple, field, mistake
+from archcalc.spec.model_spec import ModelSpec
+from archcalc.spec.node import Node, OneOrMore, Size, as_size, as_tuple, field, mistake
 
 
 def _pattern(value: Any) -> Any:
