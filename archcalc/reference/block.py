@@ -72,7 +72,8 @@ class Block(nn.Module):
             branch = given["residual"] = x
             if place in ("pre", "sandwich"):
                 branch = run(self, f"{name}_norm", x)
-            x = x + self._branch(name, branch, given, cache)
+            branch = self._branch(name, branch, given, cache)
+            x = given.pop("residual") + branch
             if place == "post":
                 x = run(self, f"{name}_norm", x)
         return x
