@@ -17,7 +17,7 @@ from archcalc.archs.parts.similarity import Similarity
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
-BESIDE_IMAGES = 256  # tokens of a text whose images alone take more than the usual length
+BESIDE_IMAGES = 256  # tokens of a text whose images alone take the usual length, or more than the model's own
 MOST_NAMED = 3
 LENGTHS = {1: ("seq",), 2: ("src_seq", "tgt_seq")}  # of so many inputs of tokens
 
@@ -97,7 +97,7 @@ class Parts:
         if self._is_made_for(name):
             return Longest(self.usual[name] + beside, fixed=FIXED)
         usual = self.inputs[name].usual
-        if not usual and beside >= USUAL_LENGTH:
+        if not usual and beside >= min(shortest.length or USUAL_LENGTH, USUAL_LENGTH):
             usual = BESIDE_IMAGES
         because = f"what the other parts give takes {beside:,} positions of a sequence"
         return shortest._replace(least=beside + 1, because=because, usual=usual and beside + usual)
