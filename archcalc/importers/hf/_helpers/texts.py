@@ -165,7 +165,7 @@ def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | Non
     """The spec's `scope`; None where the whole model is counted."""
     c.skip(*MTP)
     further = _further(c.spelled, is_like_last=c.mtp_is_like_last and c.type in _like_the_last())
-    if "mtp" in fields.get("head", ""):
+    if "mtp" in (fields.get("head") or ""):
         further = []
     elif not further and not any(key in c.spelled for key in MTP):
         # checkpoints such as Qwen3-Next's contain multi-token prediction layers, which their configs do not mention
