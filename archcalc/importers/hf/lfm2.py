@@ -100,17 +100,13 @@ def lfm3(c: Config) -> Fields:
     """LFM3: windows in some of the attention layers, a gate for each head, and a second norm behind each part."""
     layers = layer_types(c, [_lfm3_usual(block) for block in range(c.size("num_hidden_layers"))], known=_WINDOWED)
     mixers = [_WINDOWED[layer] for layer in layers]
-    bias, gated = c.flag("attention_bias"), when(c.flag("use_attention_gate"), gate="head")
     local = {"like": "attention", **window(c), "position": rope(c, head_dim(c), layer=SLIDING)}
-    convolution = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
+    gated = {"qk_norm": "head", "bias": c.flag("attention_bias"), **when(c.flag("use_attention_gate"), gate="head")}
+    short = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
+    parts = where_used(mixers, attention=lambda: gated, conv=lambda: short)
     return decoder(
         c,
-        **where_used(
-            {*mixers, *(["attention"] if "local" in mixers else [])},
-            attention=lambda: {"qk_norm": "head", "bias": bias, **gated},
-            conv=lambda: convolution,
-        ),
-        variants={"local": local} if "local" in mixers else None,
+        **{**parts, **when(SLIDING in layers, attention=gated, variants={"local": local})},
         ffn=ffn(c),
         norm=c.choose("use_sandwich_norm", {"kind": "rms", "place": "sandwich"}, "rms"),
         position=rope(c, head_dim(c), layer=FULL),
@@ -120,7 +116,7 @@ def lfm3(c: Config) -> Fields:
 
 def _lfm3_usual(block: int) -> str:
     """Of four blocks two are convolutions; the first of all is one, too."""
-    return {0: SLIDING if block else "conv", 2: FULL}.get(block % 4, "conv")
+    return "conv" if not block else {0: SLIDING, 2: FULL}.get(block % 4, "conv")
 
 
 def _experts(c: Config) -> Fields:

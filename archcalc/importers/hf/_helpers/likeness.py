@@ -44,6 +44,14 @@ def is_whole(like: str) -> bool:
     return "text_config" in described(like).get("parts", {})
 
 
+def joined_as(said: Said) -> list[str]:
+    """The types whose parts are always of the types that the parts of a config name."""
+    named = {key: value.get("model_type") for key, value in said.items() if is_config(key) and isinstance(value, dict)}
+    wholes = {like: described(like).get("parts", {}) for like in translators() if is_whole(like)}
+    fixed = {like: parts for like, parts in wholes.items() if all(part["fixed"] for part in parts.values())}
+    return [like for like, parts in fixed.items() if {key: part["type"] for key, part in parts.items()} == named]
+
+
 def read_as(said: Said, like: str) -> Said:
     """With the class of the type that is for the same, and parts that are those of the type."""
     about = described(like)
@@ -102,7 +110,7 @@ def check(c: Config) -> None:
 
 def _unusual(c: Config) -> list[str]:
     """Sizes that many files name though their class has them not, where they are others than those that follow."""
-    heads, width = c.given("num_attention_heads"), c.given("hidden_size")
+    heads, width = c.said.get(c.named("num_attention_heads")), c.said.get(c.named("hidden_size"))
     follows = {"num_key_value_heads": heads, "head_dim": heads and width and width // heads}
     unread = [key for key in follows if not is_whole(c.type) and key not in c.declared and key not in c.used]
     return [key for key in unread if c.said.get(key, follows[key]) not in (None, follows[key])]

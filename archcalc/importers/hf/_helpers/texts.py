@@ -12,7 +12,7 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator
-from archcalc.importers.hf._helpers.likeness import is_whole
+from archcalc.importers.hf._helpers.likeness import is_whole, joined_as
 from archcalc.importers.hf._helpers.reading import MOST_LAYERS, Config, when
 from archcalc.importers.hf._helpers.resembling import (
     built_by_transformers,
@@ -50,7 +50,7 @@ class Text:
     doubts: tuple[str, ...] = ()
     left_out: tuple[str | Said, ...] = ()  # the other parts of the model
     outer: str = ""  # the type of the whole, where this is a part
-    whole: Said = field(default_factory=dict)  # the config of the whole, where transformers has that
+    whole: Said = field(default_factory=dict)  # the config of the whole, where this is a part
 
 
 def text_of(said: Said, asked: str = "") -> Text:
@@ -76,18 +76,25 @@ def language_of(said: Said) -> Text:
     shared: Said = {key: said[key] for key in _SHARED if key in said}
     key = key or "text_config"
     note = f"{outer} is multimodal: only its {key} ({model_type}) is counted, the rest of the model is not"
-    doubt = f"archcalc does not know model_type {outer}: that its {key} is a whole {model_type} is taken for granted"
     own = {**when(tied is not None, tie_word_embeddings=tied), "model_type": model_type, "architectures": None}
     return Text(
         {**shared, **inner, **own},
         task=_task(said),
         name=f"text model of {outer}",
         notes=(note,),
-        doubts=(doubt,) if not about else (),
+        doubts=() if about else (_taken(said, key, model_type),),
         left_out=_others(said, key),
         outer=str(outer),
-        whole=when(about, **said),
+        whole=said,
     )
+
+
+def _taken(said: Said, key: str, model_type: str) -> str:
+    """Of a model whose own class nobody has read."""
+    outer = said.get("model_type")
+    taken = f"archcalc does not know model_type {outer}: that its {key} is a whole {model_type} is taken for granted"
+    same = [f"`--like {like}` reads the whole, if its parts are joined as there" for like in joined_as(said)]
+    return "; ".join([taken, *same])
 
 
 def _key(said: Said) -> str:
