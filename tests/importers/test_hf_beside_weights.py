@@ -42,7 +42,7 @@ SPARSE = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_siz
 TWINS: dict[str, tuple[Said, str, Said]] = {  # its own fields, and those of the type that is built the same
     "mimo": ({}, "Qwen2ForCausalLM", {"model_type": "qwen2"}),
     "internlm": ({"bias": True}, "LlamaForCausalLM", {"model_type": "llama", "attention_bias": True}),
-    "internlm3": ({"qkv_bias": True}, "Qwen2ForCausalLM", {"model_type": "qwen2"}),
+    "internlm3": ({"qkv_bias": True, "head_dim": 8}, "Qwen2ForCausalLM", {"model_type": "qwen2"}),
     "kimi_k2": (
         {**LATENT, **SPARSE},
         "DeepseekV3ForCausalLM",

@@ -63,3 +63,12 @@ def test_each_kind_of_layer_has_the_base_that_its_class_gives_it() -> None:
     found = document({**said, "architectures": ["UltrabertModel"]}, "config.json").data
     assert found["position"]["theta"] == 2_560_000.0
     assert found["variants"]["local"]["position"]["theta"] == 10_000.0
+
+
+@pytest.mark.parametrize("is_tied", [True, False])
+def test_a_decoder_inside_may_have_a_head_of_its_own(is_tied: bool) -> None:
+    sees = {"model_type": "deit", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    reads = {"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 2, "is_decoder": True}
+    decoder = {**reads, "add_cross_attention": True, "tie_word_embeddings": is_tied}
+    said = {"model_type": "vision-encoder-decoder", "architectures": ["VisionEncoderDecoderModel"]}
+    assert judge({**said, "encoder": {**sees, "intermediate_size": 48}, "decoder": decoder}).outcome == "exact"

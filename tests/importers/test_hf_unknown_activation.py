@@ -46,3 +46,9 @@ def test_another_in_its_place_counts() -> None:
 def test_one_with_parameters_of_its_own_is_refused() -> None:
     with pytest.raises(InputError, match="prelu"):
         archcalc.load({**SAID, "hidden_act": "prelu"})
+
+
+def test_that_of_a_part_is_said_of_the_whole() -> None:
+    vision = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
+    said = {"model_type": "llava", "text_config": {**SAID, "hidden_act": "something_new"}, "vision_config": vision}
+    assert any("something_new" in doubt for doubt in archcalc.load(said).spec.doubts)

@@ -8,7 +8,6 @@ INERT = {
     "chatglm": {inert.ORDER: "apply_residual_connection_post_layernorm"},
     "minicpm": {inert.NOT_HERE: "num_experts_per_tok mlp_bias"},
     "qwen": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "attention_bias mlp_bias"},
-    "internlm3": {inert.NOT_HERE: "attention_bias mlp_bias"},
 }
 
 

@@ -1,11 +1,26 @@
-"""LFM2: short gated convolutions, and a few attention layers with QK norm."""
+"""LFM2 and LFM3: short gated convolutions, and a few attention layers with QK norm."""
 
-from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, heads, inert, top, when, where_used
-from archcalc.importers.hf._helpers.layer_types import FULL, full, full_where, layer_types, paired
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    Value,
+    decoder,
+    ffn,
+    head_dim,
+    heads,
+    inert,
+    rope,
+    top,
+    when,
+    where_used,
+    window,
+)
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, full, full_where, layer_types, paired
 from archcalc.importers.hf._helpers.moe import first_dense
 
 _GATED: Fields = {"act": "silu", "gated": True}
 _MIXERS = {"conv": "conv", FULL: "attention"}
+_WINDOWED = {**_MIXERS, SLIDING: "local"}
 INERT = {
     "lfm2": {
         inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
@@ -13,6 +28,9 @@ INERT = {
         inert.NOT_HERE: (
             "block_use_swiglu block_multiple_of block_ffn_dim_multiplier block_auto_adjust_ff_dim tie_embedding"
         ),
+    },
+    "lfm3": {
+        inert.NOT_HERE: "block_multiple_of block_ffn_dim_multiplier block_auto_adjust_ff_dim full_attn_idxs",
     },
     "lfm2_moe": {
         inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
@@ -76,6 +94,29 @@ def lfm2_moe(c: Config) -> Fields:
         decoder=paired(mixers, parts),
         head=_lfm2_head(c),
     )
+
+
+def lfm3(c: Config) -> Fields:
+    """LFM3: windows in some of the attention layers, a gate for each head, and a second norm behind each part."""
+    layers = layer_types(c, [_lfm3_usual(block) for block in range(c.size("num_hidden_layers"))], known=_WINDOWED)
+    mixers = [_WINDOWED[layer] for layer in layers]
+    local = {"like": "attention", **window(c), "position": rope(c, head_dim(c), layer=SLIDING)}
+    gated = {"qk_norm": "head", "bias": c.flag("attention_bias"), **when(c.flag("use_attention_gate"), gate="head")}
+    short = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
+    parts = where_used(mixers, attention=lambda: gated, conv=lambda: short)
+    return decoder(
+        c,
+        **{**parts, **when(SLIDING in layers, attention=gated, variants={"local": local})},
+        ffn=ffn(c),
+        norm=c.choose("use_sandwich_norm", {"kind": "rms", "place": "sandwich"}, "rms"),
+        position=rope(c, head_dim(c), layer=FULL),
+        decoder=paired(mixers, ["ffn"] * len(mixers)),
+    )
+
+
+def _lfm3_usual(block: int) -> str:
+    """Of four blocks two are convolutions; the first of all is one, too."""
+    return "conv" if not block else {0: SLIDING, 2: FULL}.get(block % 4, "conv")
 
 
 def _experts(c: Config) -> Fields:

@@ -45,7 +45,7 @@ def seed_oss(c: Config) -> Fields:
 
 _LIKE_LLAMA = (
     *("mistral", "granite", "gemma", "phi3", "ernie4_5", "ministral3"),
-    *("paddleocr_vl_text", "granite4_vision_text", "emu3_text_model"),
+    *("paddleocr_vl_text", "granite4_vision_text", "emu3_text_model", "granite_docling_text", "iquestcoder"),
 )
 _WITHOUT_SCALES = {"kind": "rms", "affine": False}
 TYPES = {

@@ -68,7 +68,11 @@ def _config(kept: Cleaned, transformers: Any) -> Any:
     model_type = kept.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
         fact = f"transformers cannot build it: version {transformers.__version__} has no model_type {model_type}"
-        raise InputError(fact, "check model_type; what only a repository's own code builds cannot be traced")
+        wrote = kept.get("transformers_version")
+        other = f", or install transformers {wrote}, which wrote the file" if isinstance(wrote, str) else ""
+        raise InputError(
+            fact, f"check model_type{other:.60}; what only a repository's own code builds cannot be traced"
+        )
     kind = transformers.CONFIG_MAPPING[model_type]
     config = kind.from_dict(kind._decode_special_floats(json.loads(json.dumps(kept))))
     config._attn_implementation = "eager"

@@ -8,12 +8,12 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import Family, translator
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, likeness
 from archcalc.importers.hf._helpers.blocks import finished
 from archcalc.importers.hf._helpers.dropout import with_dropout
 from archcalc.importers.hf._helpers.processed import processed
 from archcalc.importers.hf._helpers.reading import Config, when
-from archcalc.importers.hf._helpers.resembling import asked_for, readable_type, same_class, unknown_type
+from archcalc.importers.hf._helpers.resembling import is_later, readable_type, unknown_type
 from archcalc.importers.hf._helpers.stored import quantization
 from archcalc.importers.hf._helpers.texts import Text, scope, text_of, untied
 from archcalc.importers.hf._helpers.words import precision
@@ -24,21 +24,25 @@ from archcalc.spec.yaml_reader import Document, read
 def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
     """The spec of a config, as a document for `from_document`; one of an unknown type is read as the type that was
     asked for."""
-    text = text_of(said)
+    text, version = text_of(said, asked), said.get("transformers_version")
     like = readable_type(text.said)
     family = translator(like)
     is_asked = family is None and bool(asked)
     if is_asked:
-        like, family = asked, asked_for(asked)
-        text = replace(text, said={**text.said, "architectures": same_class(text.said, asked)})
+        like, family = asked, likeness.asked_for(asked)
+        text = replace(text, said=likeness.read_as(text.said, asked))
     if family is None:
         raise unknown_type(text.said)
+    unsure = f"; that of transformers {version}, which wrote the file, may" if is_later(said) else ""
     said = {**text.said, "model_type": like}
     config = Config(like, said)
     config.notes += text.notes
+    config.doubts += text.doubts
+    config.unsure = unsure
     named = f"model_type {text.said.get('model_type')} is read as {like}"
     if is_asked:
         config.doubts.append(f"{named}, as --like asks: archcalc cannot check that its layers are the same")
+        config.unsure, config.further = f"; that of {text.said.get('model_type')} may", likeness.check
     elif like != text.said.get("model_type"):
         config.notes.append(f"{named}, whose class {said['architectures'][0]} the config names")
     elif asked:

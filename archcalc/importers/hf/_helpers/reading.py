@@ -7,6 +7,7 @@ asked for by name, never guessed; what was given and not asked for is refused or
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from archcalc.core.errors import InputError
@@ -57,12 +58,20 @@ class Config:
         self.declared = frozenset((*self.defaults, *self.aliases))
         self.spelled = said
         self.was_read: set[str] = set()
+        self.used: set[str] = set()  # those that were not merely skipped
         self.notes: list[str] = []
         self.left_out: list[Fields] = []  # parts of the model that are not counted
         self.doubts: list[str] = []  # what every count takes for granted, and nobody has checked
+        self.ignored: list[str] = []  # keys of the file that the class does not declare, and nothing reads
+        self.unsure = ""  # who may read such keys, where that is not known
+        self.further: Callable[[Config], None] = _nothing  # a check when all is read
         self.mtp_is_like_last = True  # blocks for multi-token prediction, of types that have any, are like the last
         self.inside = False  # of a larger model, whose processor says how large its images are
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
+
+    def inside_of(self, outer: Config) -> None:
+        """What is taken for granted of a part is so of the whole."""
+        self.doubts, self.unsure, self.further = outer.doubts, outer.unsure, outer.further
 
     def named(self, key: str) -> str:
         """The class's own name for a key, resolving aliases."""
@@ -72,6 +81,7 @@ class Config:
         """The file's value, else the class's default; only for keys that the class declares."""
         key = self.named(key)
         self.was_read.add(key)
+        self.used.add(key)
         if key in self.said:
             return self.said[key]
         return self.defaults[key]
@@ -84,6 +94,7 @@ class Config:
         """The file's value of a key that the class may not declare, or None."""
         key = self.named(key)
         self.was_read.add(key)
+        self.used.add(key)
         return self.said.get(key, self.defaults.get(key))
 
     def given_or(self, key: str, otherwise: Any) -> Any:
@@ -176,8 +187,15 @@ class Config:
             usual = self.defaults.get(key)
             if key in self.declared and (value != usual or isinstance(value, bool) != isinstance(usual, bool)):
                 raise self.refused(key)
-        ignored = sorted(key for key in left if key not in self.declared)
-        if ignored:
-            more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
-            shown = ", ".join(ignored[:SHOWN]) + more
-            self.notes.append(f"ignored, as {self.config_class} declares no such field: {shown}")
+        self.ignored = sorted(key for key in left if key not in self.declared)
+        if self.ignored:
+            more = f" and {len(self.ignored) - SHOWN} more" if len(self.ignored) > SHOWN else ""
+            shown = ", ".join(self.ignored[:SHOWN]) + more
+            said = f"ignored, as {self.config_class} declares no such field: {shown}"
+            matters = self.unsure and any(self.spelled[key] for key in self.ignored)
+            (self.doubts if matters else self.notes).append(f"{said}{self.unsure}")
+        self.further(self)
+
+
+def _nothing(c: Config) -> None:
+    """Of most configs all is checked."""

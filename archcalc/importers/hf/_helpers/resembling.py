@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from archcalc.core.errors import InputError, did_you_mean
-from archcalc.importers.hf import Family, translator, translators
+from archcalc.core.errors import InputError
+from archcalc.importers.hf import translator, translators
 from archcalc.importers.hf._helpers.inert import is_inert, keys_of, listed
 from archcalc.importers.hf._helpers.reading import described
 from archcalc.spec.model_types import LIKE
@@ -24,6 +25,7 @@ KINDS = {  # by words of a class's name: what it is for, and the plainest type t
     "ConditionalGeneration": ("seq2seq", "t5"),
     "Image": ("image", "vit"),
 }
+WRITES = ("CausalLM", "LMHead", "ConditionalGeneration", "Vision2Seq", "TextToText")  # words of classes that write text
 ENOUGH = 0.5  # of a config's own fields that a type must have to be called like it
 SHOWN = 5
 UNSEEN = 1.0
@@ -52,7 +54,7 @@ def readable_type(said: Said) -> str:
     model_type = said.get("model_type")
     if not isinstance(model_type, str):
         return ""
-    is_new = "auto_map" in said or _version(said.get("transformers_version")) > _version(_types()["transformers"])
+    is_new = "auto_map" in said or is_later(said)
     if not is_new or translator(model_type) or model_type in built_by_transformers():
         return model_type
     like = of_class(said)
@@ -61,30 +63,22 @@ def readable_type(said: Said) -> str:
     # whether the file says all of a type's sizes, by their names, and nothing else: its class may have any default
     about = described(like)
     named = {about["aliases"].get(key, key) for key in said}
-    sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
+    sizes = {key for key, value in about["defaults"].items() if type(value) is int and tells(key)}
     inert = {*keys_of(translators()[like].inert), *listed("uncounted"), *listed("undeclared")}
-    others = {key for key in said if _tells(key)} - _declared()[like] - inert
+    others = {key for key in said if tells(key)} - declared()[like] - inert
     if others or not {about["aliases"].get(key, key) for key in sizes} <= named:
         return model_type
     return like
 
 
-def asked_for(like: str) -> Family:
-    """The translator of a type that somebody asks for by its name."""
-    family = translator(like)
-    if family is None:
-        hint = did_you_mean(like, translators()) or "name a model type of transformers, such as llama"
-        raise InputError(f"archcalc reads no model type called {like}", hint, field="like")
-    return family
+def is_later(said: Said) -> bool:
+    """Whether a later transformers wrote it than the one whose types archcalc knows."""
+    return _version(said.get("transformers_version")) > _version(known_version())
 
 
-def same_class(said: Said, like: str) -> list[str] | None:
-    """The class of another type that is for the same; None for its usual one."""
-    _, found, purpose = first_class(said).rpartition("For")
-    ending = {True: f"For{purpose}", False: "Model"}[bool(found)]
-    if not found and _kind(said)[0]:  # a language model that is only called so, as GPT2LMHeadModel
-        return None
-    return next(([name] for name in described(like)["classes"] if name.endswith(ending)), None)
+def known_version() -> str:
+    """Of transformers."""
+    return str(_types()["transformers"])
 
 
 def of_class(said: Said) -> str | None:
@@ -100,6 +94,38 @@ def first_class(said: Said) -> str:
     return ""
 
 
+def writes_text(name: str) -> bool:
+    """Whether a class is one that writes text, by its name."""
+    return any(word in name for word in WRITES)
+
+
+def foreign(said: Said, like: str) -> list[str]:
+    """What a config says by fields that a type has not, and that make layers of other types or are models."""
+    own, others = declared()[like], _rarity().keys() - {*listed("uncounted"), *listed("undeclared")}
+    return [key for key, value in said.items() if value and key not in own and (key in others or is_config(key))]
+
+
+def nearest(said: Said, among: Collection[str], plain: str = "llama") -> str:
+    """Of some types that which shares most fields with a config, weighted by rarity; if there are any, of those that
+    have all of its fields. The plainest, where nothing tells of more."""
+    told = frozenset(key for key in said if tells(key))
+    fitting = [like for like in among if not foreign(said, like)]
+    found = {like: _weight(told & declared()[like]) / (_weight(told | declared()[like]) or 1.0) for like in among}
+    best = max(fitting or among, key=lambda like: found[like], default="")
+    return plain if plain in among and told & declared()[best] <= declared()[plain] else best
+
+
+def alone(task: str = "") -> list[str]:
+    """Types of complete models for a task: a causal LM is not similar to an encoder or to a part of a model."""
+    found = {like: family.usual for like, family in translators().items() if not like.endswith(PARTS)}
+    return [like for like, usual in found.items() if task in ("", usual)]
+
+
+def is_config(key: str) -> bool:
+    """Whether a field is a model inside of the model."""
+    return key.endswith("_config") and not key.startswith("_") and not is_inert(key)
+
+
 def _closest(said: Said) -> str:
     if like := of_class(said):
         named = f"whose class {said['architectures'][0]} the config names"
@@ -107,11 +133,11 @@ def _closest(said: Said) -> str:
     like, shared, others = _by_fields(said)
     if like:
         unlike = f" (but {like} has no {', '.join(others)})" if others else ""
-        if said["model_type"] not in built_by_transformers():
+        if said["model_type"] not in built_by_transformers() and not foreign(said, like):
             unlike += f"; {_read_so(like)}"
         return f"the closest supported type is {like}, by the fields {', '.join(shared)}{unlike}"
     task, plain = _kind(said)
-    if task in ("causal", "") or "text_config" in said:
+    if task in ("causal", "") or any(map(is_config, said)):
         return "neither its class nor its fields are like one that is read"
     return f"the closest supported type is {plain}"
 
@@ -121,14 +147,17 @@ def _read_so(like: str) -> str:
 
 
 def _kind(said: Said) -> tuple[str, str]:
-    """The class's task, and the plainest type for it; a config without a class is taken as a causal LM."""
+    """The class's task, and the plainest type for it; a config without a class is taken as a causal LM, and a bare
+    model or a classifier may be of any task."""
     named = str(said.get("architectures") or "CausalLM")
-    return next((kind for word, kind in KINDS.items() if word in named), ("", ""))
+    return next((kind for word, kind in KINDS.items() if word in named), ("", "llama"))
 
 
 def _traced(said: Said, model_type: str) -> str:
     if model_type in built_by_transformers():
         return "`params --trace` counts this one with transformers, if that is installed"
+    if is_later(said):
+        return f"transformers {known_version()} has no such type; one that has it counts this with `params --trace`"
     if "auto_map" in said:
         return "its class is custom code in its repository (auto_map), which archcalc never runs"
     return "transformers has no such type, so --trace cannot count it either"
@@ -136,18 +165,12 @@ def _traced(said: Said, model_type: str) -> str:
 
 def _by_fields(said: Said) -> tuple[str, list[str], list[str]]:
     """The type that shares most fields, weighted by rarity; the shared fields, and those that are not shared."""
-    told = frozenset(key for key in said if _tells(key))
+    told = frozenset(key for key in said if tells(key))
     task, plain = _kind(said)
-    # complete models for the same task: a causal LM is not similar to an encoder or to a part of a model
-    alone = [like for like, family in translators().items() if not like.endswith(PARTS) and family.usual == task]
-    types = {like: _declared()[like] for like in alone}
-    ranked = {like: _weight(told & fields) / (_weight(told | fields) or 1.0) for like, fields in types.items()}
-    if not ranked or len(told) < FEWEST:
+    like = nearest(said, alone(task), plain)
+    if not like or len(told) < FEWEST:
         return "", [], []
-    like = max(ranked, key=lambda name: ranked[name])
-    shared = told & _declared()[like]
-    if shared <= _declared()[plain]:  # nothing in it tells of more than the plainest of its kind
-        like, shared = plain, told & _declared()[plain]
+    shared = told & declared()[like]
     if len(shared) < ENOUGH * len(told):
         return "", [], []
     return like, sorted(shared, key=lambda key: (-_rarity()[key], key))[:SHOWN], sorted(told - shared)[:SHOWN]
@@ -158,22 +181,22 @@ def _weight(keys: frozenset[str]) -> float:
     return sum(_rarity().get(key, UNSEEN) for key in keys)
 
 
-def _tells(key: str) -> bool:
+def tells(key: str) -> bool:
     """Whether a field describes the architecture; RoPE fields are read everywhere but not always declared."""
     return not (is_inert(key) or key.startswith(("rope_", "_")) or key in MERE)
 
 
 @cache
-def _declared() -> dict[str, frozenset[str]]:
+def declared() -> dict[str, frozenset[str]]:
     """For each type the architecture fields of its class, under all of their aliases."""
     known = {like: described(like) for like in translators()}
     keys = {like: {*said["defaults"], *said["aliases"], *said["aliases"].values()} for like, said in known.items()}
-    return {like: frozenset(filter(_tells, named)) for like, named in keys.items()}
+    return {like: frozenset(filter(tells, named)) for like, named in keys.items()}
 
 
 @cache
 def _rarity() -> dict[str, float]:
-    types = _declared()
+    types = declared()
     common = Counter(key for fields in types.values() for key in fields)
     return {key: math.log(1 + len(types) / number) for key, number in common.items()}
 

@@ -12,8 +12,15 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator
+from archcalc.importers.hf._helpers.likeness import is_whole, joined_as
 from archcalc.importers.hf._helpers.reading import MOST_LAYERS, Config, when
-from archcalc.importers.hf._helpers.resembling import built_by_transformers, first_class, readable_type, unknown_type
+from archcalc.importers.hf._helpers.resembling import (
+    built_by_transformers,
+    first_class,
+    readable_type,
+    unknown_type,
+    writes_text,
+)
 from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import read
 
@@ -21,6 +28,7 @@ Said = dict[str, Any]
 
 _SHARED = ("dtype", "torch_dtype", "quantization_config", "compression_config", "quantization")
 _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "model_type")
+_TEXTS = ("text_config", "llm_config", "language_config")  # what files of other code call it, too
 MTP = (  # fields of published configs that count the layers which predict further tokens
     "num_nextn_predict_layers",  # DeepSeek, GLM, MiMo, Nemotron
     "num_mtp_layers",
@@ -39,25 +47,26 @@ class Text:
     task: str = ""  # that of the class which the config names
     name: str = ""
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     left_out: tuple[str | Said, ...] = ()  # the other parts of the model
     outer: str = ""  # the type of the whole, where this is a part
-    whole: Said = field(default_factory=dict)  # the config of the whole, where transformers has that
+    whole: Said = field(default_factory=dict)  # the config of the whole, where this is a part
 
 
-def text_of(said: Said) -> Text:
+def text_of(said: Said, asked: str = "") -> Text:
     """The config that is read: mostly all of it; of a model that is not read whole, its language model."""
-    return Text(said) if translator(str(said.get("model_type"))) else language_of(said)
+    return Text(said) if translator(readable_type(said)) or is_whole(asked) else language_of(said)
 
 
 def language_of(said: Said) -> Text:
     """The language model of a config."""
-    outer, inner = said.get("model_type"), said.get("text_config")
+    outer, key = said.get("model_type"), _key(said)
     about = known().get(str(outer), {})
     if about is None:
         raise unknown_type(said)
-    if not about and not isinstance(inner, dict):
+    if not about and not key:
         return Text(said)
-    inner = _inner(said, about)
+    inner = _inner(said, about, key)
     model_type = _type_of(inner, outer, about)
     family = translator(model_type)
     if family is not None and family.usual != "causal":  # a text encoder beside a vision encoder
@@ -65,22 +74,37 @@ def language_of(said: Said) -> Text:
         raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
     tied = _tied(said, inner, about)
     shared: Said = {key: said[key] for key in _SHARED if key in said}
-    note = f"{outer} is multimodal: only its text_config ({model_type}) is counted, the rest of the model is not"
+    key = key or "text_config"
+    note = f"{outer} is multimodal: only its {key} ({model_type}) is counted, the rest of the model is not"
     own = {**when(tied is not None, tie_word_embeddings=tied), "model_type": model_type, "architectures": None}
     return Text(
         {**shared, **inner, **own},
         task=_task(said),
         name=f"text model of {outer}",
         notes=(note,),
-        left_out=_others(said),
+        doubts=() if about else (_taken(said, key, model_type),),
+        left_out=_others(said, key),
         outer=str(outer),
-        whole=when(about, **said),
+        whole=said,
     )
 
 
-def _inner(said: Said, about: Said) -> Said:
+def _taken(said: Said, key: str, model_type: str) -> str:
+    """Of a model whose own class nobody has read."""
+    outer = said.get("model_type")
+    taken = f"archcalc does not know model_type {outer}: that its {key} is a whole {model_type} is taken for granted"
+    same = [f"`--like {like}` reads the whole, if its parts are joined as there" for like in joined_as(said)]
+    return "; ".join([taken, *same])
+
+
+def _key(said: Said) -> str:
+    """Where the language model stands in a file."""
+    return next((key for key in _TEXTS if isinstance(said.get(key), dict)), "")
+
+
+def _inner(said: Said, about: Said, key: str) -> Said:
     """The text config, with what the class takes for granted about it."""
-    inner = said.get("text_config")
+    inner = said.get(key)
     if isinstance(inner, dict):
         return {**when(about and about["merged"], **about.get("fields", {})), **inner}
     if about["flat"] and "hidden_size" in said:  # older files have its fields at the top, beside a vision_config
@@ -95,10 +119,10 @@ _ENCODERS = {
 }
 
 
-def _others(said: Said) -> tuple[str | Said, ...]:
-    """Lists the configs beside text_config; a file that relies on defaults may have none."""
+def _others(said: Said, text: str) -> tuple[str | Said, ...]:
+    """Lists the configs beside that of the text; a file that relies on defaults may have none."""
     keys = [key for key, value in said.items() if key.endswith("_config") and isinstance(value, dict)]
-    others = [key for key in keys if key not in ("text_config", "quantization_config", "compression_config")]
+    others = [key for key in keys if key not in (text, "quantization_config", "compression_config")]
     return tuple(_ENCODERS.get(key, f"what {key} describes") for key in others) or ("all that is not text",)
 
 
@@ -114,7 +138,7 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
     if about and (about["fixed"] or not inner.get("model_type")):
         return str(about["text"])
     found = readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
-    if about and not translator(found) and found not in built_by_transformers():
+    if about and not translator(found) and found not in built_by_transformers() and found.startswith(str(outer)):
         return str(about["text"])  # as of exaone4_5_text, which transformers now calls exaone4
     return found
 
@@ -135,20 +159,20 @@ def _tied(said: Said, inner: Said, about: Said) -> bool | None:
 
 
 def _task(said: Said) -> str:
-    """A bare model has no head; generation classes have an LM head. Other heads are not counted."""
+    """Classes that write text have an LM head, a bare model has none. Other heads are not counted."""
     name = first_class(said)
+    if not name or writes_text(name):
+        return "causal"
     if name.endswith("Model"):
         return "base"
-    if "Classification" in name or "QuestionAnswering" in name or "Retrieval" in name:
-        raise InputError(f"the head of {name} is not counted", "--trace counts it", field="architectures")
-    return "causal"
+    raise InputError(f"the head of {name} is not counted", "--trace counts it", field="architectures")
 
 
 def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | None:
     """The spec's `scope`; None where the whole model is counted."""
     c.skip(*MTP)
     further = _further(c.spelled, is_like_last=c.mtp_is_like_last and c.type in _like_the_last())
-    if "mtp" in fields.get("head", ""):
+    if "mtp" in (fields.get("head") or ""):
         further = []
     elif not further and not any(key in c.spelled for key in MTP):
         # checkpoints such as Qwen3-Next's contain multi-token prediction layers, which their configs do not mention

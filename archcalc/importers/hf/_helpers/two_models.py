@@ -45,6 +45,7 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     if family is None:
         raise unknown_type(said)
     inner = Config(said["model_type"], said, task)
+    inner.inside_of(c)
     found = finished({**family.translate(inner), "softmax": inner.softmax})
     inner.check_all_read(family.inert)
     c.notes.extend(inner.notes)

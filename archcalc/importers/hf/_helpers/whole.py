@@ -61,6 +61,7 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
         raise unknown_type(said)
     found = Config(said["model_type"], said, task)
     found.inside = True
+    found.inside_of(c)
     found.skip(*MTP)
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
