@@ -146,6 +146,17 @@ def test_it_fits_every_page(browser: Browser, tmp_path: Path, wide: int, dark: b
     assert browser.console() == []
 
 
+def test_a_narrower_page_is_not_wider_for_a_moment(browser: Browser, tmp_path: Path) -> None:
+    """Measured before the page has time to draw anything anew, as it is laid out for print."""
+    opened(browser, tmp_path, memory("sentiment-lstm"))
+    room, wide = browser.script(
+        "document.body.style.width = '390px';"
+        "return [document.querySelector('[data-timeline]').clientWidth,"
+        " document.querySelector('[data-timeline] > svg').getBoundingClientRect().width]"
+    )
+    assert wide == room < 390
+
+
 def test_without_a_step_there_is_no_scrubber(browser: Browser, tmp_path: Path) -> None:
     """In inference nothing is switched, and the cursor is there all the same."""
     page = tmp_path / "memory.html"
