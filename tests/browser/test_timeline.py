@@ -111,8 +111,12 @@ def test_a_switch_shows_the_step_of_those_options(
 
 
 def test_the_area_morphs_unless_nothing_is_to_move(browser: Browser, tmp_path: Path) -> None:
-    """The weights' area takes its new shape at once for those who want no motion."""
+    """The weights' area takes its new shape at once for those who want no motion. A frame is every 50 ms here, however
+    busy the machine is."""
     opened(browser, tmp_path, memory())
+    browser.script(
+        "let now = performance.now(); window.requestAnimationFrame = (step) => setTimeout(() => step(now += 50))"
+    )
     shape = "return document.querySelector('[data-part=weights]').getAttribute('d')"
     browser.script(
         "window.shapes = new Set(); new MutationObserver(() => shapes.add(document.querySelector("
