@@ -69,7 +69,7 @@ class PresetsReport(Report):
         return {}
 
 
-@partial(checked, family=text, modality=text, year=years, min_params=number, max_params=number)
+@partial(checked, family=text, modality=text, name=text, year=years, min_params=number, max_params=number)
 def presets(
     family: str = "",
     min_params: int = 0,
@@ -77,9 +77,10 @@ def presets(
     *,
     modality: str = "",
     year: int | str = "",
+    name: str = "",
 ) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
-    asked = Asked(family, modality, str(year), min_params, max_params)
+    asked = Asked(family, modality, str(year), min_params, max_params, name)
     rows = tuple(row for row in (_row(name, file) for name, file in sorted(paths.presets().items())) if asked.fits(row))
     if not rows:
         hint = asked.close_guess() or f"words such as {', '.join(known())} are known"

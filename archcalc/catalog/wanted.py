@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from archcalc.catalog.kinds import MODALITIES, belongs, known
 from archcalc.core.errors import InputError, close_guess
+from archcalc.spec.preset_names import squeezed
 
 YEARS = re.compile(r"(\d{4})(-(\d{4})?)?")  # 2025, 2024-2026, 2025-
 
@@ -15,6 +16,8 @@ YEARS = re.compile(r"(\d{4})(-(\d{4})?)?")  # 2025, 2024-2026, 2025-
 class Described(Protocol):
     """What is known of a preset."""
 
+    @property
+    def name(self) -> str: ...
     @property
     def parameters(self) -> int | None: ...
     @property
@@ -34,10 +37,16 @@ class Asked:
     year: str
     min_params: int
     max_params: int | None
+    name: str = ""
 
     def fits(self, one: Described) -> bool:
         is_so = belongs(self.kind, one.facts) and belongs(self.modality, frozenset(one.reads))
-        return is_so and self._of_size(one.parameters) and self._of_year(one.released)
+        return is_so and self._called(one) and self._of_size(one.parameters) and self._of_year(one.released)
+
+    def _called(self, one: Described) -> bool:
+        """Whether each word stands in its name, or is true of it."""
+        spelled = squeezed(one.name)
+        return all(squeezed(word) in spelled or belongs(word, one.facts) for word in self.name.split())
 
     def _of_size(self, parameters: int | None) -> bool:
         """What cannot be read is not hidden by a bound."""
@@ -57,7 +66,8 @@ class Asked:
         """The question again: `'moe' of 2025 that reads images`."""
         bounds = [f"of {self.min_params:,} parameters or more"] if self.min_params > 1 else []
         bounds += [f"of {self.max_params:,} parameters or fewer"] if self.max_params is not None else []
-        kind = [f"'{self.kind}'"] if self.kind else []
+        named = " ".join(filter(None, (self.name, self.kind)))
+        kind = [f"'{named}'"] if named else []
         year = [f"of {self.year}"] if self.year else []
         size = [" and ".join(bounds)] if bounds else []
         modality = [f"that reads '{self.modality}'"] if self.modality else []
@@ -65,7 +75,8 @@ class Asked:
 
     def close_guess(self) -> str:
         """What a misspelt word may have meant."""
-        words = [(word, known()) for word in self.kind.split()] + [(word, MODALITIES) for word in self.modality.split()]
+        words = [(word, known()) for word in f"{self.name} {self.kind}".split()]
+        words += [(word, MODALITIES) for word in self.modality.split()]
         return next((guess for word, among in words if word not in among and (guess := close_guess(word, among))), "")
 
 

@@ -19,7 +19,7 @@ FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 def main() -> None:
     """Run, and turn a user's mistake, also one that typer finds in the arguments, into one message and exit code 2."""
     from archcalc.cli import commands
-    from archcalc.cli.app import UsageError, answered, in_full, mistake
+    from archcalc.cli.app import UsageError, answered, in_full, in_pieces, mistake
     from archcalc.cli.printing import Enough, complain, prepared
     from archcalc.cli.progress import shown
 
@@ -32,9 +32,10 @@ def main() -> None:
             with shown():
                 code = answered(called, arguments)
         except UsageError as error:
-            complain(f"error: {mistake(error, called if called in known else '')}")
+            complain(f"error: {in_pieces(arguments, known) or mistake(error, called if called in known else '')}")
         except InputError as error:
-            complain("\n".join(f"error: {message}" for message in error.messages()))
+            told = in_pieces(arguments, known) or error
+            complain("\n".join(f"error: {message}" for message in told.messages()))
         except Enough:
             code = 0
         except Exception:

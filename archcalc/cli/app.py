@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 import typer
@@ -98,6 +100,20 @@ def names_a_model(word: str, known: Sequence[str]) -> bool:
     raise InputError(f"no command, model or file is called {word}", hint, more=more)
 
 
+def in_pieces(arguments: Sequence[str], known: Sequence[str]) -> InputError | None:
+    """What to write where the words that stand together are one model's name: `fit llama 3.1 8b`."""
+    from archcalc.loading import is_model
+
+    command = [word for word in arguments[:1] if word in known]
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments[len(command) :]))
+    name, others = "-".join(words), arguments[len(command) + len(words) :]
+    with suppress(InputError):  # of a name that is no model's either
+        if len(words) > 1 and not is_model(words[0]) and is_model(name):
+            hint = f"write `{shlex.join(['archcalc', *command, name, *others])}`"
+            return InputError("a model's name is one word", hint, field=" ".join(words))
+    return None
+
+
 def mistake(error: Any, command: str) -> InputError:
     """`--seq: expected a whole number …`, and which --help to read."""
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
@@ -112,7 +128,7 @@ def mistake(error: Any, command: str) -> InputError:
         near = closest(field, error.possibilities or ()) or sorted(error.possibilities or ())
         close = [f"did you mean {' or '.join(near)}?"] if near else []
     elif hasattr(error, "param_type"):
-        fact = "missing"
+        fact, close = "missing", [f"such as `archcalc {line}`" for line in commands.help_of(command).examples][:1]
     listed = OF_A_RUN if command == ABOUT else f"`{where}` lists its options"
     hint, more = (*close, listed, "")[:2]
     return InputError(fact, hint, more=more, field=field)

@@ -96,7 +96,8 @@ def _entry(param: Any, *, brief: bool) -> Entry:
     sentence = " ".join((param.help or "").split())
     if brief:
         sentence = sentence.partition(". ")[0].rstrip(".") + "."
-    usual = f" Default: {param.default}." if isinstance(param.default, str) and param.show_default else ""
+    has_usual = isinstance(param.default, str) and param.default and param.show_default
+    usual = f" Default: {param.default}." if has_usual else ""
     if _is_argument(param):
         return _value(param), "", sentence
     flags = ", ".join(sorted(param.opts, key=len))

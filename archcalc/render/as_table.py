@@ -143,6 +143,7 @@ class _Layout:
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath; then its notes."""
+        row, more = self._last_wrapped(row)
         others = [row[i] for i in self.kept[1:]]
         alone = self.grid.columns[0].left and not any(others)  # a heading has the line to itself
         text = cells.cut(row[0], self.width) if alone else self._joined(row)
@@ -166,12 +167,22 @@ class _Layout:
         indent = "  " * (line.depth + 1)
         notes = [styled(text, DIM) for note in line.notes for text in _noted(note, self.width, indent)]
         if not line.below:
-            return [shown, *notes]
+            return [shown, *more, *notes]
         if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
             gap = " " * (self.used - len(text) - len(bar) - bool(bar))
-            return [f"{shown}{gap}  {styled(f'= {line.below}', DIM)}", *notes]
+            return [f"{shown}{gap}  {styled(f'= {line.below}', DIM)}", *more, *notes]
         below = _hung(line.below, self.width, f"{indent}= ", f"{indent}  ")
-        return [shown, *(styled(text, DIM) for text in below), *notes]
+        return [shown, *more, *(styled(text, DIM) for text in below), *notes]
+
+    def _last_wrapped(self, row: list[str]) -> tuple[list[str], list[str]]:
+        """Words at the end of a line go on beneath themselves, where there is too little room for them."""
+        last = self.kept[-1]
+        room = self.widths[last]
+        if self.units[last] != "text" or cells.width(row[last]) <= room or self.bar:
+            return row, []
+        first, *others = textwrap.wrap(row[last], room, break_on_hyphens=False)
+        beneath = [" " * (self.used - room) + cells.cut(text, room) for text in others]
+        return [*row[:last], first, *row[last + 1 :]], beneath
 
     def _joined(self, row: Sequence[str], tones: Sequence[Tone] = ()) -> str:
         """Filled up or cut to the width it takes on the screen, where an accent of its own takes none; with tones, each

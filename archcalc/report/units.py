@@ -19,7 +19,7 @@ Format = Callable[[Any], str]
 Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
 GLYPHS = "█▓▒░▪▫"  # the parts of a bar, in their order
 FREE, LIMIT = "·", "│"
-WIDTH = 12
+WIDTH, BRIEF_WIDTH = 12, 8
 
 
 class Quantity(NamedTuple):
@@ -119,6 +119,7 @@ UNITS = Units(
         "bytes": Unit(binary_bytes, exact=_count, roughly=binary_bytes),
         "binary": Unit(binary_bytes),
         "room": Unit(binary_bytes),  # what is left, or missing
-        "stack": Unit(lambda value: stacked(*value), left=True),  # parts, and the limit that they are drawn against
+        # parts, and the limit that they are drawn against
+        "stack": Unit(lambda value: stacked(*value), left=True, brief=lambda value: stacked(*value, width=BRIEF_WIDTH)),
     }
 )

@@ -126,21 +126,22 @@ def hint(name: str, presets: Iterable[str]) -> str:
 def likely(name: str, presets: Iterable[str]) -> list[str]:
     """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
     presets = tuple(presets)
-    squeezed = {_squeezed(form): preset for form, preset in (*_hub_forms(presets), *_own_forms(presets))}
+    spelled = {squeezed(form): preset for form, preset in (*_hub_forms(presets), *_own_forms(presets))}
     own, tuned = name.rpartition("/")[2], trained()  # without the owner, then without words of how it was trained
     untuned = "-".join(word for word in re.split(r"[-_]", own.lower()) if word not in tuned)
-    forms = [_squeezed(form) for form in (name, own, untuned)]
+    forms = [squeezed(form) for form in (name, own, untuned)]
     for form in filter(None, forms):
-        if form in squeezed:
-            return [squeezed[form]]
+        if form in spelled:
+            return [spelled[form]]
     for form in filter(None, forms):
-        begins = [other for other in squeezed if other.startswith(form)]
+        begins = [other for other in spelled if other.startswith(form)]
         if begins:
             shortest_first = sorted(begins, key=lambda other: (len(other), other))
-            return list(dict.fromkeys(squeezed[other] for other in shortest_first))[:MOST]
-    near = difflib.get_close_matches(forms[-1], squeezed, 2 * MOST, cutoff=0.6)  # several may be names of one preset
-    return list(dict.fromkeys(squeezed[other] for other in near))[:MOST]
+            return list(dict.fromkeys(spelled[other] for other in shortest_first))[:MOST]
+    near = difflib.get_close_matches(forms[-1], spelled, 2 * MOST, cutoff=0.6)  # several may be names of one preset
+    return list(dict.fromkeys(spelled[other] for other in near))[:MOST]
 
 
-def _squeezed(name: str) -> str:
+def squeezed(name: str) -> str:
+    """Its letters and digits: gpt-2 and GPT2 are spelled alike."""
     return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -160,7 +160,7 @@ WAYS: dict[str, dict[str, Way]] = {
 def way(layer: str, name: str, where: str) -> Way:
     """One choice; an unknown name is an error that says where it stands."""
     if layer not in WAYS:
-        raise InputError(f"no layer or habit called {layer}", did_you_mean(layer, WAYS), field=where)
+        raise InputError(f"no option of training code is called {layer}", did_you_mean(layer, WAYS), field=where)
     if name not in WAYS[layer]:
         raise InputError(f"{layer} has no choice {name}", did_you_mean(name, WAYS[layer]), field=where)
     return WAYS[layer][name]

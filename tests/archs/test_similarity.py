@@ -55,3 +55,12 @@ def test_vectors_of_unlike_widths_or_positions_are_refused() -> None:
         archcalc.load(spec(classes=5))
     with pytest.raises(InputError, match="not a vector for each sample"):
         archcalc.load(spec(pool="each"))
+
+
+def test_towers_that_are_compared_write_no_token() -> None:
+    """A causal text tower keeps no keys and values, and no engine that serves tokens runs it."""
+    model = archcalc.load({**spec(), "transformers": "clip"})
+    assert model.memory(mode="infer").record()["parts"]["kv_cache"] == 0
+    with pytest.raises(InputError, match="the model has no decode step"):
+        model.memory(mode="decode")
+    assert model.fit(["rtx-4090"]).rows[0].verdict.value == "fits"

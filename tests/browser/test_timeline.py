@@ -111,8 +111,12 @@ def test_a_switch_shows_the_step_of_those_options(
 
 
 def test_the_area_morphs_unless_nothing_is_to_move(browser: Browser, tmp_path: Path) -> None:
-    """The weights' area takes its new shape at once for those who want no motion."""
+    """The weights' area takes its new shape at once for those who want no motion. A frame is every 50 ms here, however
+    busy the machine is."""
     opened(browser, tmp_path, memory())
+    browser.script(
+        "let now = performance.now(); window.requestAnimationFrame = (step) => setTimeout(() => step(now += 50))"
+    )
     shape = "return document.querySelector('[data-part=weights]').getAttribute('d')"
     browser.script(
         "window.shapes = new Set(); new MutationObserver(() => shapes.add(document.querySelector("
@@ -144,6 +148,17 @@ def test_it_fits_every_page(browser: Browser, tmp_path: Path, wide: int, dark: b
         "return document.querySelector('[data-timeline] > svg').getBoundingClientRect().right <= innerWidth"
     )
     assert browser.console() == []
+
+
+def test_a_narrower_page_is_not_wider_for_a_moment(browser: Browser, tmp_path: Path) -> None:
+    """Measured before the page has time to draw anything anew, as it is laid out for print."""
+    opened(browser, tmp_path, memory("sentiment-lstm"))
+    room, wide = browser.script(
+        "document.body.style.width = '390px';"
+        "return [document.querySelector('[data-timeline]').clientWidth,"
+        " document.querySelector('[data-timeline] > svg').getBoundingClientRect().width]"
+    )
+    assert wide == room < 390
 
 
 def test_without_a_step_there_is_no_scrubber(browser: Browser, tmp_path: Path) -> None:

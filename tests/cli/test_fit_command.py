@@ -121,3 +121,13 @@ def test_the_workflow_in_the_docs_checks_what_it_says(run: Run, monkeypatch: pyt
     program, *arguments = job["steps"][-1]["run"].split()
     monkeypatch.chdir(root / "examples" / "tiny")
     assert program == "archcalc" and run(*arguments).code == 0
+
+
+def test_a_narrow_terminal_has_whole_names_and_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bars are shorter there, and words at the end of a line go on beneath it."""
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = run("fit", "llama-3.1-8b")
+    assert "…" not in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+    names = {row["gpu"] for row in run("fit", "llama-3.1-8b", "--format", "json").json["rows"]}
+    assert names <= set(answer.out.split())

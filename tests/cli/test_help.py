@@ -189,3 +189,28 @@ def test_the_word_help_is_help(run: Run) -> None:
     """As with git and cargo."""
     assert run("help").out == run("--help").out
     assert run("help", "fit").out == run("fit", "--help").out
+
+
+@pytest.mark.parametrize("command", commands.names())
+def test_a_default_is_told_where_there_is_one(run: Run, command: str) -> None:
+    assert "Default: ." not in run(command, "--help-all").out
+
+
+@pytest.mark.parametrize("command", ["plot", "init"])
+def test_what_is_missing_is_shown_in_an_example(run: Run, command: str) -> None:
+    arguments = {"plot": ["gpt2"]}.get(command, [])
+    first = next(iter(commands.help_of(command).examples))
+    assert f"missing\n  such as `archcalc {first}`" in run(command, *arguments).err
+
+
+@pytest.mark.parametrize("typed", ["", "fit", "params"])
+def test_a_name_in_pieces_is_put_together(run: Run, typed: str) -> None:
+    """With all that follows it."""
+    answer = run(*typed.split(), "llama", "3.1", "8b", "--seq", "4k")
+    whole = " ".join(["archcalc", *typed.split(), "llama-3.1-8b", "--seq", "4k"])
+    assert (answer.code, f"write `{whole}`" in answer.err) == (2, True)
+
+
+def test_words_that_are_no_name_together_are_left_alone(run: Run) -> None:
+    assert "unexpected extra argument" in run("params", "gpt2", "xl").err
+    assert "is one word" not in run("params", "zebra", "8b").err

@@ -73,6 +73,10 @@ def test_all_are_listed(run: Run) -> None:
             ["jamba-v0.1", "mixtral-8x7b", "olmoe-1b-7b"],
         ),
         (["--modality", "text", "--year", "2023"], ["mixtral-8x7b"]),
+        (["qwen"], ["qwen2.5-7b"]),  # a part of a name
+        (["gpt-2"], ["gpt2"]),  # whatever its signs
+        (["llama", "8B"], ["llama-3-8b", "llama-3.1-8b"]),
+        (["moe", "--max-params", "10B"], ["olmoe-1b-7b"]),  # or what it is
         (["--min-params", "1T"], ["kimi-k2"]),  # a lower bound alone
         (["--min-params", "124_439_808", "--max-params", "124_439_808"], ["gpt2"]),  # both bounds are included
     ],

@@ -15,8 +15,14 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 T = TypeVar("T")
-# What a page does when its size changes is done within a frame, and what that moves in the next one.
-AFTER_TWO_FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+# A page knows its new size some time after it was set; what it does then takes a frame, and what that moves the next.
+AFTER_TWO_FRAMES = """
+const [wide, high, done] = arguments;
+const ready = () => innerWidth === wide && innerHeight === high;
+const later = (step) => requestAnimationFrame(step);
+const look = () => (ready() ? later(() => later(() => done())) : later(look));
+look();
+"""
 LAPTOP = (1440, 900)
 PATIENCE = 60  # seconds, on a machine that does much else; no test waits as long where all is well
 FLAGS = (
@@ -59,7 +65,7 @@ class Browser:
     def size(self, wide: int, high: int) -> None:
         """Of the page itself, narrower than a window can be; returns when the page has been laid out for it."""
         self._emulate("setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=1, mobile=False)
-        self.driver.execute_async_script(AFTER_TWO_FRAMES)
+        self.driver.execute_async_script(AFTER_TWO_FRAMES, wide, high)
 
     def dark(self, wanted: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if wanted else "light"}

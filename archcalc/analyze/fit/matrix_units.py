@@ -1,6 +1,6 @@
 """How a cell of `archcalc fit --table` is written: at length, and briefly where a terminal is narrow.
 
-✓ 131,072   ≈ 419.5 MiB   ✗ −7.89 GiB            131k   ≈0.4   −7.9
+✓ 131,072   ≈ 419.5 MiB   ✗ −7.89 GiB            131k   ≈0.4   ✗7.9
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def at_length(cell: Any) -> str:
 
 
 def briefly(cell: Any) -> str:
-    """What fits needs no mark, and what is missing has its sign."""
+    """What fits needs no mark."""
     if isinstance(cell, Refusal):
         return NONE
     grown = growth(cell)
-    said = gib(cell.left) if grown is None else in_thousands(grown)
-    return f"{cell.verdict.mark if cell.verdict in (Verdict.TIGHT, Verdict.CANNOT_SAY) else ''}{said}"
+    said = gib(abs(cell.left)) if grown is None else in_thousands(grown)
+    return f"{cell.verdict.mark if cell.verdict is not Verdict.FITS else ''}{said}"
 
 
 def gib(size: int) -> str:

@@ -43,6 +43,9 @@ def build(model: Parts, work: Workload) -> Module:
 
 def _check_decoding(model: Parts, decoding: frozenset[str]) -> None:
     """Refuse parts that have to see all tokens at once."""
+    if model.similarity:
+        fact = "two parts are compared, and no token is written, so the model has no decode step"
+        raise InputError(fact, "use --mode train or prefill", field="--mode")
     for part in model.parts:
         if part.name in decoding and not adapter(part.family).decodes(part.resolved):
             fact = f"{part.name} reads all tokens at once, so the model has no decode step"

@@ -173,7 +173,10 @@ class Parts:
 
     @property
     def decoding(self) -> frozenset[str]:
-        """The parts that run for every further token: those that read the last input of tokens, and what they give."""
+        """The parts that run for every further token: those that read the last input of tokens, and what they give. Two
+        towers that are compared write no token."""
+        if self.similarity:
+            return frozenset()
         found = {next(reversed(self.names), "")}
         for part in self.parts:
             if not found.isdisjoint(part.links.reads):

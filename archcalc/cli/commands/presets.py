@@ -10,7 +10,7 @@ from archcalc.cli.help import FILES, Help
 from archcalc.cli.options import Format, Notes, show, size
 
 EXAMPLES = {
-    "presets": "which models are there?",
+    "presets qwen": "which models are there by that name?",
     "presets --kind moe --year 2025-": "which mixtures of experts are new?",
     "presets --modality images --max-params 1B": "which small ones read images?",
 }
@@ -18,6 +18,10 @@ HELP = Help(FILES, EXAMPLES, place=1)
 
 
 def presets(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORD", show_default=False, help="Only models with these words in their name or kind."),
+    ] = None,
     family: Annotated[
         str,
         typer.Option(
@@ -45,5 +49,5 @@ def presets(
     """Models that ship with archcalc, and your own: name, kind, parameters, year, source."""
     from archcalc.catalog.presets import presets as listed
 
-    found = listed(family, min_params, max_params, modality=modality, year=year)
+    found = listed(family, min_params, max_params, modality=modality, year=year, name=" ".join(words or []))
     show(found, format, notes=notes)
