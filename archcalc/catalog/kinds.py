@@ -7,6 +7,7 @@ Facts follow from the resolved model and its tree; which of them a word stands f
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from archcalc.core.ir import Module, walk
 from archcalc.core.roles import Role
@@ -39,15 +40,23 @@ def reads(root: Module) -> tuple[str, ...]:
 
 
 def kinds(model: Model) -> tuple[str, ...]:
-    """Its own kind; of a model of parts that of each part, once each."""
-    parts = getattr(model.resolved, "parts", ())
+    """Its own kind; of a model of parts that of each part, once each, but for those that join two others."""
+    inputs = getattr(model.resolved, "inputs", {})
+    parts = [part for part in getattr(model.resolved, "parts", ()) if part.is_output or inputs.keys() & part.named]
     found = (f"{getattr(part.resolved, 'kind', '')} {part.family}".strip() for part in parts)
     return tuple(dict.fromkeys(found)) or (model.kind,)
 
 
+def _heads(model: Model) -> list[Any]:
+    """Its own; of a model of parts those of its outputs."""
+    outputs = [part.resolved for part in getattr(model.resolved, "parts", ()) if part.is_output]
+    heads = (getattr(one, "head", None) for one in outputs or [model.resolved])
+    return [head for head in heads if head]
+
+
 def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
     """Kinds and family, cells, what is read and what it is made of, its head, model type, and the words of its name."""
-    read, head = reads(root), getattr(model.resolved, "head", None)
+    read = reads(root)
     roles = {param.weight_role for module, _ in walk(root) for param in module.params.values()}
     words = [
         model.kind,
@@ -57,13 +66,12 @@ def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
         *(getattr(stack, "cell", "") for stack in getattr(model.resolved, "stacks", ())),
         *read,
         *(f"{WITH}{role.value.partition('.')[0]}" for role in roles),
+        *(f"{HEAD}{head.kind}" for head in _heads(model)),
         model.model_type and f"{TYPE}{model.model_type}",
         *re.findall(r"[a-z]+\d*", name.lower()),
     ]
     if len(read) > 1:
         words.append(MULTIMODAL)
-    if head:
-        words.append(f"{HEAD}{head.kind}")
     if Role.CONVOLUTION in roles and model.spec.family == "network":
         words.append("convolution")
     return frozenset(word.lower() for word in words if word)

@@ -161,17 +161,18 @@ class AudioEmbedding(Listening):
 
 
 class Projection(nn.Conv2d):
-    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence."""
+    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence: each patch's numbers
+    side by side, as towers get them that read patches of an image processor, or else later layers would copy them."""
 
     def forward(self, image: Tensor) -> Tensor:
-        return super().forward(image).flatten(2).transpose(1, 2)
+        return super().forward(image).flatten(2).transpose(1, 2).contiguous()
 
 
 class ClipProjection(nn.Conv3d):
     """The same of a clip: patches that are some frames long."""
 
     def forward(self, clip: Tensor) -> Tensor:
-        return super().forward(clip).flatten(2).transpose(1, 2)
+        return super().forward(clip).flatten(2).transpose(1, 2).contiguous()
 
 
 def both_sides(sides: int | list[int]) -> tuple[int, int]:

@@ -38,9 +38,12 @@ class Answered:
     number: int = 1
     states: Made | None = None
 
-    @property
-    def signal(self) -> Signal:
-        return Signal(self.outputs, self.number, states=self.states)
+    def signal(self, given: Given) -> Signal:
+        """Positions of an image remain those of which so many are kept."""
+        first = next(iter(given.reads.values()))
+        is_sequence = self.outputs.dim() == FRAMES and self.number == first.number
+        kept = first.kept if is_sequence and len(given.reads) == 1 else 0
+        return Signal(self.outputs, self.number, states=self.states, kept=kept)
 
 
 class TransformerPart(Transformer):

@@ -67,7 +67,7 @@ class Parts(nn.Module):
 
     def entered(self, given: Any) -> dict[str, Signal]:
         named = zip(self.inputs.items(), given, strict=True)
-        return {name: Signal(tensor, one.number, is_ids=one.is_ids) for (name, one), tensor in named}
+        return {name: Signal(tensor, one.number, one.is_ids, kept=one.kept) for (name, one), tensor in named}
 
     def run(self, signals: dict[str, Signal], kept: dict[str, Any] | None = None) -> list[list[Tensor]]:
         """The parts whose inputs are there; of a later token, those that read anything that it changes."""
@@ -79,8 +79,9 @@ class Parts(nn.Module):
             if len(there) < (1 if later else len(links["reads"])):
                 continue
             own = kept.setdefault(part["name"], module.empty()) if kept is not None and part["name"] in keep else None
-            made = module(Given(there, *(signals.get(links[link] or "") for link in BESIDE)), own)
-            signals[part["name"]] = made.signal
+            handed = Given(there, *(signals.get(links[link] or "") for link in BESIDE))
+            made = module(handed, own)
+            signals[part["name"]] = made.signal(handed)
             if part["is_output"]:
                 answers.append(made.answers)
         return answers

@@ -25,7 +25,7 @@ from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.workload import Longest, Workload
 from archcalc.verify import names
 from archcalc.verify.plain import plain
-from archcalc.verify.small import no_twin, shortened, twin, within
+from archcalc.verify.small import no_twin, shortened, twin, with_small_images, within
 
 if TYPE_CHECKING:
     from archcalc.reference.family import Family
@@ -194,7 +194,7 @@ def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None, is_run
     if reference.decodes() and min(subject.work.lengths.values(), default=0) > 1:
         yield "decoding", lambda: _decoding(subject)
     if is_run:
-        yield "numbers", lambda: _numbers(subject, whole is not subject)
+        yield "numbers", lambda: _numbers(whole, whole is not subject)
 
 
 def _group(attention: str, recompute: str) -> str:
@@ -292,13 +292,15 @@ def _decoding(subject: Subject) -> list[Row]:
     return rows
 
 
-def _numbers(subject: Subject, quick: bool) -> list[Row]:
-    """Checks values on real data: a short sequence, by the model itself if it is small enough to run."""
+def _numbers(whole: Subject, quick: bool) -> list[Row]:
+    """Checks values on real data: a short sequence and small images, by the model itself if it is small enough to run."""
     import torch
 
     from archcalc.reference.family import randomise
 
-    small = not no_twin(subject.model) and (quick or _is_large(subject))
+    read = with_small_images(whole.model)
+    subject = replace(whole, model=shortened(read) if quick else read)
+    small = not no_twin(read) and (quick or _is_large(subject))
     subject = replace(subject, model=twin(subject.model)) if small else subject
     group = "real data, in a small model of the same structure" if small else "real data"
     torch.manual_seed(0)

@@ -12,9 +12,11 @@ from archcalc.spec.node import Node
 def plain(value: Any) -> Any:
     """All that the reference is given: dicts, lists, numbers and strings.
 
-    A class with a `spec_kind` gives it as `type`, a derived size nothing."""
+    A class with a `spec_kind` gives it as `type`, a derived size nothing; one with `for_witness` says itself what."""
     if isinstance(value, Derived) or getattr(type(value), "is_derived", False):
         return None
+    if hasattr(value, "for_witness"):
+        return plain(value.for_witness)
     if is_dataclass(value) and not isinstance(value, type):
         declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
         return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}

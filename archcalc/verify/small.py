@@ -10,6 +10,7 @@ from typing import Any
 from archcalc.archs import family_module
 from archcalc.core.small import TWICE, Small
 from archcalc.model import Model
+from archcalc.spec.media import Media
 from archcalc.spec.node import Node
 from archcalc.spec.workload import Workload
 
@@ -41,6 +42,7 @@ SIZES = {  # of the twin, where the model's own are larger
 SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
 WIDTHS = frozenset({"hidden", "embedding", "projection", "input", "width"})  # of recurrent nets
 SMALLEST = 16
+SMALL_IMAGE = 64  # pixels along a side
 
 
 def shortened(model: Model) -> Model:
@@ -60,6 +62,14 @@ def twin(model: Model) -> Model:
         return shortened(_in_proportion(model))
     short = shortened(model).resolved
     return replace(model, resolved=_consistent(short, mapped(short, _Smaller())))
+
+
+def with_small_images(model: Model) -> Model:
+    """The model itself, given small images where it reads those of any size."""
+    inputs = getattr(model.resolved, "inputs", {})
+    if not any(one.is_image and one.processor for one in inputs.values()):
+        return model
+    return model.fed(Media(image_size=(SMALL_IMAGE, SMALL_IMAGE)))
 
 
 def no_twin(model: Model) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.archs.network.layer import Shape
@@ -17,6 +17,16 @@ from archcalc.spec.node import Node, Size, field
 
 IMAGE, CLIP = 2, 3  # sides of a map
 USUAL_IMAGE = (768, 1024)  # height and width of one that nobody describes
+
+
+@dataclass(frozen=True)
+class Entering:
+    """What enters a model of an input: pictures as a processor makes them, and how many vectors of all of a sample's
+    images stand in the text, where these are not all that a tower gives."""
+
+    shape: Written
+    number: int
+    kept: int = 0
 
 
 class Input(Node):
@@ -77,6 +87,14 @@ class Input(Node):
         (picture,) = seen.pictures
         shape = Shape(flow.shape.channels, (*flow.shape.sides[:-IMAGE], picture.height, picture.width))
         return replace(flow, shape=shape, number=self.number * picture.number, kept=self.number * seen.vectors)
+
+    @property
+    def for_witness(self) -> Entering:
+        """All that a second witness is told of it."""
+        if not self.processor:
+            return Entering(self.shape, self.number)
+        flow = self.flow(1)
+        return Entering((flow.shape.channels, *flow.shape.sides), flow.number, flow.kept)
 
     @property
     def seen(self) -> Seen:

@@ -184,6 +184,13 @@ class Parts:
         return frozenset(found)
 
     @property
+    def of_tokens(self) -> str:
+        """The part that runs on tokens alone, where a model also reads something else; none that needs another part."""
+        last = next(reversed(self.names), "")
+        readers = [part for part in self.parts if last in part.links.reads and len(part.named) == len(part.links.reads)]
+        return readers[-1].name if readers and len(self.inputs) > len(self.names) else ""
+
+    @property
     def handed_over(self) -> bool:
         """Whether a part starts from all states of another, so that none of its layers may be left out."""
         return any(part.links.start for part in self.parts)

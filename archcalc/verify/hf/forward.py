@@ -128,7 +128,7 @@ def _note_unused(built: Built, seen: Forward) -> None:
         if (name, PADDED) in seen.unused and isinstance(module, nn.Conv1d):
             seen.outputs[name] = (*seen.outputs[name][:-1], seen.inputs[name][-1])
         flops = seen.flops.get(name, 0)
-        if unread := sum(family.unused_flops(module, built.module.config, flops) for family in found):
+        if unread := sum(family.unused_flops(module, built.module.config.get_text_config(), flops) for family in found):
             seen.unused[name, NOT_CHOSEN] = unread
 
 

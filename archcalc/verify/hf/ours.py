@@ -31,7 +31,7 @@ class Layer:
         return math.prod(self.output[1:] if shared else self.output)
 
 
-@dataclass
+@dataclass(eq=False)
 class Block:
     """One block, or with the name "" everything outside of blocks."""
 

@@ -35,6 +35,7 @@ HEAD = (
     "transformers builds this class tied, but the checkpoint of a config with tie_word_embeddings: false holds a"
     " head of its own, which a loaded class keeps: the class was given one before it was compared"
 )
+TOKENS_ALONE = "the class is run on tokens alone: what reads images or audio is compared with plain PyTorch"
 AS_ONE = "transformers does not group its layers in the same blocks: compared as a whole"
 
 
@@ -68,39 +69,72 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
 
 
 def compared(model: Model, work: Workload) -> Compared:
-    """Parameters, then what a forward pass shows."""
-    built = Built(model, model.document.config)
+    """Parameters, then what a forward pass shows: of a model that also reads something else than tokens, on these alone."""
+    run = _run_by_class(model)
+    built = Built(run, model.document.config)
     group = f"{built.name} of transformers {needed('transformers').__version__}"
-    against = f"transformers' {built.name}"
     group += ", given a head of its own" if model.document.head_in_checkpoint else ""
     work = _as_the_class_wants(built, replace(work, mode="forward"))
     ours = blocks_of(model.build(work))
     one_table = any(name.endswith(".position.weight") for name in ours[-1].tensors)  # of positions, for all blocks
     there = their_blocks(built, one_table=one_table)
-    whole = len(ours) != len(there) or not model.resolved.lengths  # the blocks of a network are those of its spec
-    if whole:
-        ours, there = as_one(ours), as_one(there)
-    parameters = tuple(_parameters(ours, there, built, group))
-    head = [HEAD] if model.document.head_in_checkpoint else []
+    if not model.resolved.lengths:  # the blocks of a network are those of its spec
+        there = as_one(there)
+    ours, there = matched(ours, there)
+    rows, head = tuple(_parameters(ours, there, built, group)), [HEAD] * model.document.head_in_checkpoint
+    first = Compared(f"transformers' {built.name}", rows, (NOTES[0], *head), {})
     try:
         seen, ran = _run(built, work)
     except Exception as reason:  # a class raises whatever it likes
-        left_out = {f"forward pass of {group}": f"it cannot be run: {_why(reason)}"}
-        return Compared(against, parameters, (NOTES[0], *head), left_out)
+        return replace(first, left_out={f"forward pass of {group}": f"it cannot be run: {_why(reason)}"})
     note_forward(there, built, seen, one_table=one_table)
-    notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
+    if run is not model:
+        first, group = replace(first, notes=(*first.notes, TOKENS_ALONE)), f"{group}, on tokens alone"
     if ran is not work:
         sizes = {"batch": ran.batch, **ran.lengths}
         group += f", on the CPU, {', '.join(f'{name} {size}' for name, size in sizes.items())}"
-        notes = (*notes, f"{built.name} asks tensors for their values, which none has on the meta device")
-        ours = blocks_of(model.build(ran))
-        ours = as_one(ours) if whole else ours
-    rows = tuple(_forward(ours, there, seen, ran.batch, group))
+    return _and_forward(first, built, (work, ran), there, seen, group)
+
+
+def _and_forward(
+    first: Compared, built: Built, works: tuple[Workload, Workload], there: list[Block], seen: Forward, group: str
+) -> Compared:
+    """What a forward pass shows, beside the parameters; `works` is what was asked for, and what could be run."""
+    work, ran = works
+    ours, there = matched(blocks_of(built.model.build(ran)), there)
+    as_whole = [AS_ONE] if len(ours) == 1 and built.model.resolved.lengths else []
+    on_cpu = [f"{built.name} asks tensors for their values, which none has on the meta device"] * (ran is not work)
+    notes = (*first.notes, NOTES[1], *_said_of_unused(seen), *as_whole, *on_cpu)
+    rows = (*first.rows, *_forward(ours, there, seen, ran.batch, group))
     try:
-        return Compared(against, (*parameters, *rows, *scores_rows(built, work, group)), notes, {})
+        return replace(first, rows=(*rows, *scores_rows(built, work, group)), notes=notes)
     except Exception as reason:  # a class raises whatever it likes
         left_out = {f"scores that {built.name} saves": f"it cannot be run on the meta device: {_why(reason)}"}
-        return Compared(against, (*parameters, *rows), notes, left_out)
+        return replace(first, rows=rows, notes=notes, left_out=left_out)
+
+
+def matched(ours: list[Block], there: list[Block]) -> tuple[list[Block], list[Block]]:
+    """Block by block; without those that were not run, where so many are; else as a whole."""
+    ran = [block for block in there if block.output or not block.name]
+    there = ran if len(ran) == len(ours) else there
+    if len(ours) == len(there):
+        return ours, _in_order(ours, there)
+    return as_one(ours), as_one(there)
+
+
+def _in_order(ours: list[Block], there: list[Block]) -> list[Block]:
+    """Theirs as ours stand: a class may have its towers in another order than they run. What is like none stays."""
+    left, found = list(there[:-1]), []
+    for block in ours[:-1]:
+        found.append(next((one for one in left if not tensors_differ(block, one)), left[0]))
+        left.remove(found[-1])
+    return [*found, there[-1]]
+
+
+def _run_by_class(model: Model) -> Model:
+    """What of a model the class runs that is given tokens: of a model of several parts the one that reads them."""
+    name = getattr(model.resolved, "of_tokens", "")
+    return model.part(name) if name else model
 
 
 def _why(reason: Exception) -> str:
