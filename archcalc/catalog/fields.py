@@ -119,7 +119,9 @@ class FieldReport(Report):
             return f"{len(self.terms)} terms" if self.terms else "no field"
         number, inner = f"{len(self.meanings)} fields", self.meanings[-1].field
         if inner == self.model:
-            return f"{number} of that name: of {' and '.join(family for one in self.meanings for family in one.families)}"
+            return (
+                f"{number} of that name: of {' and '.join(family for one in self.meanings for family in one.families)}"
+            )
         return f"{number}; `archcalc explain {inner}`, with its place, explains one"
 
     def beneath(self) -> Sequence[str]:

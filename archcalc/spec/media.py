@@ -58,7 +58,9 @@ class Media:
         metavar="WxH",
         example="1024x768",
     )
-    audio_seconds: float | None = option("Seconds of audio in each sequence; 0: none.", seconds, metavar="SECONDS", example="30")
+    audio_seconds: float | None = option(
+        "Seconds of audio in each sequence; 0: none.", seconds, metavar="SECONDS", example="30"
+    )
     frames: int | None = option("Frames of each video.", size)
 
     def given(self) -> dict[str, Any]:

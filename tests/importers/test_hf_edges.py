@@ -64,7 +64,9 @@ NEED = {"dots1": {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_exp
 APART = ("t5_gemma_module", "ultrabert")  # refused whatever the window
 BEHIND_IT = ("deepseek_ref", "deepseek_v4")  # compress what is behind the window, so that there is always one
 WINDOWS = sorted(
-    kind for kind in translators() if "sliding_window" in described(kind)["defaults"] and kind not in (*APART, *BEHIND_IT)
+    kind
+    for kind in translators()
+    if "sliding_window" in described(kind)["defaults"] and kind not in (*APART, *BEHIND_IT)
 )
 
 

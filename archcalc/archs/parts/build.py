@@ -17,7 +17,7 @@ from archcalc.spec.workload import Workload
 
 def build(model: Parts, work: Workload) -> Module:
     root = Module("model", style=work.style)
-    root.words.notes += [note for one in model.inputs.values() for note in one.told()]
+    root.words.notes += model.told()
     decoding, absent = model.decoding, model.absent
     if work.decodes:
         _check_decoding(model, decoding)

@@ -20,7 +20,7 @@ IMAGE, CLIP = 2, 3  # sides of a map
 USUAL_IMAGE = (768, 1024)  # height and width of one that nobody describes
 
 _NO_IMAGES = Assumption(Topic.IMAGES, "no image: what reads images has its weights, and is not run", 0, "--images")
-_NO_AUDIO = Assumption(Topic.IMAGES, "no audio: what reads audio has its weights, and is not run", 0, "--audio-seconds")
+_NO_AUDIO = Assumption(Topic.AUDIO, "no audio: what reads audio has its weights, and is not run", 0, "--audio-seconds")
 
 
 class Input(Node):
@@ -85,6 +85,11 @@ class Input(Node):
         (picture,) = seen.pictures
         shape = Shape(flow.shape.channels, (*flow.shape.sides[:-IMAGE], picture.height, picture.width))
         return replace(flow, shape=shape, number=self.number * picture.number, kept=self.number * seen.vectors)
+
+    @property
+    def seconds(self) -> float:
+        """How long one recording is."""
+        return sample_of(self.shape, 1).sides[-1] / (self.rate or 1)
 
     @property
     def seen(self) -> Seen:

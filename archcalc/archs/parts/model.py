@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.similarity import Similarity
 from archcalc.archs.parts.spec import Links
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
@@ -160,7 +161,7 @@ class Parts:
 
     @cached_property
     def absent(self) -> frozenset[str]:
-        """Inputs of which a sample has none, and the parts that read nothing else: they have weights, and do not run."""
+        """Inputs of which a sample has none, and the parts that read nothing else, which are not run."""
         found = {name for name, one in self.inputs.items() if not one.number}
         for part in self.parts:
             if found.issuperset(part.named):
@@ -179,6 +180,14 @@ class Parts:
 
     def _can_leave_out(self, part: Part) -> bool:
         return part.joins and part.named == part.links.reads and part.name not in self.absent
+
+    def told(self) -> Iterator[Assumption]:
+        """How much of a sequence images and recordings take."""
+        for name, one in self.inputs.items():
+            yield from one.told()
+            if one.rate and one.number and (positions := self.positions_of(name)):
+                text = f"{one.seconds:g} seconds of audio: {positions:,} positions"
+                yield Assumption(Topic.AUDIO, text, positions, "--audio-seconds")
 
     def inputs_of(self, name: str) -> frozenset[str]:
         """The inputs that reach a part, also through others; none of what is no part."""

@@ -11,6 +11,7 @@ from archcalc.archs.parts.names import Names
 from archcalc.archs.parts.similarity import Similarity
 from archcalc.spec.node import HasFieldsOf, ModelSpec, Node, field
 
+
 class Links(Node):
     """How a part is joined to the others; all other fields are those of its family."""
 

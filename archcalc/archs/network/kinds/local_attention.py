@@ -140,8 +140,8 @@ FIELDS = LocalAttentionFields
 
 def read(word: str, fields: LocalAttentionFields, shape: Shape, place: Place) -> tuple[LocalAttention, Shape]:
     need_sequence(word, shape, place)
-    if shape.channels % (2 * fields.heads):
-        fact = f"{shape.channels} features cannot be divided into {fields.heads} heads of an even width"
-        raise place.wrong(fact, "use other heads", word)
+    if shape.channels % fields.heads or shape.channels % 2:
+        fact = f"{shape.channels} features cannot be divided into {fields.heads} heads, and into sines and cosines"
+        raise place.wrong(fact, "use a divisor of an even number of features", word)
     said = (fields.chunk, fields.back, fields.ahead, fields.softcap)
     return LocalAttention(fields.heads, shape.channels, *said), shape

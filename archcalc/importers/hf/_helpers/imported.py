@@ -50,7 +50,7 @@ def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
     fused = not _fused_classes().isdisjoint(config.classes)
     stored = {"fused_qkv": fused or None, "quantization": translated.get("quantization") or quantization(config)}
     config.notes += untied(translated)
-    own = when(translated.get("family") != "parts", softmax=config.softmax)
+    own = when(translated.get("family") not in ("network", "parts"), softmax=config.softmax)
     fields = finished({**translated, "precision": precision(config) or translated.get("precision"), **own, **stored})
     config.check_all_read(family.inert)
     fields |= when(config.doubts, doubts=list(dict.fromkeys(config.doubts)))

@@ -112,10 +112,12 @@ def reading_audio(hearing: Fields, projector: list[Any], text: Fields) -> Fields
     return reading({"inputs": {AUDIO: recording}, "parts": parts}, text)
 
 
-def reading(seen: Fields, text: Fields) -> Fields:
-    """The same of a tower that is given as parts, of which it reads the last."""
-    *_, last = seen["parts"]
+def reading(seen: Fields, text: Fields, *others: Fields | None) -> Fields:
+    """The same of towers that are given as parts, of each of which it reads the last."""
+    towers = [tower for tower in (seen, *others) if tower]
+    lasts = [[*tower["parts"]][-1] for tower in towers]
+    inputs, parts = ({key: each for tower in towers for key, each in tower[of].items()} for of in ("inputs", "parts"))
     of_the_whole = {key: text[key] for key in _OF_THE_WHOLE if key in text}
     own = {key: value for key, value in text.items() if key not in _OF_THE_WHOLE}
-    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **own}}
-    return {"family": "parts", **of_the_whole, "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}
+    parts |= {"text": {"reads": [*lasts, TOKENS], **own}}
+    return {"family": "parts", **of_the_whole, "inputs": {**inputs, TOKENS: "tokens"}, "parts": parts}
