@@ -141,6 +141,15 @@ def test_ears_compute_what_the_class_computes(frames: int, changed: Fields) -> N
     assert int(model.flops(mode="forward").forward) == counted.get_total_flops()
 
 
+def test_llama4_without_a_tower_in_its_file_is_the_text(run: Run, write: Write) -> None:
+    """The class would build one that cannot be run."""
+    said = small("llama4", "multimodal")
+    del said["vision_config"]
+    answer = run("fit", write(json.dumps(said), "config.json"), "--gpu", "h100")
+    assert answer.code == 0, answer.err
+    assert "not counted: vision encoder and projector" in " ".join(answer.out.split())
+
+
 GRIDS = {"qwen2_5_vl_vision": (10, 14), "qwen3_vl_vision": (6, 8), "qwen3_5_vision": (4, 4), "glm4v_vision": (6, 4)}
 OWN: dict[str, Fields] = {
     "qwen2_5_vl_vision": SEEN["qwen2_5_vl"],
