@@ -178,24 +178,29 @@ class Network:
         said, is_doubted = self.spec.scope, bool(self.spec.doubts)
         if said is None:
             return replace(WHOLE, is_doubted=is_doubted)
-        counts_further = bool(getattr(self._head, "mtp", None))
+        counts_further = bool(getattr(self._predicting[1], "mtp", None))
         left_out = tuple(self._left_out(part) for part in said.left_out if not (part.mtp and counts_further))
         if not left_out:
             return replace(WHOLE, is_doubted=is_doubted)
         return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "", is_doubted)
 
     @property
-    def _head(self) -> object:
-        return getattr(self.resolved, "head", None)
+    def _predicting(self) -> tuple[str, object]:
+        """The head that predicts tokens, and where it stands: in a model of parts that of the last one."""
+        *_, last = getattr(self.resolved, "parts", None) or (None,)
+        if last is None:
+            return "", getattr(self.resolved, "head", None)
+        return f"parts.{last.name}.", getattr(last.resolved, "head", None)
 
     def _left_out(self, part: LeftOutPart) -> LeftOut:
         """With the parameters of blocks for multi-token prediction, which follow from the last block of the spec."""
         parameters, copies = part.parameters, None
-        predicts = getattr(self._head, "kind", "") in ("lm", "tied")
-        if part.mtp and predicts and parameters is None:
-            mtp = f"head.mtp.blocks={part.mtp}"
+        at, head = self._predicting
+        if part.mtp and getattr(head, "kind", "") in ("lm", "tied") and parameters is None:
+            said = part.mtp.model_dump(exclude_unset=True)
+            mtp = [f"{at}head.mtp.{name}={value}" for name, value in said.items()]
             alone, shared, own = (
-                self.changed(*changes).total for changes in ((), (mtp,), (mtp, "head.mtp.own_tables=true"))
+                self.changed(*changes).total for changes in ((), mtp, [*mtp, f"{at}head.mtp.own_tables=true"])
             )
             parameters, copies = shared - alone, own - shared
         return LeftOut(part.part, parameters, part.needed, copies)

@@ -15,7 +15,7 @@ from archcalc.archs.network.kinds import kinds
 PAGE = (Path(__file__).parent.parent / "docs" / "networks.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("| kind | what it does | other fields | example |\n")[2].partition("\n\n")[0]
 ROWS = {row[0]: row for row in re.findall(r"^\| `(\w+)` \| .+? \| (.*?)\| `(.+)` \|$", TABLE, re.MULTILINE)}
-ATTENDING = ("attention", "transformer", "matmul")
+ATTENDING = ("attention", "local_attention", "transformer", "matmul")
 SEQUENCE = {"input": "8 × seq", "seq": 40}
 BEHIND: dict[str, Any] = {  # else a map
     "embedding": {"input": "tokens"},

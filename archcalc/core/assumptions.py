@@ -26,6 +26,7 @@ class Topic(StrEnum):
     TGT_SEQ = "tgt_seq"
     CONTEXT = "context"
     IMAGES = "images"  # how many there are, and how many positions each takes
+    AUDIO = "audio"  # how long it is, and how many positions it takes
     PRECISION = "precision"
     WEIGHTS = "weights"  # the format in which they are stored
     ATTENTION = "attention"
@@ -79,6 +80,7 @@ DECISIVE = (Topic.SCOPE, Topic.EXACTNESS, Topic.ESTIMATE, Topic.DEVICE)  # what 
 WEIGHTY = (  # what moves an answer most, in this order, before what the first line of an answer says already
     *(
         Topic.IMAGES,
+        Topic.AUDIO,
         Topic.DEFAULT,
         Topic.COST,
         Topic.METHOD,

@@ -83,7 +83,7 @@ class Norm(nn.Module):
         if self.whole:
             shape = [*config["sides"], *shape] if config["is_sequence"] else [*shape, *config["sides"]]
         self.weight = weight_if(config["affine"], *shape, start=torch.ones)
-        self.bias = weight_if(config["affine"] and self.kind != "rms", *shape)
+        self.bias = weight_if(config["affine"] and config["bias"], *shape)
         self.running_mean: Tensor | None
         self.running_var: Tensor | None
         for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):

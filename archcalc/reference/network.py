@@ -12,12 +12,13 @@ from archcalc.reference.attention_layers import ATTENTION_LAYERS, attentions_in
 from archcalc.reference.branches import LAYERS as BRANCHES
 from archcalc.reference.family import Family
 from archcalc.reference.layers import listed, one_or_list, recomputed
+from archcalc.reference.local_attention import LocalAttention
 from archcalc.reference.local_conv import LocalConv
 from archcalc.reference.map_windows import Windows
 from archcalc.reference.maps import LAYERS, Signals
 
 Options = dict[str, str]
-KINDS = {**LAYERS, **BRANCHES, "windows": Windows, "local_conv": LocalConv}
+KINDS = {**LAYERS, **BRANCHES, "windows": Windows, "local_conv": LocalConv, "local_attention": LocalAttention}
 
 
 class Sequence(nn.Module):

@@ -42,7 +42,7 @@ class Parts(nn.Module):
 
     def __init__(self, config: Config, options: dict[str, str]) -> None:
         super().__init__()
-        self.config, self.inputs = config, read_inputs(config)
+        self.config, self.inputs, self.missing = config, read_inputs(config), missing(config)
         for part in config["parts"]:
             made = KINDS[part["family"]](part, options)
             self.add_module(part["name"], made)
@@ -67,7 +67,9 @@ class Parts(nn.Module):
 
     def entered(self, given: Any) -> dict[str, Signal]:
         named = zip(self.inputs.items(), given, strict=True)
-        return {name: Signal(tensor, one.number, one.is_ids, kept=one.kept) for (name, one), tensor in named}
+        return {
+            name: Signal(tensor, one.number, one.is_ids, kept=one.kept) for (name, one), tensor in named if one.number
+        }
 
     def run(self, signals: dict[str, Signal], kept: dict[str, Any] | None = None) -> list[list[Tensor]]:
         """The parts whose inputs are there; of a later token, those that read anything that it changes."""
@@ -76,7 +78,8 @@ class Parts(nn.Module):
         for part in self.config["parts"]:
             links, module = part["links"], self.get_submodule(part["name"])
             there = {name: signals[name] for name in links["reads"] if name in signals}
-            if len(there) < (1 if later else len(links["reads"])):
+            needed = [name for name in links["reads"] if name not in self.missing]
+            if part["name"] in self.missing or len(there) < (1 if later else len(needed)):
                 continue
             own = kept.setdefault(part["name"], module.empty()) if kept is not None and part["name"] in keep else None
             handed = Given(there, *(signals.get(links[link] or "") for link in BESIDE))
@@ -89,6 +92,15 @@ class Parts(nn.Module):
 
 def read_inputs(config: Config) -> dict[str, Input]:
     return {name: Input.of(written) for name, written in config["inputs"].items()}
+
+
+def missing(config: Config) -> set[str]:
+    """Inputs of which there are none, and the parts that read nothing else."""
+    found = {name for name, one in read_inputs(config).items() if not one.number}
+    for part in config["parts"]:
+        if set(part["links"]["reads"]) <= found:
+            found.add(part["name"])
+    return found
 
 
 def last_tokens(inputs: dict[str, Input]) -> str:
@@ -147,7 +159,7 @@ class Composed(Family):
         key = (name, *sizes.values())
         if key not in self._beside:
             signals = self._without(name, sizes)
-            each = (sum(_positions(signals[one]) for one in reads if one != name) for reads in joined)
+            each = (sum(_positions(signals[one]) for one in reads if one in signals) for reads in joined)
             self._beside[key] = max(each)
         return self._beside[key]
 

@@ -143,10 +143,11 @@ class Further(nn.Module):
         self.options, width, settings, norm = options, stack["d_model"], config["head"], stack["norm"]
         if settings["mtp"]["own_tables"]:
             self.tokens = nn.Embedding(stack["vocab"], width)
-        for name in ("hidden_norm", "token_norm", "norm"):
+        for name in ("hidden_norm", "token_norm", *["norm"] * settings["mtp"]["norm"]):
             add(self, name, make_norm(norm, width))
         self.projection = nn.Linear(2 * width, width, bias=False)
-        parts = [stack["parts"][word] for word in _last(stack["items"])["words"]]
+        line = settings["mtp"]["line"]
+        parts = [stack["parts"][word] for word in (line.split() if line else _last(stack["items"])["words"])]
         self.attentions = attentions_of(parts)
         self.block = Block(parts, stack, width, options)
         add_position_table(self, self.attentions, width)

@@ -65,16 +65,28 @@ class Published(Node):
     )
 
 
+class Further(Node):
+    """Blocks for multi-token prediction."""
+
+    main: ClassVar[str] = "blocks"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("blocks",)}
+    blocks: Size | None = field(None, "How many blocks predict further tokens.", example=1, unset="needed")
+    line: str | None = field(
+        None, "The parts of each, as a line of a pattern.", example="attention ffn", unset="those of the last block"
+    )
+    norm: bool = field(True, "A norm behind each.", example=False)
+
+
 class LeftOutPart(Node):
     """A part of the model that the spec does not describe."""
 
     main: ClassVar[str] = "part"
     part: str = field(..., "What the part is called.", example="vision encoder")
     parameters: Size | None = field(None, "How many parameters it has.", example=400_000_000, unset="unknown")
-    mtp: Size | None = field(
+    mtp: Further | None = field(
         None,
-        "How many blocks for multi-token prediction it is, each like the last block of the spec, from which their "
-        "parameters follow.",
+        "How many blocks for multi-token prediction it is, or more fields; each is like the last block of the spec, "
+        "unless it says another line of parts. Their parameters follow from that.",
         example=1,
         unset="none",
     )

@@ -102,6 +102,54 @@ def test_an_image_of_any_size_can_be_read(model_type: str, run: Run, write: Writ
         assert "2 images of" in " ".join(answer.out.split())
 
 
+HEARD: dict[str, Fields] = {
+    "gemma4": {"hidden_size": 64, "subsampling_conv_channels": [16, 8], "num_hidden_layers": 2, "output_proj_dims": 48},
+    "gemma4_unified": {"audio_embed_dim": 80},
+}
+
+
+@pytest.mark.parametrize("model_type", HEARD)
+@pytest.mark.parametrize("sees", [True, False])
+def test_ears_are_those_of_the_class(model_type: str, sees: bool) -> None:
+    """Beside eyes, and without them."""
+    said = {**small(model_type, "multimodal"), "audio_config": HEARD[model_type]}
+    verdict = judge(said if sees else {**said, "vision_config": None})
+    assert verdict.outcome == "exact", verdict
+
+
+def test_a_recording_is_there_if_the_workload_has_one(run: Run, write: Write) -> None:
+    """25 positions a second, each of 40 ms, behind a tower that runs for them alone."""
+    said = {**small("gemma4", "multimodal"), "audio_config": HEARD["gemma4"]}
+    file = write(json.dumps(said), "config.json")
+    sizes = ("--seq", "2000", "--mode", "forward", "--images", "0")
+    silent, loud = (run("flops", file, *sizes, *more) for more in ((), ("--audio-seconds", "12")))
+    assert "no audio" in silent.out and "hearing" not in silent.out
+    assert f"{12 * 25} positions" in loud.out and "hearing" in loud.out
+
+
+@pytest.mark.parametrize("frames", [300, 257, 48])
+@pytest.mark.parametrize(
+    "changed", [{}, {"attention_context_right": 3, "attention_chunk_size": 7}, {"attention_context_left": 1}]
+)
+def test_ears_compute_what_the_class_computes(frames: int, changed: Fields) -> None:
+    """Products of convolutions, chunks, distances and projections, as PyTorch counts them while the class runs."""
+    said = {"model_type": "gemma4_audio", "architectures": ["Gemma4AudioModel"], **HEARD["gemma4"], **changed}
+    tower: Any = build(said).to_empty(device="cpu").eval()
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        tower(torch.zeros(1, frames, 16))
+    model = archcalc.load(said, set=[f"input=[16, {frames}]"])
+    assert int(model.flops(mode="forward").forward) == counted.get_total_flops()
+
+
+def test_llama4_without_a_tower_in_its_file_is_the_text(run: Run, write: Write) -> None:
+    """The class would build one that cannot be run."""
+    said = small("llama4", "multimodal")
+    del said["vision_config"]
+    answer = run("fit", write(json.dumps(said), "config.json"), "--gpu", "h100")
+    assert answer.code == 0, answer.err
+    assert "not counted: vision encoder and projector" in " ".join(answer.out.split())
+
+
 GRIDS = {"qwen2_5_vl_vision": (10, 14), "qwen3_vl_vision": (6, 8), "qwen3_5_vision": (4, 4), "glm4v_vision": (6, 4)}
 OWN: dict[str, Fields] = {
     "qwen2_5_vl_vision": SEEN["qwen2_5_vl"],

@@ -136,7 +136,7 @@ SPECS: list[Spec] = [
         "loss": "none",
         "layers": [
             {"conv": 8, "kernel": 1, "shared": False},
-            {"windows": 2, "shift": 1, "layers": [{"attention": 2}]},
+            {"windows": 2, "shift": 1, "layers": [{"attention": 2}, {"local_attention": 2, "chunk": 3, "back": 1}]},
             {"pixel_unshuffle": 2},
             "sequence",
             {"transformer": 1, "heads": 2, "ffn": 4},

@@ -78,6 +78,27 @@ def _without_a_tower(drawn: Fields, rng: random.Random) -> Fields:
     return {**found, "vision_config": seen, "audio_config": rng.choice([None, heard])}
 
 
+def _audio(drawn: Fields, rng: random.Random) -> Fields:
+    heads = rng.choice([1, 2, 4])
+    return {
+        "hidden_size": heads * rng.choice([8, 16]),
+        "num_attention_heads": heads,
+        "subsampling_conv_channels": [rng.choice([8, 16, 30]), rng.randint(1, 9)],
+        "conv_kernel_size": rng.randint(1, 6),
+        "attention_chunk_size": rng.randint(1, 9),
+        "attention_context_left": rng.randint(1, 9),
+        "attention_context_right": rng.randint(0, 4),
+        "output_proj_dims": rng.randint(8, 40),
+    }
+
+
+def _hearing(drawn: Fields, rng: random.Random) -> Fields:
+    found = _whole("gemma4_text", "gemma4_vision")(drawn, rng)
+    heard = {"model_type": "gemma4_audio", "num_hidden_layers": rng.randint(1, 3), **_audio(drawn, rng)}
+    missing = rng.choice([{}, {}, {"vision_config": None}])
+    return {**found, **missing, "audio_config": rng.choice([None, heard, heard])}
+
+
 def _pooled(drawn: Fields, rng: random.Random) -> Fields:
     found = _whole("gemma3_text", "siglip_vision_model")(drawn, rng)
     seen = {**found["vision_config"], "image_size": 64, "patch_size": 8}
@@ -89,7 +110,8 @@ GEMMA = {
     "gemma4_unified_text": _unified,
     "gemma4_vision": _vision,
     "gemma3": _pooled,
-    "gemma4": _whole("gemma4_text", "gemma4_vision"),
+    "gemma4": _hearing,
+    "gemma4_audio": _audio,
     "gemma4_unified": _without_a_tower,
     "paligemma": _whole("gemma", "siglip_vision_model"),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from archcalc.archs.network.build import scores_of, targets_of
 from archcalc.archs.parts.families import adapter
 from archcalc.archs.parts.flow import Made, Signal, record
@@ -15,8 +17,8 @@ from archcalc.spec.workload import Workload
 
 def build(model: Parts, work: Workload) -> Module:
     root = Module("model", style=work.style)
-    root.words.notes += [note for one in model.inputs.values() for note in one.told()]
-    decoding = model.decoding
+    root.words.notes += model.told()
+    decoding, absent = model.decoding, model.absent
     if work.decodes:
         _check_decoding(model, decoding)
     signals = _inputs(root, model, work)
@@ -26,10 +28,12 @@ def build(model: Parts, work: Workload) -> Module:
         m.like = root[part.links.like] if part.links.like else None
         runs = part.name in decoding
         given = part.given(signals)
+        if part.name not in absent:
+            given = given.without(absent)
         if work.decodes and runs:  # what else it reads is in its cache
             given = given.only(decoding)
         found = adapter(part.family).run(part.resolved, m, given, work if runs else work.of_encoder())
-        if work.decodes and not runs:
+        if part.name in absent or (work.decodes and not runs):
             m.calls = Count(0)  # it ran before the first token
         signals[part.name], made[part.name] = found.signal, found
     if model.similarity:
@@ -59,10 +63,11 @@ def _inputs(root: Module, model: Parts, work: Workload) -> dict[str, Signal]:
     signals = {}
     for name, tokens in model.tokens(lengths).items():
         m = root.section(f"input {name}")
-        if work.decodes and name != last:
+        if name in model.absent or (work.decodes and name != last):
             m.calls = Count(0)
         # a piece of a prompt may be shorter than its images: it ends with a token
         flow = model.inputs[name].flow(max(1, tokens), model.names.get(name, ""))
+        flow = replace(flow, number=max(1, flow.number))
         signals[name] = Signal(flow, record(m, flow, work.batch, name))
     return signals
 

@@ -94,6 +94,10 @@ class Given(Generic[T]):
     def named(self) -> dict[str, T]:
         return dict(zip(self.names, self.reads, strict=True))
 
+    def without(self, names: Container[str]) -> Given[T]:
+        """What has none of these names."""
+        return self.only([name for name in self.names if name not in names])
+
     def only(self, names: Container[str]) -> Given[T]:
         """What has these names of all that it reads."""
         kept = {name: one for name, one in self.named.items() if name in names}

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from archcalc.archs.network.layer import Shape
 from archcalc.archs.network.sample import Input as Written
 from archcalc.archs.network.sample import is_open, sample_of, usual_length
+from archcalc.archs.network.values import FromZero
 from archcalc.archs.parts.flow import Flow
 from archcalc.archs.transformer.nodes import Sides
 from archcalc.core.assumptions import Assumption, Topic
@@ -17,6 +18,9 @@ from archcalc.spec.node import Node, Size, field
 
 IMAGE, CLIP = 2, 3  # sides of a map
 USUAL_IMAGE = (768, 1024)  # height and width of one that nobody describes
+
+_NO_IMAGES = Assumption(Topic.IMAGES, "no image: what reads images has its weights, and is not run", 0, "--images")
+_NO_AUDIO = Assumption(Topic.AUDIO, "no audio: what reads audio has its weights, and is not run", 0, "--audio-seconds")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,11 @@ class Input(Node):
         " of a map; `80 × seq` for a sequence.",
         example="3 × 224 × 224",
     )
-    number: Size = field(1, "How many of them a sample has, such as the images of a prompt.", example=2)
+    number: FromZero = field(
+        1,
+        "How many of them a sample has, such as the images of a prompt; 0: none, so that what reads them is not run.",
+        example=2,
+    )
     processor: Images | None = field(
         None,
         "What an image processor makes of an image of any size; the sides in `shape` then follow from `size`.",
@@ -97,13 +105,20 @@ class Input(Node):
         return Entering((flow.shape.channels, *flow.shape.sides), flow.number, flow.kept)
 
     @property
+    def seconds(self) -> float:
+        """How long one recording is."""
+        return sample_of(self.shape, 1).sides[-1] / (self.rate or 1)
+
+    @property
     def seen(self) -> Seen:
         """What a model gets of one image."""
         assert self.processor
         return self.processor.seen(*both_sides(self.size or USUAL_IMAGE))
 
     def told(self) -> list[Assumption]:
-        """How much of a sequence the images take."""
+        """How much of a sequence the images take; what is there and not run."""
+        if not self.number:
+            return [_NO_AUDIO if self.rate else _NO_IMAGES]
         if not self.processor:
             return []
         seen, (height, width) = self.seen, both_sides(self.size or USUAL_IMAGE)
@@ -121,7 +136,7 @@ class Input(Node):
         """With so many, or of that size."""
         assert isinstance(self.shape, tuple)
         channels, *sides = self.shape
-        if option == "images":
+        if option == "images" or value == 0:
             return self.model_copy(update={"number": value})
         if option == "image_size" and self.processor:
             return self.model_copy(update={"size": tuple(value)})
@@ -129,4 +144,5 @@ class Input(Node):
             return self.model_copy(update={"shape": (channels, *sides[:-IMAGE], *value)})
         if option == "frames":
             return self.model_copy(update={"shape": (channels, value, *sides[1:])})
-        return self.model_copy(update={"shape": (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))})
+        shape = (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))
+        return self.model_copy(update={"shape": shape, "number": max(self.number, 1)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
@@ -145,13 +146,49 @@ class Parts:
 
     def positions_of(self, name: str) -> int:
         """That one of an input's images takes in the sequence that holds it; 0 where it stands in none."""
+        one = self.inputs[name]
+        if not one.number:
+            return self._with(name, one.model_copy(update={"number": 1})).positions_of(name)
         known, found = self.known(self.usual), [name]
         for part in self.parts:
             if part.joins and found[-1] in part.links.reads:
-                return known[found[-1]].positions // self.inputs[name].number
+                return known[found[-1]].positions // one.number
             if found[-1] in part.links.reads:
                 found.append(part.name)
         return 0
+
+    def _with(self, name: str, one: Input) -> Parts:
+        return replace(self, inputs={**self.inputs, name: one})
+
+    @cached_property
+    def absent(self) -> frozenset[str]:
+        """Inputs of which a sample has none, and the parts that read nothing else, which are not run."""
+        found = {name for name, one in self.inputs.items() if not one.number}
+        for part in self.parts:
+            if found.issuperset(part.named):
+                found.add(part.name)
+        return frozenset(found)
+
+    def check_absent(self) -> None:
+        """Only what stands in one sequence with others may be missing there."""
+        compared = self.similarity.of if self.similarity else ()
+        for part in self.parts:
+            missing = [name for name in part.named if name in self.absent]
+            is_needed = part.is_output or part.name in compared or part.name not in self.absent
+            if missing and is_needed and not self._can_leave_out(part):
+                fact = f"{part.name} reads {missing[0]}, of which there is none"
+                raise InputError(fact, "give one or more", fields=[("inputs", missing[0], "number")])
+
+    def _can_leave_out(self, part: Part) -> bool:
+        return part.joins and part.named == part.links.reads and part.name not in self.absent
+
+    def told(self) -> Iterator[Assumption]:
+        """How much of a sequence images and recordings take."""
+        for name, one in self.inputs.items():
+            yield from one.told()
+            if one.rate and one.number and (positions := self.positions_of(name)):
+                text = f"{one.seconds:g} seconds of audio: {positions:,} positions"
+                yield Assumption(Topic.AUDIO, text, positions, "--audio-seconds")
 
     def inputs_of(self, name: str) -> frozenset[str]:
         """The inputs that reach a part, also through others; none of what is no part."""

@@ -45,7 +45,9 @@ def resolve(spec: Spec) -> Parts:
     _check_inputs(inputs, read)
     if spec.similarity:
         spec.similarity.check({part.name: known[part.name] for part in made})
-    return Parts(inputs, tuple(made), spec.loss, spec.similarity, spec.seq)
+    found = Parts(inputs, tuple(made), spec.loss, spec.similarity, spec.seq)
+    found.check_absent()
+    return found
 
 
 def _inputs(spec: Spec) -> dict[str, Input]:

@@ -21,6 +21,8 @@ def fed(spec: Spec, media: Media) -> Spec:
     heard = merged(spec.embedding, own)
     if heard.kind != "audio":
         raise refused("audio_seconds", "audio")
+    if not given["audio_seconds"]:
+        raise InputError("there is nothing to hear", "give more than 0 seconds", field=flag_of("audio_seconds"))
     if not heard.rate:
         hint = "write it, such as `embedding: {kind: audio, rate: 100}`"
         raise InputError("the spec does not say how many frames a second has", hint, field=flag_of("audio_seconds"))

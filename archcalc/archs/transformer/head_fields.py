@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import flag_or, flag_or_size
+from archcalc.spec.model_spec import Further
 from archcalc.spec.node import Node, Size, field
 from archcalc.styles.activations import ACTIVATIONS
 
@@ -16,12 +17,9 @@ BiasOrTwo = Annotated[
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 
 
-class Mtp(Node):
+class Mtp(Further):
     """Multi-token prediction: blocks after the last one that each predict one token further ahead."""
 
-    main: ClassVar[str] = "blocks"
-    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("blocks",)}
-    blocks: Size | None = field(None, "How many blocks predict further tokens.", example=1, unset="needed")
     own_tables: bool = field(False, "Each of them has a token table and a head of its own.", example=True)
 
 

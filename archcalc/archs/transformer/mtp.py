@@ -23,10 +23,11 @@ from archcalc.layers.dims import vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
+from archcalc.layers.streams import joined, spread
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
-    from archcalc.archs.transformer.head_fields import Head
+    from archcalc.archs.transformer.head_fields import Head, Mtp
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 
 _AT: list[Path] = [("head", "mtp"), ("head",)]
@@ -53,6 +54,14 @@ def check(head: Head, stack: ResolvedStack) -> None:
         raise InputError("mtp needs a number of blocks", "write `mtp: 1`", fields=_AT)
 
 
+def _words(mtp: Mtp, stack: ResolvedStack) -> tuple[str, ...]:
+    """What each consists of: the parts of the last block, unless the spec says others."""
+    if mtp.line:
+        return tuple(mtp.line.split())
+    *_, last = lines_of(stack.items)
+    return last.words
+
+
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
     """Records the multi-token prediction blocks, each passing its output to the next."""
     mtp, stack = model.head.mtp, model.stacks[-1]
@@ -63,7 +72,7 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
     m.calls = Count(1 if work.trains else 0)
     m.words.notes.append(TRAINING_ALONE)
     table = token_table(m["tokens"], *tables[stack.name].dims) if mtp.own_tables else tables[stack.name]
-    out = _block(m, _joined(m, x, table, stack), stack, work)
+    out = _block(m, _joined(m, x, table, stack), stack, work, mtp)
     logits = _logits(m, out, root, model, table)
     m.carries.append((x, out))
     if work.trains:
@@ -73,20 +82,36 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
 def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
     batch, seq, d_model = x.dims
     tokens = look_up(m["tokens"], m.record("shift", to=axes(batch, seq)), table)
+    if stack.streams:
+        return _in_streams(m, x, tokens, stack)
     both = normed(m["hidden_norm"], x, stack.norm), normed(m["token_norm"], tokens, stack.norm)
     pair = m.record("concat", *both, to=axes(batch, seq, Dim("hidden_and_token", 2 * d_model.size)))
     return linear(m["projection"], pair, d_model, bias=False, role=Role.FURTHER_TOKENS)
 
 
-def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
+def _in_streams(m: Module, x: Tensor, tokens: Tensor, stack: ResolvedStack) -> Tensor:
+    """Both projected apart, the token's into every stream (vLLM, models/deepseek_v4, DeepSeekV4MultiTokenPredictor)."""
+    assert stack.streams
+    streams, made = spread(m, x, stack.streams.number or 1), []
+    for name, each in (("hidden", streams), ("token", tokens)):
+        *places, d_model = each.dims
+        wide = Dim(f"{name}_features", d_model.size)
+        given = normed(m[f"{name}_norm"], each, stack.norm).seen_as(*places, wide)
+        made.append(linear(m[f"{name}_projection"], given, d_model, bias=False, role=Role.FURTHER_TOKENS))
+    return m.record("add", *made)
+
+
+def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, mtp: Mtp) -> Tensor:
     context = Context(work)
-    *_, last = lines_of(stack.items)
-    parts = [stack.parts[word] for word in last.words]
+    rounds = stack.streams.rounds if stack.streams else 0
+    parts = [stack.parts[word] for word in _words(mtp, stack)]
     block = m.child("block")
     block.region = Region.BLOCK
     for part in parts:
         context.prepared[part.name] = part.prepare(m, x, context)
-    return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
+    out = run_block(block, x, context, parts, stack.parallel, rounds)
+    out = joined(m["streams"], out) if stack.streams else out
+    return normed(m["norm"], out, stack.norm) if mtp.norm else out
 
 
 def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:

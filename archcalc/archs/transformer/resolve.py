@@ -150,10 +150,10 @@ def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
         sound = audio(around)
     elif scope.embedding.kind == "tokens":
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
-    return stack_of(around, sound)
+    return stack_of(around, sound, _further(spec, name))
 
 
-def stack_of(around: Surroundings, sound: Audio | None = None) -> ResolvedStack:
+def stack_of(around: Surroundings, sound: Audio | None = None, further: frozenset[str] = frozenset()) -> ResolvedStack:
     """The stack of a scope that is checked: its blocks, and what stands in front of them."""
     scope, items = around.scope, _items(around)
     return ResolvedStack(
@@ -161,7 +161,7 @@ def stack_of(around: Surroundings, sound: Audio | None = None) -> ResolvedStack:
         vocab=scope.vocab,
         d_model=around.d_model,
         embedding=scope.embedding,
-        parts=_parts(items, around),
+        parts=_parts(items, around, further),
         patches=around.patches,
         positions=resolved(around),
         norm=scope.norm,
@@ -207,11 +207,18 @@ def _items(around: Surroundings) -> pattern.Items:
     return pattern.shared(items, scope.distinct)
 
 
-def _parts(items: pattern.Items, around: Surroundings) -> dict[str, Part]:
-    """The parts that the pattern names, those side by side after those that they are made of."""
+def _further(spec: Spec, name: str) -> frozenset[str]:
+    """What the last stack's blocks for multi-token prediction consist of, where the spec says it."""
+    said = spec.head.mtp.line if spec.head.mtp and (name == "decoder" or not spec.decoder) else None
+    return frozenset((said or "").split())
+
+
+def _parts(items: pattern.Items, around: Surroundings, further: frozenset[str]) -> dict[str, Part]:
+    """The parts that the pattern names, those side by side after those that they are made of; and those of blocks for
+    multi-token prediction."""
     scope, parts = around.scope, dict[str, Part]()
     words = {word for line in pattern.lines_of(items) for word in line.words}
-    words |= {alone for word in words for alone in word.split(pattern.BESIDE)} | set(scope.once)
+    words |= {alone for word in words for alone in word.split(pattern.BESIDE)} | set(scope.once) | further
     for word in sorted(words, key=lambda word: (pattern.BESIDE in word, word)):
         if pattern.BESIDE in word:
             from archcalc.archs.transformer.together import together

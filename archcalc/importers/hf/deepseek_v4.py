@@ -1,7 +1,7 @@
 """DeepSeek V4: a window and compressed positions behind it, experts in every block, several residual streams."""
 
 from archcalc.importers.hf._helpers import Config, Fields, Value, decoder, inert, rope, when
-from archcalc.importers.hf._helpers.layer_types import attentions
+from archcalc.importers.hf._helpers.layer_types import attentions, line_of
 from archcalc.importers.hf._helpers.moe import mixture
 
 INERT = {
@@ -35,7 +35,10 @@ def translate(c: Config) -> Fields:
         shared=_shared(c),
         shared_bias=c.flag("mlp_bias"),
     )
-    made = attentions([kinds[kind] for kind in _layers(c)], parts)
+    each = [kinds[kind] for kind in _layers(c)]
+    made = attentions(each, parts)
+    further = kinds.get(_of_further(c) or "")
+    c.predict_by(line_of(further, "moe", each, parts) if further is not None else None)
     hashed = when("hashed" in parts, hashed={"like": "moe", "correction": False})
     made["variants"] = {**(made["variants"] or {}), **hashed} or None
     if hashed:
@@ -95,6 +98,13 @@ def _layers(c: Config) -> list[str]:
     if len(said) != blocks or not set(said) <= {SLIDING, SPARSE, HEAVY}:
         raise c.refused("layer_types", f"it must name a kind of attention for each of {blocks} blocks")
     return said
+
+
+def _of_further(c: Config) -> str | None:
+    """The kind of attention of the blocks for multi-token prediction, if all have one."""
+    ratios = c.given("compress_ratios")
+    further = {*ratios[c.size("num_hidden_layers") :]} if isinstance(ratios, list) else {0}
+    return _OF_RATIOS[further.pop()] if len(further) == 1 else None
 
 
 def _routes(c: Config) -> list[str]:

@@ -53,6 +53,7 @@ def ernie4_5_moe(c: Config) -> Fields:
     if last == -1:
         last = c.size("num_hidden_layers")
     parts = sparse_where(c, lambda block: (block + 1) % step == 0 and first <= block <= last)
+    c.predict_by("attention ffn" if "ffn" in parts and not bias else None, norm=False)
     fields = decoder(
         c,
         bias=bias,

@@ -1,4 +1,5 @@
-"""Gemma 4 with its eyes: a tower whose patches are pooled into tokens; or, unified, a projection of pixels."""
+"""Gemma 4 with its eyes and ears: a tower whose patches are pooled into tokens, and one that hears; or, unified,
+projections of pixels and of samples."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from math import isqrt
 from typing import Any
 
 from archcalc.importers.hf._helpers import Config, Fields, Weights, ffn, heads, inert, kv_heads, whole
-from archcalc.importers.hf._helpers.vision import IMAGES, axial_rope
+from archcalc.importers.hf._helpers.audio import FRAMES
+from archcalc.importers.hf._helpers.vision import IMAGES, axial_rope, image_of, tower
 from archcalc.importers.hf._helpers.weights import Shape, Shapes
 from archcalc.importers.hf._helpers.words import is_size
 
@@ -19,7 +21,8 @@ INERT = {
 }
 TOKENS = 280  # of an image, where the file does not say (Gemma4ImageProcessor.max_soft_tokens)
 CHANNELS = 3
-AUDIO = {"part": "audio encoder and projector", "needed": "audio"}
+SAMPLES = 16_000  # in a second (Gemma4UnifiedAudioFeatureExtractor)
+SECONDS = 30  # of the longest recording (Gemma4Processor: 750 tokens of 40 ms)
 
 
 def gemma4_vision(c: Config) -> Fields:
@@ -50,19 +53,27 @@ def gemma4(c: Config) -> Fields:
     """The mean of a square of patches is a token: RMS norm without weights, then a projection without bias."""
     heads.only(c, "multimodal", "base")
     text = whole.language(c)
-    if c.given("audio_config"):
-        c.left_out.append(AUDIO)
+    heard = _heard(c, text["d_model"])
     if c.given("vision_config") is None:
-        return text
+        return whole.reading(heard, text) if heard else text
     vision, pooled = whole.inner(c, "vision_config"), _pooled(c)
     projector = [
         "map",
         {"pool": "average", "kernel": pooled**2},
         "sequence",
-        {"norm": "rms", "affine": False},
-        {"linear": text["d_model"], "bias": False},
+        *_projection(text["d_model"]),
     ]
-    return whole.reading_images(vision, projector, text)
+    return whole.reading(tower(*image_of(vision), projector=projector), text, heard)
+
+
+def _heard(c: Config, d_model: int) -> Fields | None:
+    """Its tower, then as for images; a sequence has no recording unless the workload says so."""
+    if c.given("audio_config") is None:
+        return None
+    hearing = whole.inner(c, "audio_config")
+    recording, own = hearing["input"], {key: hearing[key] for key in ("blocks", "layers")}
+    parts = {"hearing": {"reads": whole.AUDIO, **own}, "sound_projection": {"layers": _projection(d_model)}}
+    return {"inputs": {whole.AUDIO: {"shape": recording, "rate": FRAMES, "number": 0}}, "parts": parts}
 
 
 def _pooled(c: Config) -> int:
@@ -77,12 +88,9 @@ def gemma4_unified(c: Config) -> Fields:
     """No tower: the pixels of a large patch are normed and projected, and so are the samples of a piece of sound."""
     heads.only(c, "multimodal", "base")
     text = whole.language(c)
-    if c.given("audio_config") is not None:
-        heard = _piece(c, "audio_config", "audio_embed_dim")
-        c.notes.append("no sound is taken to be there: the weights of its projection are counted, its FLOPs are not")
-        text = {**text, "spare": {**text.get("spare", {}), "sound_projection": [text["d_model"], heard]}}
+    heard = _samples(c, text["d_model"])
     if c.given("vision_config") is None:
-        return text
+        return whole.reading(heard, text) if heard else text
     side = _piece(c, "vision_config", "patch_size") * _piece(c, "vision_config", "pooling_kernel_size")
     width, rows = _piece(c, "vision_config", "mm_embed_dim"), _piece(c, "vision_config", "mm_posemb_size")
     if width != _piece(c, "vision_config", "output_proj_dims"):
@@ -95,11 +103,26 @@ def gemma4_unified(c: Config) -> Fields:
         {"linear": width, "norm": "layer"},
         *(table, table),
         {"norm": "layer"},
-        {"norm": "rms", "affine": False},
-        {"linear": text["d_model"], "bias": False},
+        *_projection(text["d_model"]),
     ]
     image = [CHANNELS, *[isqrt(TOKENS) * side] * 2]
-    return whole.reading({"inputs": {IMAGES: image}, "parts": {"vision": {"layers": seen, "reads": IMAGES}}}, text)
+    seen_parts = {"inputs": {IMAGES: image}, "parts": {"vision": {"layers": seen, "reads": IMAGES}}}
+    return whole.reading(seen_parts, text, heard)
+
+
+def _samples(c: Config, d_model: int) -> Fields | None:
+    """As many samples of a recording as a vector has numbers are a token."""
+    if c.given("audio_config") is None:
+        return None
+    samples = _piece(c, "audio_config", "audio_embed_dim")
+    rate = max(1, round(SAMPLES / samples))
+    parts = {"sound_projection": {"reads": whole.AUDIO, "layers": ["sequence", *_projection(d_model)]}}
+    return {"inputs": {whole.AUDIO: {"shape": [samples, SECONDS * rate], "rate": rate, "number": 0}}, "parts": parts}
+
+
+def _projection(d_model: int) -> list[Any]:
+    """Of what is heard, or seen, to the width of the text."""
+    return [{"norm": "rms", "affine": False}, {"linear": d_model, "bias": False}]
 
 
 def _piece(c: Config, part: str, key: str) -> int:

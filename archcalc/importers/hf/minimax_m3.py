@@ -25,13 +25,14 @@ def translate(c: Config) -> Fields:
         raise c.refused("attention_output_gate")
     fraction = c.size("rotary_dim") / head_dim(c)
     c.skip("num_experts_per_tok", "num_local_experts", "intermediate_size", "shared_intermediate_size")
+    kinds = [when(kind == SPARSE, block_index=_index(c)) for kind in _layers(c)]
     wide = {"width": c.size("dense_intermediate_size"), "act": "silu", "gated": True}
     return decoder(
         c,
         attention={"bias": False, "qk_norm": "head"},
         **where_used(parts, ffn=lambda: wide, moe=lambda: _experts(c)),
         position=rope(c, head_dim(c), fraction=min(fraction, 1.0)),
-        **attentions([when(kind == SPARSE, block_index=_index(c)) for kind in _layers(c)], parts),
+        **attentions(kinds, parts),
     )
 
 

@@ -22,6 +22,7 @@ _WORDS = {
 
 def translate(c: Config) -> Fields:
     lines = _lines(c)
+    c.predict_by(_further(c, lines))
     ffn = {"width": c.size("intermediate_size"), "act": activation(c, "mlp_hidden_act"), "bias": c.flag("mlp_bias")}
     parts = {"attention": {"bias": False}, "ffn": ffn, "moe": _experts(c), "mamba": _mamba(c)}
     c.skip("tie_word_embeddings")
@@ -50,6 +51,13 @@ def _lines(c: Config) -> list[str]:
     if not said or not set(said) <= set(_WORDS):
         raise c.refused("layers_block_type")
     return [_WORDS[word] for word in said]
+
+
+def _further(c: Config, lines: list[str]) -> str | None:
+    """Sublayers of a step of multi-token prediction: newer files have their words, older ones their letters."""
+    letters, said = c.spelled.get("mtp_hybrid_override_pattern", "*E"), c.spelled.get("mtp_layers_block_type")
+    words = [_WORDS.get(word) for word in said] if isinstance(said, list) else [_LETTERS.get(one) for one in letters]
+    return " ".join(map(str, words)) if words and set(words) <= set(lines) else None
 
 
 def _experts(c: Config) -> Fields:

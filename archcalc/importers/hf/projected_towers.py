@@ -68,7 +68,13 @@ def lfm2_vl(c: Config) -> Fields:
 
 
 def llama4(c: Config) -> Fields:
-    """Llama 4: behind the tower's own adapter one matrix."""
+    """Llama 4: behind the tower's own adapter one matrix. The tower that the class has where a file describes none
+    cannot be run, and is no checkpoint's."""
+    heads.only(c, "multimodal", "base")
+    if c.given("vision_config") is None:
+        c.notes.append("the file has no vision_config, and the class's own default cannot be run")
+        c.left_out.append({"part": "vision encoder and projector", "needed": "images"})
+        return whole.language(c)
     seen, text = _parts(c)
     projector = {"linear": text["d_model"], "bias": False}
     return whole.reading({**seen, "parts": {**seen["parts"], "projector": projector}}, text)

@@ -90,7 +90,7 @@ def qwen3_next(c: Config, *, routes: bool, in_all: bool = True) -> Fields:
     if moe:
         parts = all_sparse(c) if in_all else _sparse_parts(c, moe["experts"])
     found = mixers(c, every(c, c.given("full_attention_interval") or 4, other=LINEAR), "delta")
-    c.mtp_is_like_last = found[-1] == "attention"  # they always attend
+    c.predict_by(f"attention {parts[-1]}" if "attention" in found else None, once=True)  # they always attend
     gated = {"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": True}
     fields = decoder(
         c,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, head_dim, inert, kv_heads, rope, when
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, WINDOWS, attentions
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, WINDOWS, attentions, line_of
 from archcalc.importers.hf._helpers.moe import listed, mixture, sparse_where, used
 
 INERT = {
@@ -17,13 +17,14 @@ _DENSE = 3  # blocks in front, where the file names none with experts
 
 def translate(c: Config) -> Fields:
     parts, layers = listed(c, _usual_parts(c)), _layers(c)
-    bias = c.flag("mlp_bias")
+    bias, kinds = c.flag("mlp_bias"), _kinds(c, layers)
+    c.predict_by(_further(c, layers, kinds, parts))
     return decoder(
         c,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": "head"},
         **used(c, parts, lambda: _experts(c, bias=bias), lambda: {**ffn(c), "act": "silu", "bias": bias}),
         position=_position(c, layers, FULL),
-        **attentions(_kinds(c, layers), parts),
+        **attentions(kinds, parts),
     )
 
 
@@ -49,6 +50,14 @@ def _layers(c: Config) -> list[str]:
     if len(layers) != blocks or not set(layers) <= set(WINDOWS):
         raise c.refused("layer_types", f"it must name a kind of attention for each of {blocks} blocks")
     return layers
+
+
+def _further(c: Config, layers: list[str], kinds: list[Fields], parts: list[str]) -> str | None:
+    """Of blocks for multi-token prediction, whose kinds of attention a file lists behind the others; they are dense."""
+    further = {*(c.words("layer_types") or ())[len(layers) :]}
+    if len(further) != 1 or not further <= set(layers):
+        return None
+    return line_of(kinds[layers.index(further.pop())], "ffn", kinds, parts)
 
 
 def _kinds(c: Config, layers: list[str]) -> list[Fields]:

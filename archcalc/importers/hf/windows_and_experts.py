@@ -23,6 +23,7 @@ from archcalc.importers.hf._helpers.layer_types import (
     full,
     full_where,
     layer_types,
+    line_of,
     sliding,
     sliding_from,
 )
@@ -210,13 +211,14 @@ def mellum(c: Config) -> Fields:
 
 def mimo_v2_flash(c: Config) -> Fields:
     """MiMo-V2-Flash: MoE; sliding-window blocks have attention sinks and twice the KV heads; v_head_dim is separate."""
-    parts = listed(c, one_dense_first(c))
+    parts, kinds = listed(c, one_dense_first(c)), _mimo_kinds(c)
+    c.predict_by(line_of(next(filter(None, kinds), {}), "ffn", kinds, parts))  # with a window
     return decoder(
         c,
         attention={"bias": biased(qkv=c.flag("attention_bias")), "v_dim": c.size("v_head_dim")},
         **used(c, parts, lambda: experts(c, "n_routed_experts", correction=True)),
         position=rope(c, head_dim(c), layer=FULL),
-        **attentions(_mimo_kinds(c), parts),
+        **attentions(kinds, parts),
     )
 
 

@@ -143,9 +143,10 @@ def _why(reason: Exception) -> str:
 
 def _as_the_class_wants(built: Built, work: Workload) -> Workload:
     """Audio always has the length that the class requires."""
-    if main_input(built.module) != "input_features":
+    lengths = built.model.resolved.lengths
+    if main_input(built.module) != "input_features" or not lengths:
         return work
-    first, longest = next(iter(built.model.resolved.lengths.items()))
+    first, longest = next(iter(lengths.items()))
     return replace(work, lengths={**work.lengths, first: longest.length or work.lengths[first]})
 
 

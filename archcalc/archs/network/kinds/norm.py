@@ -30,7 +30,7 @@ class NormFields(Node):
         "batch": frozenset({"affine", "running"}),
         "instance": frozenset({"affine"}),
         "group": frozenset({"affine", "groups"}),
-        "layer": frozenset({"affine", "over"}),
+        "layer": frozenset({"affine", "bias", "over"}),
         "rms": frozenset({"affine", "over"}),
         "none": frozenset(),
     }
@@ -53,6 +53,7 @@ class NormFields(Node):
         example=False,
         unset="true, but false for an instance norm, as in PyTorch",
     )
+    bias: bool = field(True, "Layer norm: it has learned biases beside its weights.", example=False)
     over: Literal["channels", "all"] = field(
         "channels",
         "Layer and RMS norm: what is normalised together, the channels of each position or the whole map.",
@@ -68,6 +69,7 @@ class Norm:
     channels: int
     groups: int
     affine: bool
+    bias: bool
     running: bool
     over_all: bool
     sides: tuple[int, ...]
@@ -109,7 +111,7 @@ class Norm:
         return m.record("running_norm", x, *statistics, *weights)
 
     def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
-        names = ("weight",) if self.kind == "rms" else ("weight", "bias")
+        names = ("weight", "bias") if self.bias else ("weight",)
         return tuple(m.param(name, *dims, role=Role.NORM) for name in names if self.affine)
 
     def _over_channels(self, m: Module, x: Tensor) -> Tensor:
@@ -158,6 +160,6 @@ def norm_behind(fields: NormFields | None, shape: Shape, place: Place) -> Norm |
     if shape.channels % groups:
         fact = f"{shape.channels} channels cannot be divided into {groups} groups"
         raise place.wrong(fact, "use a divisor of the channels", "groups")
-    return Norm(
-        fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides, shape.is_sequence
-    )
+    bias = fields.bias and fields.kind != "rms"
+    over_all = fields.over == "all"
+    return Norm(fields.kind, shape.channels, groups, affine, bias, running, over_all, shape.sides, shape.is_sequence)

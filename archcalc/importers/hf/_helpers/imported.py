@@ -48,13 +48,14 @@ def document(said: dict[str, Any], file: str, asked: str = "") -> Document:
     elif asked:
         config.notes.append(f"like {asked} has no effect: archcalc reads model_type {like} itself")
     translated = with_dropout(config, _translated(family, config, text))
-    config.mtp_is_like_last &= config.task == "causal"
+    if config.task not in ("causal", "multimodal"):
+        config.mtp = None
     translated["scope"] = translated.get("scope") or scope(config, text, translated)
     # by the classes of the type, so that a config without `architectures` counts the same
     fused = not _fused_classes().isdisjoint(config.classes)
     stored = {"fused_qkv": fused or None, "quantization": translated.get("quantization") or quantization(config)}
     config.notes += untied(translated)
-    own = when(translated.get("family") != "parts", softmax=config.softmax)
+    own = when(translated.get("family") not in ("network", "parts"), softmax=config.softmax)
     fields = finished({**translated, "precision": precision(config) or translated.get("precision"), **own, **stored})
     config.check_all_read(family.inert)
     fields |= when(config.doubts, doubts=list(dict.fromkeys(config.doubts)))

@@ -140,6 +140,19 @@ def paired(mixers: list[str], parts: list[str]) -> Any:
 
 def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
     """The stack and its variants. `blocks` are the attention options in which each block differs from the default."""
+    variants, lines = _lines(blocks, parts)
+    return {"variants": variants or None, "decoder": stack(lines)}
+
+
+def line_of(said: Fields, part: str, blocks: list[Fields], parts: list[str]) -> str | None:
+    """What `attentions` calls a block with these options and that part; None where the model has none of either."""
+    if part not in parts or (said and said not in blocks):
+        return None
+    word = _lines(blocks, parts)[1][blocks.index(said)].split()[0] if said else "attention"
+    return f"{word} {part}"
+
+
+def _lines(blocks: list[Fields], parts: list[str]) -> tuple[Fields, list[str]]:
     words: dict[str, str] = {}
     variants: Fields = {}
     lines = []
@@ -150,7 +163,7 @@ def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
         if said:
             variants.setdefault(words[key], {"like": "attention", **said})
         lines.append(f"{words[key]} {part}")
-    return {"variants": variants or None, "decoder": stack(lines)}
+    return variants, lines
 
 
 def _word(said: Fields, taken: Fields) -> str:

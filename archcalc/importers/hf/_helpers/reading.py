@@ -65,7 +65,9 @@ class Config:
         self.ignored: list[str] = []  # keys of the file that the class does not declare, and nothing reads
         self.unsure = ""  # who may read such keys, where that is not known
         self.further: Callable[[Config], None] = _nothing  # a check when all is read
-        self.mtp_is_like_last = True  # blocks for multi-token prediction, of types that have any, are like the last
+        # how blocks for multi-token prediction differ from the last one, as fields of `head.mtp`; None: nobody knows.
+        # `once`: several share a projection, which no spec says
+        self.mtp: Fields | None = {}
         self.inside = False  # of a larger model, whose processor says how large its images are
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
@@ -135,6 +137,10 @@ class Config:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise self.wrong(key, f"a whole number from {least} to {most:,}")
         return value
+
+    def predict_by(self, line: str | None, **more: Any) -> None:
+        """Blocks for multi-token prediction are such a line; None where no block of the model has its parts."""
+        self.mtp = {"line": line, **more} if line else None
 
     def flag(self, key: str) -> bool:
         """A switch. One that the class does not declare is off, whatever the file says."""

@@ -30,12 +30,12 @@ _SHARED = ("dtype", "torch_dtype", "quantization_config", "compression_config", 
 _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "model_type")
 _TEXTS = ("text_config", "llm_config", "language_config")  # what files of other code call it, too
 MTP = (  # fields of published configs that count the layers which predict further tokens
+    "num_mtp_modules",  # MiniMax
     "num_nextn_predict_layers",  # DeepSeek, GLM, MiMo, Nemotron
     "num_mtp_layers",
     "_num_mtp_layers",  # EXAONE 4.5
     "mtp_num_hidden_layers",  # Qwen 3.5
     "mtp_num_layers",
-    "num_mtp_modules",  # MiniMax
 )
 
 
@@ -171,7 +171,11 @@ def _task(said: Said) -> str:
 def scope(c: Config, text: Text, fields: dict[str, Any]) -> dict[str, Any] | None:
     """The spec's `scope`; None where the whole model is counted."""
     c.skip(*MTP)
-    further = _further(c.spelled, is_like_last=c.mtp_is_like_last and c.type in _like_the_last())
+    known, absent = _known().get(c.type), isinstance(_known().get(c.type), dict)
+    further = _further(c.spelled, c.mtp if known else None)
+    if further and absent:
+        c.notes.append(f"{further[0]['part']}: the config names it, and the published files hold none")
+        further = []
     if "mtp" in (fields.get("head") or ""):
         further = []
     elif not further and not any(key in c.spelled for key in MTP):
@@ -208,17 +212,22 @@ def untraced(said: dict[str, Any]) -> dict[str, Any]:
     return when(further, scope={"part": "main model", "of": said.get("model_type"), "left_out": further})
 
 
-def _further(said: dict[str, Any], *, is_like_last: bool = False) -> list[Said]:
+def _further(said: dict[str, Any], block: Said | None = None) -> list[Said]:
     """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if type(said.get(key)) is int and said[key] > 0), 0)
     if not layers:
         return []
     words = f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"
-    return [{"part": words, "needed": "drafts", **when(is_like_last, mtp=min(layers, MOST_LAYERS))}]
+    if block is None or (layers > 1 and block.get("once")):
+        return [{"part": words, "needed": "drafts"}]
+    of_each = {key: value for key, value in block.items() if key != "once"}
+    number = min(layers, MOST_LAYERS)
+    return [{"part": words, "needed": "drafts", "mtp": {"blocks": number, **of_each} if of_each else number}]
 
 
 @cache
-def _like_the_last() -> frozenset[str]:
-    """Types whose blocks for multi-token prediction are like the last block of the model."""
+def _known() -> dict[str, Any]:
+    """Types whose blocks for multi-token prediction are known, or known to be in no file; each with what says so."""
     file = data_root() / "hf" / "mtp.yaml"
-    return frozenset(read(file.read_bytes(), str(file)).data)
+    found: dict[str, Any] = read(file.read_bytes(), str(file)).data
+    return found

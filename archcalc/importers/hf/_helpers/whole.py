@@ -30,7 +30,8 @@ def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
     if not isinstance(said, dict):
         raise c.wrong(key, "a config")
     named = {} if about["fixed"] else {"model_type": readable_type({"model_type": about["type"], **said})}
-    return _read(c, {**usual, **said, "model_type": about["type"], **named}, task)
+    fields, _ = _read(c, {**usual, **said, "model_type": about["type"], **named}, task)
+    return fields
 
 
 def said_inside(c: Config, key: str, name: str) -> Any:
@@ -44,9 +45,9 @@ def language(c: Config) -> Fields:
     c.skip("text_config", "tie_word_embeddings")
     text = language_of(c.spelled)
     c.skip(*text.said)  # older files have its fields at the top
-    fields = _read(c, text.said, text.task)
+    fields, read = _read(c, text.said, text.task)
     found = Config(text.said["model_type"], text.said)
-    found.mtp_is_like_last = False
+    found.mtp = read.mtp if read.task == "causal" else None
     further = scope(found, Text(text.said), fields)
     stored: Fields = {"precision": precision(found)}
     if method := quantization(found):
@@ -55,7 +56,7 @@ def language(c: Config) -> Fields:
     return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
-def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
+def _read(c: Config, said: dict[str, Any], task: str) -> tuple[Fields, Config]:
     family = translator(said["model_type"])
     if family is None:
         raise unknown_type(said)
@@ -66,7 +67,8 @@ def _read(c: Config, said: dict[str, Any], task: str) -> Fields:
     fields = with_dropout(found, family.translate(found))
     found.check_all_read(family.inert)
     c.notes += found.notes
-    return finished({**fields, **when(fields.get("family") not in ("network", "parts"), softmax=found.softmax)})
+    own = when(fields.get("family") not in ("network", "parts"), softmax=found.softmax)
+    return finished({**fields, **own}), found
 
 
 def features(vision: Fields, *, patches_alone: bool) -> Fields:
@@ -113,10 +115,12 @@ def reading_audio(hearing: Fields, projector: list[Any], text: Fields) -> Fields
     return reading({"inputs": {AUDIO: recording}, "parts": parts}, text)
 
 
-def reading(seen: Fields, text: Fields) -> Fields:
-    """The same of a tower that is given as parts, of which it reads the last."""
-    *_, last = seen["parts"]
+def reading(seen: Fields, text: Fields, *others: Fields | None) -> Fields:
+    """The same of towers that are given as parts, of each of which it reads the last."""
+    towers = [tower for tower in (seen, *others) if tower]
+    lasts = [[*tower["parts"]][-1] for tower in towers]
+    inputs, parts = ({key: each for tower in towers for key, each in tower[of].items()} for of in ("inputs", "parts"))
     of_the_whole = {key: text[key] for key in _OF_THE_WHOLE if key in text}
     own = {key: value for key, value in text.items() if key not in _OF_THE_WHOLE}
-    parts = {**seen["parts"], "text": {"reads": [last, TOKENS], **own}}
-    return {"family": "parts", **of_the_whole, "inputs": {**seen["inputs"], TOKENS: "tokens"}, "parts": parts}
+    parts |= {"text": {"reads": [*lasts, TOKENS], **own}}
+    return {"family": "parts", **of_the_whole, "inputs": {**inputs, TOKENS: "tokens"}, "parts": parts}
