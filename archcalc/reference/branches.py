@@ -35,15 +35,15 @@ class Branches(nn.Module):
 class Join(Branches):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
-        self.how, self.channels = config["how"], channels_of(config)
+        self.how, self.channels, self.crop = config["how"], channels_of(config), config["crop"]
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         found = self.given(x, signals)
+        if self.crop:
+            found = self._cropped(found)
         if self.how == "concat":
-            return torch.cat(self._cropped(found), dim=self.channels)
-        if self.how == "multiply":
-            return reduce(torch.mul, found)
-        return reduce({"subtract": torch.sub}.get(self.how, torch.add), self._cropped(found))
+            return torch.cat(found, dim=self.channels)
+        return reduce({"add": torch.add, "subtract": torch.sub, "multiply": torch.mul}[self.how], found)
 
     def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
         """The centre of each, as large as the smallest."""

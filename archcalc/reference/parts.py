@@ -67,7 +67,7 @@ class Parts(nn.Module):
 
     def entered(self, given: Any) -> dict[str, Signal]:
         named = zip(self.inputs.items(), given, strict=True)
-        return {name: Signal(tensor, one.number, is_ids=one.is_ids) for (name, one), tensor in named}
+        return {name: Signal(tensor, one.number, is_ids=one.is_ids, is_map=one.is_map) for (name, one), tensor in named}
 
     def run(self, signals: dict[str, Signal], kept: dict[str, Any] | None = None) -> list[list[Tensor]]:
         """The parts whose inputs are there; of a later token, those that read anything that it changes."""

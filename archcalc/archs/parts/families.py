@@ -1,5 +1,6 @@
 """How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
 
+seen(given)                        what it reads as it reads it, such as several vectors as one sequence
 fields(written, given, is_output)  the fields that the part would have as a model of its own
 read(fields, given)                the resolved model, of these fields and the flows that come in
 at(resolved, given)                the same where flows of other lengths come in
@@ -24,6 +25,8 @@ FAMILIES = ("transformer", "recurrent", "network")
 
 
 class Adapter(Protocol):
+    def seen(self, given: Given[Any]) -> Given[Any]: ...
+
     def fields(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]: ...
 
     def read(self, fields: dict[str, Any], given: Given[Flow]) -> Any: ...

@@ -20,6 +20,11 @@ from archcalc.spec.workload import Workload
 SEQUENCE = "part_seq"
 
 
+def seen(given: Given[Any]) -> Given[Any]:
+    """Vectors of several in a sample, and the places of a map with one side, are positions."""
+    return given.each(lambda one: one.in_one.along_its_side)
+
+
 def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     for side in ("encoder", "decoder"):
         if side in written:

@@ -1,7 +1,7 @@
 """Branches that read the same input and are joined: `{add: [input, [...]]}`, `subtract`, `multiply`, `concat`.
 
 A branch is a list of layers, which may begin with the name of an earlier one, that name alone, or `input` for what
-comes in.
+comes in. Element by element, an axis of size 1 is spread over that of the others, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.values import Layers
 from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.windows import Ends
 from archcalc.spec.node import Node, as_tuple, field, shown
 
@@ -55,15 +55,18 @@ class Join:
     branches: tuple[Branch, ...]
     sides: tuple[int, ...]  # of the joined map
     is_sequence: bool
+    crop: bool
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         joined = [branch.run(m, x, trace) for branch in self.branches]
-        return join(m, self.how, [self._cropped(m, each, trace) for each in joined], trace)
+        if self.crop:
+            joined = [self._cropped(m, each, trace) for each in joined]
+        return join(m, self.how, joined, trace)
 
     def _cropped(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
         batch, channels, longer = parts(x)
         sizes = tuple(int(side.size) for side in longer)
-        if self.how == "multiply" or sizes == self.sides:
+        if sizes == self.sides:
             return x
         both = [(size, kept, (size - kept) // 2) for size, kept in zip(sizes, self.sides, strict=True)]
         # around the centre: of an odd number that is cut off, one more behind
@@ -72,25 +75,34 @@ class Join:
 
 
 def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
-    """Concatenated along the channels; added or multiplied element by element, a single place for all."""
-    first = max(tensors, key=lambda tensor: tensor.size)
-    batch, channels, sides = parts(first)
+    """Concatenated along the channels; or added, subtracted or multiplied, element by element."""
     if how == "concat":
-        whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
-        aligned = [tensor.seen_as(*laid_out(batch, parts(tensor)[1], sides)) for tensor in tensors]
-        return m.record("concat", *aligned, to=laid_out(batch, whole, sides))
-    # one number for each channel goes under the channels' name
-    same = [
-        tensor.seen_as(*first.axes)
-        if tensor.shape == first.shape
-        else tensor.seen_as(*laid_out(batch, channels, parts(tensor)[2]))
-        for tensor in tensors
-    ]
+        return _concatenated(m, tensors, trace)
+    to = _common(tensors)
+    # equal sizes go under one name, and those of size 1 under names of their own
+    same = [tensor.seen_as(*map(_of_both, tensor.dims, to)) for tensor in tensors]
     if how == "multiply":  # two at a time, each product kept for the next one's gradient
-        found = reduce(lambda one, other: m.record(how, one, other, to=max(one, other, key=_size).axes), same)
+        found = reduce(lambda one, other: m.record(how, one, other, to=axes(*_common([one, other]))), same)
     else:
-        found = m.record(how, *same, to=first.axes)
+        found = m.record(how, *same, to=axes(*to))
     return trace.like(tensors[0], found)
+
+
+def _concatenated(m: Module, tensors: list[Tensor], trace: Trace) -> Tensor:
+    batch, _, sides = parts(max(tensors, key=_size))
+    whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
+    aligned = [tensor.seen_as(*laid_out(batch, parts(tensor)[1], sides)) for tensor in tensors]
+    return m.record("concat", *aligned, to=laid_out(batch, whole, sides))
+
+
+def _common(tensors: list[Tensor]) -> tuple[Dim, ...]:
+    """Along each axis the longest, of equally long ones that of the largest tensor."""
+    by_size = sorted(tensors, key=_size, reverse=True)
+    return tuple(max(axis, key=lambda dim: int(dim.size)) for axis in zip(*(one.dims for one in by_size), strict=True))
+
+
+def _of_both(own: Dim, whole: Dim) -> Dim:
+    return whole if own.size == whole.size else own
 
 
 def _size(tensor: Tensor) -> int:
@@ -107,9 +119,8 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place) -> tuple[Joi
         [branch_of(said, index, shape, place.below(word, index)) for index, said in enumerate(fields.branches)]
     )
     behind = _joined(word, [shape for _, shape in pairs], fields.crop, place)
-    return Join(
-        word, tuple(branch for branch, _ in pairs), tuple(map(Derived, behind.sides)), behind.is_sequence
-    ), behind
+    branches, sides = tuple(branch for branch, _ in pairs), tuple(map(Derived, behind.sides))
+    return Join(word, branches, sides, behind.is_sequence, fields.crop), behind
 
 
 def _alike(branches: list[tuple[Branch, Shape]]) -> list[tuple[Branch, Shape]]:
@@ -148,9 +159,13 @@ def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:
         if len({shape.sides for shape in shapes}) > 1:
             raise place.wrong(f"the branches give {told}, whose sides differ", "pad, pool or `crop: true`", word)
         return replace(shapes[0], channels=sum(shape.channels for shape in shapes))
-    largest = max(shapes, key=lambda shape: shape.size)
-    for shape in shapes:
-        single = shape.channels == largest.channels and set(shape.sides) == {1}
-        if shape != largest and not (word == "multiply" and single):
-            raise place.wrong(f"the branches give {told}, which cannot be joined by {word}", "make them equal", word)
-    return largest
+    sizes = [{size for size in axis if size > 1} or {1} for axis in zip(*map(_axes, shapes), strict=True)]
+    if any(len(axis) > 1 for axis in sizes):
+        hint = "make them equal, or 1 where one is spread over the other"
+        raise place.wrong(f"the branches give {told}, which cannot be joined by {word}", hint, word)
+    channels, *sides = (axis.pop() for axis in sizes)
+    return replace(shapes[0], channels=channels, sides=tuple(sides))
+
+
+def _axes(shape: Shape) -> tuple[int, ...]:
+    return shape.channels, *shape.sides
