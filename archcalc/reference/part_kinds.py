@@ -149,11 +149,12 @@ class NetworkPart(Sequence):
 
     def __init__(self, part: Config, options: dict[str, str]) -> None:
         super().__init__(part["resolved"]["body"], options)
+        self.reads_together = part["links"]["together"]
         (self.output,) = part["resolved"]["outputs"]
 
     def forward(self, given: Given, kept: Any = None) -> Answered:  # type: ignore[override]
         reads = given.reads
-        if len({one.number for one in reads.values()}) > 1:
+        if self.reads_together or len({one.number for one in reads.values()}) > 1:
             reads = {name: one.together() for name, one in reads.items()}
         first = next(iter(reads.values()))
         found = super().forward(first.tensor, {name: one.tensor for name, one in reads.items()})
@@ -181,7 +182,9 @@ class NetworkPart(Sequence):
 def _looks_at_one(layer: Config) -> bool:
     if layer["type"] == "norm":
         return layer["kind"] == "layer" and not layer["over_all"]
-    return layer["type"] in ("sequence", "linear", "act", "dropout", "embedding", "scale", "residual", "join")
+    if layer["type"] == "join":
+        return not layer["axis"]
+    return layer["type"] in ("sequence", "linear", "act", "dropout", "embedding", "scale", "residual")
 
 
 def _configs(value: Any) -> Iterator[Config]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from archcalc.archs.network.layer import SIDES, Shape, laid_out
 from archcalc.archs.recurrent.layers import Outcome
@@ -121,13 +121,18 @@ class Given(Generic[T]):
     def by(cls, links: Links, known: Mapping[str, T]) -> Given[T]:
         """Of what is known so far, what a part with these links is handed."""
         beside = (known[name] if name else None for name in (links.memory, links.start, links.context))
-        return cls(tuple(known[name] for name in links.reads), links.reads, *beside)
+        found = cls(tuple(known[name] for name in links.reads), links.reads, *beside)
+        return found.together() if links.together else found
 
     @property
     def named(self) -> dict[str, T]:
         return dict(zip(self.names, self.reads, strict=True))
 
-    def each(self, seen: Callable[[T], T]) -> Given[T]:
+    def together(self) -> Given[T]:
+        """The vectors of several in a sample as one sequence."""
+        return self.each(lambda one: one.in_one)
+
+    def each(self, seen: Callable[[Any], Any]) -> Given[T]:
         """What it reads, seen so."""
         return replace(self, reads=tuple(map(seen, self.reads)))
 

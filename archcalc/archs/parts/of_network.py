@@ -19,7 +19,7 @@ from archcalc.spec.workload import Workload
 
 def seen(given: Given[Any]) -> Given[Any]:
     """Vectors of several in a sample are positions beside something of which there is one."""
-    return given.each(lambda one: one.in_one) if len(_numbers(given)) > 1 else given
+    return given.together() if len(_numbers(given)) > 1 else given
 
 
 def _numbers(given: Given[Any]) -> set[int]:

@@ -23,7 +23,7 @@ CLIP = 3  # sides of what comes in: frames, height, width
 
 def seen(given: Given[Any]) -> Given[Any]:
     """Vectors of several in a sample are positions."""
-    return given.each(lambda one: one.in_one)
+    return given.together()
 
 
 def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
