@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.archs import families, family_module
+from archcalc.archs import TOLD_BY, families, family_module
 from archcalc.spec.node import Lazy, Node
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -33,13 +33,18 @@ def schema() -> dict[str, Any]:
 
 
 def _is_of(family: str) -> dict[str, Any]:
-    """A spec that names the family; one that names none is a Transformer, or with parts a model of these."""
+    """A spec that names the family, or names none and has its fields."""
     named = {"properties": {"family": {"const": family}}, "required": ["family"]}
-    unnamed = {
-        "parts": {"required": ["parts"], "not": {"required": ["family"]}},
-        "transformer": {"not": {"anyOf": [{"required": ["parts"]}, {"required": ["family"]}]}},
+    told = [{"required": [field]} for field in TOLD_BY]
+    layers = {"properties": {"layers": {"type": "array"}}, "required": ["layers"]}
+    others = {
+        **{one: [{"required": [field]}] for field, one in TOLD_BY.items()},
+        "network": [layers, *({"not": each} for each in told)],
+        "transformer": [{"not": each} for each in (*told, layers)],
     }
-    return {"anyOf": [named, unnamed[family]]} if family in unnamed else named
+    if family not in others:
+        return named
+    return {"anyOf": [named, {"allOf": [{"not": {"required": ["family"]}}, *others[family]]}]}
 
 
 def _item(word: str, node: type[Node]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 
+TOLD_BY = {"parts": "parts", "cell": "recurrent"}  # fields that no other family has
+
 
 def families() -> tuple[str, ...]:
     """Every file or folder here, and in any folder that was added to `archcalc.archs.__path__`."""
@@ -26,8 +28,12 @@ def _listed(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def family_of(data: Mapping[str, Any]) -> Any:
-    """The family that a spec names; without one it is a Transformer, or a model of parts."""
-    return data.get("family", "parts" if "parts" in data else "transformer")
+    """The family that a spec names; else by its fields: parts, a recurrent cell, a list of layers, or a Transformer."""
+    if "family" in data:
+        return data["family"]
+    if isinstance(data.get("layers"), list) and not {"parts", "cell"} & data.keys():
+        return "network"
+    return next((family for field, family in TOLD_BY.items() if field in data), "transformer")
 
 
 def family_module(family: Any) -> Any:

@@ -35,15 +35,18 @@ class Branches(nn.Module):
 class Join(Branches):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
-        self.how, self.channels = config["how"], channels_of(config)
+        self.how, self.channels, self.crop = config["how"], channels_of(config), config["crop"]
+        behind_channels = {True: 0, False: 1}[config["is_sequence"]]
+        self.axis = config["axis"] + behind_channels if config["axis"] else self.channels
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         found = self.given(x, signals)
+        if self.crop:
+            found = self._cropped(found)
         if self.how == "concat":
-            return torch.cat(self._cropped(found), dim=self.channels)
-        if self.how == "multiply":
-            return reduce(torch.mul, found)
-        return reduce({"subtract": torch.sub}.get(self.how, torch.add), self._cropped(found))
+            longest = max(each.dim() for each in found)
+            return torch.cat([each if each.dim() == longest else each[:, None] for each in found], dim=self.axis)
+        return reduce({"add": torch.add, "subtract": torch.sub, "multiply": torch.mul}[self.how], found)
 
     def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
         """The centre of each, as large as the smallest."""

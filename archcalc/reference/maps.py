@@ -200,7 +200,7 @@ WITHOUT_WEIGHTS: dict[str, Callable[[Config, Tensor], Tensor]] = {
     "pixel_shuffle": lambda c, x: F.pixel_shuffle(x, c["factor"]),
     "pixel_unshuffle": lambda c, x: F.pixel_unshuffle(x, c["factor"]),
     "pad": lambda c, x: padded(x, c["padding"]),
-    "slice": lambda c, x: x[:, c["first"] : c["end"]],
+    "slice": lambda c, x: x.movedim(1 + c["axis"], 0)[c["first"] : c["end"]].movedim(0, 1 + c["axis"]),
     "shuffle": lambda c, x: x.unflatten(1, (c["groups"], -1)).transpose(1, 2).flatten(1, 2),
 }
 

@@ -60,8 +60,8 @@ def layer(config: Config, options: Options) -> nn.Module:
     steps = config["steps"]
     if len(steps) == 1 and steps[0]["repeat"] == 1:
         made, start = layer(steps[0]["layer"], options), config["start"]
-        if start:  # it is given what that layer gave
-            made.register_forward_pre_hook(lambda module, given: (given[1][start], given[1]))
+        if start:  # it is given what that layer gave, before hooks of its own
+            made.register_forward_pre_hook(lambda module, given: (given[1][start], given[1]), prepend=True)
         return made
     return Sequence(config, options)
 

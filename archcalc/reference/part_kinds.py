@@ -37,13 +37,14 @@ class Answered:
     answers: list[Tensor] = field(default_factory=list)
     number: int = 1
     states: Made | None = None
+    is_map: bool = False
 
     def signal(self, given: Given) -> Signal:
         """Positions of an image remain those of which so many are kept."""
         first = next(iter(given.reads.values()))
-        is_sequence = self.outputs.dim() == FRAMES and self.number == first.number
+        is_sequence = self.outputs.dim() == FRAMES and self.number == first.number and not self.is_map
         kept = first.kept if is_sequence and len(given.reads) == 1 else 0
-        return Signal(self.outputs, self.number, states=self.states, kept=kept)
+        return Signal(self.outputs, self.number, states=self.states, kept=kept, is_map=self.is_map)
 
 
 class TransformerPart(Transformer):
@@ -53,7 +54,7 @@ class TransformerPart(Transformer):
         super().__init__(part["resolved"], options, part["memory_width"])
 
     def forward(self, given: Given, kept: Cache | None = None) -> Answered:  # type: ignore[override]
-        signals = list(given.reads.values())
+        signals = [one.together() for one in given.reads.values()]
         number = signals[0].number if len(signals) == 1 else 1
         samples = signals[0].tensor.shape[0] // (signals[0].number // number)
         read = self._read(signals, samples)
@@ -101,8 +102,8 @@ class RecurrentPart(Recurrent):
         super().__init__(part["resolved"])
 
     def forward(self, given: Given, kept: dict[str, Any] | None = None) -> Answered:  # type: ignore[override]
-        (read,) = given.reads.values()
-        x = self._embedded(0, read.tensor).contiguous()
+        (read,) = (one.together() for one in given.reads.values())
+        x = self._embedded(0, read.along_its_side()).contiguous()
         made = self._layers(0)(x, self._start(given), kept, *self._beside(given, kept, read.tensor.shape[0]))
         found = self._answer(made)
         return Answered(found, [found], read.number, made)
@@ -151,11 +152,17 @@ class NetworkPart(Sequence):
 
     def __init__(self, part: Config, options: dict[str, str]) -> None:
         super().__init__(part["resolved"]["body"], options)
+        self.reads_together = part["links"]["together"]
+        (self.output,) = part["resolved"]["outputs"]
 
     def forward(self, given: Given, kept: Any = None) -> Answered:  # type: ignore[override]
-        first = next(iter(given.reads.values()))
-        found = super().forward(first.tensor, {name: one.tensor for name, one in given.reads.items()})
-        return Answered(found, [found], first.number)
+        reads = given.reads
+        if self.reads_together or len({one.number for one in reads.values()}) > 1:
+            reads = {name: one.together() for name, one in reads.items()}
+        first = next(iter(reads.values()))
+        found = super().forward(first.tensor, {name: one.tensor for name, one in reads.items()})
+        is_map = bool(self.output["sides"]) and not self.output["is_sequence"]
+        return Answered(found, [found], first.number, is_map=is_map)
 
     @staticmethod
     def rows(resolved: Config) -> Iterator[int]:
@@ -178,7 +185,9 @@ class NetworkPart(Sequence):
 def _looks_at_one(layer: Config) -> bool:
     if layer["type"] == "norm":
         return layer["kind"] == "layer" and not layer["over_all"]
-    return layer["type"] in ("sequence", "linear", "act", "dropout", "embedding", "scale", "residual", "join")
+    if layer["type"] == "join":
+        return not layer["axis"]
+    return layer["type"] in ("sequence", "linear", "act", "dropout", "embedding", "scale", "residual")
 
 
 def _configs(value: Any) -> Iterator[Config]:

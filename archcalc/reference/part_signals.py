@@ -14,6 +14,8 @@ from torch import Tensor
 from archcalc.reference import Config
 from archcalc.reference.recurrent_layers import Made
 
+VECTORS = len(("samples", "features"))
+
 
 @dataclass(frozen=True)
 class Input:
@@ -35,6 +37,10 @@ class Input:
             return cls(number, True, True, int(tokens), (), 0)
         return cls(number, False, "seq" in shape, 1, tuple(shape), written["kept"])
 
+    @property
+    def is_map(self) -> bool:
+        return len(self.sides) > 1 and not self.is_open
+
     def drawn(self, batch: int, length: int, rows: int, device: torch.device) -> Tensor:
         """Random ids, or numbers."""
         samples = batch * self.number
@@ -49,17 +55,32 @@ class Input:
 @dataclass
 class Signal:
     """`number` is how many of it a sample has, `kept` of an input's positions go into a sequence; `states` are those in
-    which a recurrent part ends."""
+    which a recurrent part ends; of a map the channels come before the places."""
 
     tensor: Tensor
     number: int = 1
     is_ids: bool = False
     states: Made | None = None
     kept: int = 0
+    is_map: bool = False
+
+    @classmethod
+    def of(cls, tensor: Tensor, entered: Input) -> "Signal":
+        return cls(tensor, entered.number, entered.is_ids, kept=entered.kept, is_map=entered.is_map)
 
     @property
     def samples(self) -> int:
         return self.tensor.shape[0] // self.number
+
+    def together(self) -> "Signal":
+        """The vectors of several as one sequence for each sample."""
+        if self.number == 1 or self.is_ids or self.tensor.dim() > VECTORS:
+            return self
+        return Signal(self.tensor.reshape(self.samples, self.number, -1))
+
+    def along_its_side(self) -> Tensor:
+        """The places of a map that has one side as positions."""
+        return self.tensor.transpose(1, 2) if self.is_map else self.tensor
 
     def as_positions(self, samples: int) -> Tensor:
         """Of one sequence for each of so many samples, and of those the first that are kept."""

@@ -67,9 +67,7 @@ class Parts(nn.Module):
 
     def entered(self, given: Any) -> dict[str, Signal]:
         named = zip(self.inputs.items(), given, strict=True)
-        return {
-            name: Signal(tensor, one.number, one.is_ids, kept=one.kept) for (name, one), tensor in named if one.number
-        }
+        return {name: Signal.of(tensor, one) for (name, one), tensor in named if one.number}
 
     def run(self, signals: dict[str, Signal], kept: dict[str, Any] | None = None) -> list[list[Tensor]]:
         """The parts whose inputs are there; of a later token, those that read anything that it changes."""

@@ -181,8 +181,6 @@ def test_a_word_that_is_no_family_is_answered_with_the_family(word: str, hint: s
 @pytest.mark.parametrize(
     ("spec", "family"),
     [
-        ({"cell": "lstm", "hidden": 8, "vocab": 9, "embedding": 4}, "recurrent"),
-        ({"cell": "gru", "units": 8, "vocab_size": 9, "embedding_dim": 4}, "recurrent"),
         ({"kind": "linear", "input": 8, "latent_dim": 2}, "autoencoder"),
     ],
 )

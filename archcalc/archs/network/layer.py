@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from archcalc.archs.network.expression import Scope
 from archcalc.core.count import Count
@@ -23,6 +23,7 @@ from archcalc.core.positions import Positions
 from archcalc.spec.workload import Workload
 
 SIDES = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+Along = Literal["channels", "features", "positions", "length", "depth", "height", "width"]
 SEQUENCES, IDS = "sequences", "ids"  # what a kind may read besides maps and vectors
 
 
@@ -106,6 +107,17 @@ class Place:
         """Where a field may stand, likeliest first."""
         defaults = [(*self.defaults, *keys)] if self.defaults else []
         return [(*self.path, *keys), *defaults, self.path]
+
+
+def axis_of(along: str | None, shape: Shape, place: Place) -> int:
+    """Which axis behind the samples a word means: 0 are the channels, or the features of a sequence."""
+    if along in (None, "channels", "features"):
+        return 0
+    sides = SIDES[len(shape.sides)]
+    named = [*sides, "positions"] if len(sides) == 1 else [*sides]
+    if along not in named:
+        raise place.wrong(f"{shape} has no {along}", f"use {', '.join(('channels', *named))}", "along")
+    return 1 + sides.index(along) if along in sides else 1
 
 
 @dataclass

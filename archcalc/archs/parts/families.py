@@ -1,5 +1,6 @@
 """How a family of architectures becomes a part: a file here for each, `of_transformer.py`, with
 
+seen(given)                        what it reads as it reads it, such as several vectors as one sequence
 fields(written, given, is_output)  the fields that the part would have as a model of its own
 read(fields, given)                the resolved model, of these fields and the flows that come in
 at(resolved, given)                the same where flows of other lengths come in
@@ -14,6 +15,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from archcalc.archs import family_of as of_fields
 from archcalc.archs.network.kinds import kinds
 from archcalc.archs.parts.flow import Flow, Given, Made, Signal
 from archcalc.core.errors import InputError
@@ -24,6 +26,8 @@ FAMILIES = ("transformer", "recurrent", "network")
 
 
 class Adapter(Protocol):
+    def seen(self, given: Given[Any]) -> Given[Any]: ...
+
     def fields(self, written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]: ...
 
     def read(self, fields: dict[str, Any], given: Given[Flow]) -> Any: ...
@@ -48,11 +52,7 @@ def family_of(written: Mapping[str, Any]) -> str:
     if said is not None and said not in FAMILIES:
         hint = f"use {', '.join(FAMILIES)}"
         raise InputError(f"a part cannot be of the family {said}", hint, fields=[("family",)])
-    if said:
-        return str(said)
-    if "cell" in written:
-        return "recurrent"
     has_blocks = "encoder" in written or "decoder" in written
-    if isinstance(written.get("layers"), list) or (not has_blocks and not kinds().keys().isdisjoint(written)):
+    if not (said or has_blocks or "cell" in written or kinds().keys().isdisjoint(written)):
         return "network"
-    return "transformer"
+    return str(of_fields(written))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from archcalc.archs.network.layer import SIDES, Shape, laid_out
 from archcalc.archs.recurrent.layers import Outcome
@@ -42,6 +42,20 @@ class Flow:
         each = self.shape.sides[0] if self.shape.sides else 1
         return self.kept or self.number * each
 
+    @property
+    def in_one(self) -> Flow:
+        """The vectors of several in a sample, such as those of its frames, as one sequence."""
+        if self.number == 1 or self.shape.sides:
+            return self
+        return Flow(Shape.sequence(self.number, self.shape.channels))
+
+    @property
+    def along_its_side(self) -> Flow:
+        """A map with a single side as a sequence of its places."""
+        if self.shape.is_ids or self.shape.is_sequence or len(self.shape.sides) != 1:
+            return self
+        return replace(self, shape=Shape.sequence(*self.shape.sides, self.shape.channels))
+
     def gives(self, shape: Shape) -> Flow:
         """What a part gives that reads this alone."""
         return replace(self, shape=shape, ends_as=None, kept=self.kept if shape.is_sequence else 0)
@@ -66,9 +80,28 @@ class Signal(NamedTuple):
             return self.tensor.seen_as(*to)
         return m.record("copy", self.tensor, to=to, name="kept", note="positions that show the image")
 
+    @property
+    def in_one(self) -> Signal:
+        """As that of its flow."""
+        if self.flow.in_one == self.flow:
+            return self
+        several, features = self.tensor.dims
+        batch, places = Dim.of("batch", several.size // self.flow.number), Dim.of("positions", self.flow.number)
+        return Signal(self.flow.in_one, self.tensor.seen_as(batch, places, features))
+
+    @property
+    def along_its_side(self) -> Signal:
+        """As that of its flow; in memory the features of a place do not lie side by side."""
+        if self.flow.along_its_side == self.flow:
+            return self
+        first, channels, side = self.tensor.dims
+        return Signal(self.flow.along_its_side, self.tensor.seen_as(first, side, channels), is_turned=True)
+
     def in_order(self, m: Module) -> Signal:
-        """PyTorch copies a transposed view where it needs the features side by side."""
-        return self._replace(tensor=m.record("reorder", self.tensor), is_turned=False) if self.is_turned else self
+        """PyTorch copies a transposed view, or a part of something larger, where it needs all of it side by side."""
+        if not self.is_turned and self.tensor.size == self.tensor.storage.size:
+            return self
+        return self._replace(tensor=m.record("reorder", self.tensor), is_turned=False)
 
 
 T = TypeVar("T")
@@ -88,7 +121,8 @@ class Given(Generic[T]):
     def by(cls, links: Links, known: Mapping[str, T]) -> Given[T]:
         """Of what is known so far, what a part with these links is handed."""
         beside = (known[name] if name else None for name in (links.memory, links.start, links.context))
-        return cls(tuple(known[name] for name in links.reads), links.reads, *beside)
+        found = cls(tuple(known[name] for name in links.reads), links.reads, *beside)
+        return found.together() if links.together else found
 
     @property
     def named(self) -> dict[str, T]:
@@ -97,6 +131,14 @@ class Given(Generic[T]):
     def without(self, names: Container[str]) -> Given[T]:
         """What has none of these names."""
         return self.only([name for name in self.names if name not in names])
+
+    def together(self) -> Given[T]:
+        """The vectors of several in a sample as one sequence."""
+        return self.each(lambda one: one.in_one)
+
+    def each(self, seen: Callable[[Any], Any]) -> Given[T]:
+        """What it reads, seen so."""
+        return replace(self, reads=tuple(map(seen, self.reads)))
 
     def only(self, names: Container[str]) -> Given[T]:
         """What has these names of all that it reads."""

@@ -15,6 +15,12 @@ class Links(Node):
         example=["projector", "text"],
         unset="the part before it; the first part reads the only input",
     )
+    together: bool = field(
+        False,
+        "The vectors that a sample has several of, such as one for each frame, come in as one sequence. They do without"
+        " it where a recurrent part, a Transformer or something that a sample has one of stands beside them.",
+        example=True,
+    )
     memory: str | None = field(
         None, "What its attention looks at: the output of another part.", example="encoder", unset="nothing"
     )

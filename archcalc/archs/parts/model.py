@@ -48,7 +48,7 @@ class Part:
 
     def given(self, known: dict[str, Any]) -> Given[Any]:
         """Of what is known so far, what this part is handed."""
-        return Given.by(self.links, known)
+        return adapter(self.family).seen(Given.by(self.links, known))
 
     def at(self, known: dict[str, Flow]) -> Part:
         """The same where flows of other lengths come in."""
@@ -56,7 +56,10 @@ class Part:
 
     def weights(self, known: dict[str, Flow]) -> list[Any]:
         """Of a list of layers, for what comes in then; the weights of other families know no lengths."""
-        return of_network.weights(self.resolved, self.given(known)) if self.family == "network" else []
+        return self.weights_of(self.given(known))
+
+    def weights_of(self, given: Given[Flow]) -> list[Any]:
+        return of_network.weights(self.resolved, given) if self.family == "network" else []
 
     def flow(self, known: dict[str, Flow]) -> Flow:
         """What it gives."""

@@ -17,6 +17,15 @@ from archcalc.spec.resolved import every_part
 from archcalc.spec.workload import Workload
 
 
+def seen(given: Given[Any]) -> Given[Any]:
+    """Vectors of several in a sample are positions beside something of which there is one."""
+    return given.together() if len(_numbers(given)) > 1 else given
+
+
+def _numbers(given: Given[Any]) -> set[int]:
+    return {getattr(one, "flow", one).number for one in given.reads}
+
+
 def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     for field in ("memory", "start", "context"):
         if getattr(given, field):
@@ -45,10 +54,14 @@ def read(fields: dict[str, Any], given: Given[Flow]) -> Network:
 
 def _shapes(given: Given[Any]) -> tuple[Shape, dict[str, Shape]]:
     """Of what is read, and of all that layers may name."""
-    numbers = {flow.number for flow in given.named.values()}
+    numbers = _numbers(given)
     if len(numbers) > 1:
         fact = f"{' and '.join(map(str, sorted(numbers)))} of them come in for each sample"
-        raise InputError(fact, "let a part of its own join what belongs to one sample", fields=[("reads",)])
+        raise InputError(
+            fact,
+            "make a vector of each, such as `[{pool: average, to: 1}, flatten]`: vectors become one sequence",
+            fields=[("reads",)],
+        )
     return given.reads[0].shape, {name: flow.shape for name, flow in given.named.items()}
 
 

@@ -20,6 +20,11 @@ from archcalc.spec.workload import Workload
 SEQUENCE = "part_seq"
 
 
+def seen(given: Given[Any]) -> Given[Any]:
+    """Vectors of several in a sample, and the places of a map with one side, are positions."""
+    return given.each(lambda one: one.in_one.along_its_side)
+
+
 def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     for side in ("encoder", "decoder"):
         if side in written:
@@ -39,7 +44,7 @@ def read(fields: dict[str, Any], given: Given[Flow]) -> Recurrent:
 
 def _only(given: Given[Flow]) -> Flow:
     if len(given.reads) > 1:
-        hint = "join them in a part of its own, such as `layers: [{concat: [a, b]}]`, or give one as `context`"
+        hint = "join them in a part of its own, such as `layers: [{concat: [a, b], along: positions}]`, or give one as `context`"
         raise InputError("a recurrent part reads one sequence", hint, fields=[("reads",)])
     (flow,) = given.reads
     if not (flow.shape.is_ids or flow.shape.is_sequence):

@@ -21,6 +21,11 @@ MEMORY = "memory_seq"
 CLIP = 3  # sides of what comes in: frames, height, width
 
 
+def seen(given: Given[Any]) -> Given[Any]:
+    """Vectors of several in a sample are positions."""
+    return given.together()
+
+
 def fields(written: dict[str, Any], given: Given[Flow], is_output: bool) -> dict[str, Any]:
     if "encoder" in written and "decoder" in written:
         hint = "write two parts, of which the second has `memory:` and the name of the first"

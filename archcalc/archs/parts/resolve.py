@@ -128,14 +128,15 @@ def _check_known(each: str, known: list[str], written: Container[str], at: Path)
 def _part(
     name: str, fields: dict[str, Any], links: Links, known: dict[str, Flow], is_output: bool, like: Part | None
 ) -> Part:
-    at, given = ("parts", name), Given.by(links, known)
+    at = ("parts", name)
     with _under(at):
+        family = like.family if like else family_of(fields)
+        given = adapter(family).seen(Given.by(links, known))
         check(given)
         wide = given.memory.shape.channels if given.memory else 0
         if like:
             _check_alike(like, like.given(known), name, given)
-            return Part(name, like.family, links, like.resolved, is_output, wide)
-        family = family_of(fields)
+            return Part(name, family, links, adapter(family).at(like.resolved, given), is_output, wide)
         with gathering():
             own = adapter(family).fields(fields, given, is_output)
             resolved = adapter(family).read(own, given)
@@ -143,12 +144,27 @@ def _part(
 
 
 def _check_alike(like: Part, first: Given[Flow], name: str, second: Given[Flow]) -> None:
-    """Weights are those of inputs of one shape, and so are the links."""
+    """Weights are those of inputs of one kind, and so are the links; lengths and sides may differ where no weight
+    knows them."""
     for field in ("reads", "memory", "start", "context"):
         mine, other = (_shapes(as_tuple(getattr(given, field))) for given in (first, second))
-        if mine != other:
+        if list(map(_kind, mine)) != list(map(_kind, other)) or not _fits(like, first, second):
             fact = f"{like.name} has {_listed(mine)} as {field}, and {name} {_listed(other)}"
-            raise InputError(fact, "weights are shared between inputs of one shape", fields=[("like",)])
+            raise InputError(fact, "weights are shared between inputs that have the same weights", fields=[("like",)])
+
+
+def _kind(shape: Shape) -> tuple[Any, ...]:
+    """All but how long it is."""
+    return shape.channels, len(shape.sides), shape.is_sequence, shape.is_ids
+
+
+def _fits(like: Part, first: Given[Flow], second: Given[Flow]) -> bool:
+    """Whether it has the same weights for both."""
+    if _shapes(first.reads) == _shapes(second.reads):
+        return True
+    if like.family == "network":
+        return like.weights_of(first) == like.weights_of(second)
+    return all(flow.shape.is_ids or flow.shape.is_sequence for flow in second.reads)
 
 
 def _shapes(flows: tuple[Flow | None, ...]) -> tuple[Shape, ...]:

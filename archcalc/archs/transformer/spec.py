@@ -301,7 +301,9 @@ class Stack(Scope):
 
 class Spec(Scope, ModelSpec):
     family: Literal["transformer"] = field(
-        "transformer", "A spec that names no family is a Transformer.", example="transformer"
+        "transformer",
+        "What kind of model it is; a spec need not name it that has `parts`, a `cell`, a list of `layers`, or is a Transformer.",
+        example="transformer",
     )
     spare: dict[str, Sizes] = field(
         {}, "Tensors that the class has and nothing reads: a name and a shape each.", example={"old_norm": [768]}

@@ -1,4 +1,5 @@
-"""Channels and places moved, cut or added: `{pad: 1}`, `{slice: [0, 58]}`, `{shuffle: 2}`."""
+"""Channels and places moved, cut or added: `{pad: 1}`, `{slice: [0, 58]}`, `{slice: [0, 1], along: positions}`,
+`{shuffle: 2}`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any, ClassVar
 
 from archcalc.archs.network.convolution import padded
 from archcalc.archs.network.kinds.conv import need_map
-from archcalc.archs.network.layer import Place, Shape, Trace, parts
+from archcalc.archs.network.layer import Along, Place, Shape, Trace, axis_of, parts
 from archcalc.archs.network.values import ALONE, Pair, as_paddings, paddings
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node, field
@@ -22,9 +23,17 @@ class RearrangeFields(Node):
         "Zeros at each end of every side.",
         example=1,
         words={
-            "slice": ["The channels that come out: the first, and the one behind the last.", [[0, 32]]],
+            "slice": ["What comes out: the first channel, and the one behind the last.", [[0, 32]]],
             "shuffle": ["Groups of channels, which are dealt out in turn.", [4]],
         },
+    )
+    along: Along | None = field(
+        None,
+        "What is counted: channels, the positions of a sequence, or the places along a side of a map.",
+        example="positions",
+        unset="channels; of a sequence, features",
+        beside={"by": [0, 1]},
+        words={"pad": None, "shuffle": None},
     )
 
 
@@ -39,15 +48,21 @@ class Pad:
 
 @dataclass(frozen=True)
 class Slice:
-    """The channels from `first` up to `end`."""
+    """From `first` up to `end`, of an axis behind the samples: 0 are the channels."""
 
     spec_kind: ClassVar[str] = "slice"
+    axis: int
     first: int
     end: int
 
     def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
-        batch, _, sides = parts(x)
-        return m.record("view", x, to=axes(batch, trace.channels(self.end - self.first, len(sides)), *sides))
+        batch, channels, sides = parts(x)
+        sizes = [int(dim.size) for dim in (channels, *sides)]
+        sizes[self.axis] = self.end - self.first
+        kept = trace.sides(sides, tuple(sizes[1:]))
+        if not self.axis:
+            channels = trace.channels(sizes[0], len(sides))
+        return m.record("view", x, to=axes(batch, channels, *kept))
 
 
 @dataclass(frozen=True)
@@ -69,14 +84,21 @@ def read(word: str, fields: RearrangeFields, shape: Shape, place: Place) -> tupl
     if word == "pad":
         return _pad(said, shape, place)
     if word == "slice":
-        whole = isinstance(said, list | tuple) and len(said) == 2 and all(type(each) is int for each in said)
-        if not whole or not 0 <= said[0] < said[1] <= shape.channels:
-            fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
-            raise place.wrong(fact, key="slice")
-        return Slice(said[0], said[1]), Shape(said[1] - said[0], shape.sides)
+        return _slice(said, axis_of(fields.along, shape, place), shape, place)
     if not isinstance(said, int) or isinstance(said, bool) or said < 1 or shape.channels % said:
         raise place.wrong(f"expected a number of groups that divides {shape.channels} channels", key="shuffle")
     return Shuffle(said), shape
+
+
+def _slice(said: Any, axis: int, shape: Shape, place: Place) -> tuple[Slice, Shape]:
+    sizes = [shape.channels, *shape.sides]
+    whole = isinstance(said, list | tuple) and len(said) == 2 and all(type(each) is int for each in said)
+    if not whole or not 0 <= said[0] < said[1] <= sizes[axis]:
+        counted = "places" if axis else "channels"
+        fact = f"expected two {counted} from 0 to {sizes[axis]}, such as [0, {max(1, sizes[axis] // 2)}]"
+        raise place.wrong(fact, key="slice")
+    sizes[axis] = said[1] - said[0]
+    return Slice(axis, *said), Shape(sizes[0], tuple(sizes[1:]))
 
 
 def _pad(said: Any, shape: Shape, place: Place) -> tuple[Pad, Shape]:
