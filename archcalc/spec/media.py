@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
 from archcalc.spec.option import declared, flag_of, option
-from archcalc.spec.option_checks import size
+from archcalc.spec.option_checks import number, size
 from archcalc.spec.units import LARGEST
 
 _SIZE = re.compile(r"\s*([0-9]{1,6})\s*(?:[x×*,]\s*([0-9]{1,6})\s*)?")
@@ -41,9 +41,10 @@ def seconds(value: Any, name: str) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError):
-        found = 0.0
-    if isinstance(value, bool) or not 0 < found <= MOST_SECONDS:
-        raise InputError("expected a number of seconds, such as 30", f"found {str(value)[:40]}", field=name)
+        found = -1.0
+    if isinstance(value, bool) or not 0 <= found <= MOST_SECONDS:
+        fact = f"expected a number of seconds from 0 to {MOST_SECONDS:,}, found {str(value)[:40]}"
+        raise InputError(fact, "write it as 30 or 0.5", field=name)
     return found
 
 
@@ -51,14 +52,16 @@ def seconds(value: Any, name: str) -> float:
 class Media:
     """None is what the spec says."""
 
-    images: int | None = option("Images in each sequence.", size, first=True)
+    images: int | None = option("Images in each sequence; 0: a text alone.", number, first=True)
     image_size: tuple[int, int] | None = option(
         "The size of each image in pixels, width × height. Models that resize every image to one size say so.",
         image_size,
         metavar="WxH",
         example="1024x768",
     )
-    audio_seconds: float | None = option("Seconds of audio in each sequence.", seconds, metavar="SECONDS", example="30")
+    audio_seconds: float | None = option(
+        "Seconds of audio in each sequence; 0: none.", seconds, metavar="SECONDS", example="30"
+    )
     frames: int | None = option("Frames of each video.", size)
 
     def given(self) -> dict[str, Any]:

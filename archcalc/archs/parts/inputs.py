@@ -43,6 +43,13 @@ class Input(Node):
         unset="[768, 1024]",
         needs="processor",
     )
+    frames: Size | None = field(
+        None,
+        "With a processor, of a video: how many there are. As many as a patch holds are seen as one image is.",
+        example=16,
+        unset="it is an image",
+        needs="processor",
+    )
     rate: Size | None = field(
         None,
         "Places along the last side for each second of audio, so that a workload can be given in seconds.",
@@ -70,13 +77,14 @@ class Input(Node):
 
     def flow(self, length: int, name: str = "") -> Flow:
         """What it gives to the parts that read it, with so many positions where they are open."""
-        flow = Flow(sample_of(self.shape, length), self.number, name)
+        number = self.number or 1
+        flow = Flow(sample_of(self.shape, length), number, name, is_absent=not self.number)
         if not self.processor:
             return flow
         seen = self.seen
         (picture,) = seen.pictures
         shape = Shape(flow.shape.channels, (*flow.shape.sides[:-IMAGE], picture.height, picture.width))
-        return replace(flow, shape=shape, number=self.number * picture.number, kept=self.number * seen.vectors)
+        return replace(flow, shape=shape, number=number * picture.number, kept=number * seen.vectors)
 
     @property
     def seen(self) -> Seen:
@@ -84,20 +92,32 @@ class Input(Node):
         assert self.processor
         return self.processor.seen(*both_sides(self.size or USUAL_IMAGE))
 
-    def told(self) -> list[Assumption]:
-        """How much of a sequence the images take."""
-        if not self.processor:
+    def told(self, each: int) -> list[Assumption]:
+        """How much of a sequence images or audio take, of which each has so many positions."""
+        option = "--image-size" if self.is_image else "--audio-seconds"
+        if not self.number:
+            what = "images" if self.is_image else "audio"
+            return [Assumption(Topic.IMAGES, f"no {what}: what reads them alone does not run", 0)]
+        if not each:  # the spec says its size, which adds nothing to a sequence
             return []
-        seen, (height, width) = self.seen, both_sides(self.size or USUAL_IMAGE)
-        (picture,) = seen.pictures
+        of_each = f"{each:,} positions{' each' if self.number > 1 else ''}"
+        return [Assumption(Topic.IMAGES, f"{self._described()}: {of_each}", self.number * each, option)]
+
+    def _described(self) -> str:
+        """`2 images of 1280 × 720 pixels, seen as 1280 × 704`, `30 s of audio`."""
+        assert isinstance(self.shape, tuple)
+        several = f"{self.number:,} × " if self.number > 1 else ""
+        if not self.is_image:
+            return f"{several}{self.shape[-1] / (self.rate or 1):g} s of audio"
+        images = f"{self.number:,} images" if self.number > 1 else "1 image"
+        if self.frames:
+            images = f"{self.number:,} × {self.shape[1]:,} frames of video"
+        if not self.processor:
+            return f"{images} of {times(*reversed(self.shape[-IMAGE:]))} pixels"
+        (picture,), (height, width) = self.seen.pictures, both_sides(self.size or USUAL_IMAGE)
         pictures = f"{picture.number} × " if picture.number > 1 else ""
-        several = f"{self.number} images" if self.number > 1 else "1 image"
-        each = " each" if self.number > 1 else ""
-        text = (
-            f"{several} of {times(width, height)} pixels, seen as {pictures}{times(picture.width, picture.height)}: "
-            f"{seen.positions:,} positions{each}"
-        )
-        return [Assumption(Topic.IMAGES, text, self.number * seen.positions, "--image-size")]
+        seen = f"seen as {pictures}{times(picture.width, picture.height)}"
+        return f"{images} of {times(width, height)} pixels, {seen}"
 
     def with_media(self, option: str, value: Any) -> Input:
         """With so many, or of that size."""
@@ -109,6 +129,10 @@ class Input(Node):
             return self.model_copy(update={"size": tuple(value)})
         if option == "image_size":
             return self.model_copy(update={"shape": (channels, *sides[:-IMAGE], *value)})
+        if option == "frames" and self.processor:  # patches of several frames: so many images, one behind the other
+            return self.model_copy(update={"number": (self.number or 1) * -(-value // sides[0]), "frames": value})
         if option == "frames":
             return self.model_copy(update={"shape": (channels, value, *sides[1:])})
+        if not value:
+            return self.model_copy(update={"number": 0})
         return self.model_copy(update={"shape": (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))})

@@ -14,6 +14,7 @@ from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.similarity import Similarity
 from archcalc.archs.parts.spec import Links
+from archcalc.core.assumptions import Assumption
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
@@ -49,6 +50,10 @@ class Part:
         """Of what is known so far, what this part is handed."""
         return Given.by(self.links, known)
 
+    def is_idle(self, known: Mapping[str, Flow]) -> bool:
+        """Whether nothing comes in for it to read."""
+        return all(known[name].is_absent for name in self.links.reads)
+
     def at(self, known: dict[str, Flow]) -> Part:
         """The same where flows of other lengths come in."""
         return replace(self, resolved=adapter(self.family).at(self.resolved, self.given(known)))
@@ -64,7 +69,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """`seq` is the length that the spec says for tokens."""
+    """`seq` is the length that the spec says for tokens; `apart`: parts in front of those that run for every token run
+    by themselves, as an engine tries its encoders, and give nothing on."""
 
     no_twin: ClassVar[str] = "a model of parts is not made small: what one part gives has to fit the next"
     inputs: dict[str, Input]
@@ -72,6 +78,7 @@ class Parts:
     loss: str | None
     similarity: Similarity | None = None
     seq: int | None = None
+    apart: bool = False
 
     @property
     def kind(self) -> str:
@@ -142,15 +149,27 @@ class Parts:
         known = self.known(tokens)
         return max(sum(known[each].positions for each in several if each != name) for several in joined)
 
+    def taken_by(self, name: str) -> int:
+        """Positions of a sequence for one of an input's images, with the tokens beside what its tower gives."""
+        one = self.inputs[name]
+        return one.seen.positions if one.processor else self.positions_of(name)
+
     def positions_of(self, name: str) -> int:
         """That one of an input's images takes in the sequence that holds it; 0 where it stands in none."""
-        known, found = self.known(self.usual), [name]
+        one, found = self.inputs[name], [name]
+        known = replace(self, inputs={**self.inputs, name: one.model_copy(update={"number": 1})}).known(self.usual)
         for part in self.parts:
             if part.joins and found[-1] in part.links.reads:
-                return known[found[-1]].positions // self.inputs[name].number
+                return known[found[-1]].positions
             if found[-1] in part.links.reads:
                 found.append(part.name)
         return 0
+
+    @cached_property
+    def told(self) -> tuple[Assumption, ...]:
+        """How much of a sequence images and audio take."""
+        each = (one.told(self.taken_by(name)) for name, one in self.inputs.items() if one.is_image or one.rate)
+        return tuple(note for notes in each for note in notes)
 
     def inputs_of(self, name: str) -> frozenset[str]:
         """The inputs that reach a part, also through others; none of what is no part."""
@@ -175,14 +194,40 @@ class Parts:
         running = [part.family for part in self.parts if part.name in self.decoding]
         return running[-1] if running else "parts"
 
-    @property
-    def decoding(self) -> frozenset[str]:
-        """The parts that run for every further token: those that read the last input of tokens, and what they give."""
+    @cached_property
+    def media(self) -> dict[str, str]:
+        """Of a model that generates tokens, its towers: parts that read images alone, or audio, for those that do; with
+        the kind of what they read."""
+        read = {part.name: [self.inputs[name] for name in self.inputs_of(part.name)] for part in self.parts}
+        kinds = {"images": "is_image", "audio": "rate"}
+        found = {
+            name: kind
+            for name, several in read.items()
+            for kind, is_that in kinds.items()
+            if several and all(getattr(one, is_that) for one in several)
+        }
+        return found if self.decoding else {}
+
+    @cached_property
+    def reading(self) -> frozenset[str]:
+        """The last input of tokens, the parts that read it, and what those give."""
         found = {next(reversed(self.names), "")}
         for part in self.parts:
             if not found.isdisjoint(part.links.reads):
                 found.add(part.name)
         return frozenset(found)
+
+    @property
+    def encoded(self) -> list[str]:
+        """The inputs that towers alone read."""
+        return [name for name in self.inputs if name in {each for part in self.media for each in self.inputs_of(part)}]
+
+    @cached_property
+    def decoding(self) -> frozenset[str]:
+        """What runs for every further token, where each part of it looks at a token by itself; else nothing."""
+        running = [part for part in self.parts if part.name in self.reading]
+        decodes = all(adapter(part.family).decodes(part.resolved) for part in running)
+        return self.reading if running and decodes else frozenset()
 
     @property
     def handed_over(self) -> bool:
