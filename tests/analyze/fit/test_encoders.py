@@ -47,7 +47,7 @@ def test_how_many_items_are_tried(step: Step, positions: int, items: int) -> Non
 def test_the_largest_image_is_tried_whatever_is_asked() -> None:
     model = archcalc.load(QWEN)
     assert what_is_tried(model) == Tried("image", 1, POSITIONS)
-    for media in ({"images": 0}, {"images": 9}, {"image_size": (64, 64)}):
+    for media in ({"images": 0}, {"images": 9}, {"image_size": 64}):
         assert what_is_tried(model.with_media(**media)) == Tried("image", 1, POSITIONS)
     assert what_is_tried(model, max_num_batched_tokens=40_000) == Tried("image", 40_000 // POSITIONS, POSITIONS)
 
@@ -64,10 +64,8 @@ def test_the_pool_does_not_depend_on_the_images_of_a_request() -> None:
 def test_activations_are_those_of_one_large_image_while_a_step_is_tried() -> None:
     """A larger step than the encoder needs raises nothing; a smaller one leaves the encoder, and what it gives."""
     model = archcalc.load(QWEN)
-    alone = (
-        model.part("text").memory(engine="vllm", max_num_seqs=8, prefill=64, enforce_eager=True).parts["activations"]
-    )
-    whole = model.memory(engine="vllm", max_num_seqs=8, prefill=64, enforce_eager=True).parts["activations"]
+    asked = {"engine": "vllm", "max_num_seqs": 8, "prefill": 64, "enforce_eager": True}
+    alone, whole = (one.memory(**asked).parts["activations"] for one in (model.part("text"), model))
     patches, width, inner = POSITIONS * MERGED**2, 1024, 4096
     assert whole - alone > 2 * patches * inner  # a feed-forward layer of all patches, in bf16
     assert whole - alone < 2 * patches * (3 * inner + 6 * width)
@@ -81,9 +79,7 @@ def test_a_video_is_tried_where_it_is_larger() -> None:
     assert what_is_tried(model, limit_mm_per_prompt="image=2,video=0") == Tried("image", 1, POSITIONS)
 
 
-@pytest.mark.parametrize(
-    "options", [{"language_model_only": True}, {"limit_mm_per_prompt": '{"image": 0, "video": 0}'}]
-)
+@pytest.mark.parametrize("options", [{"language_model_only": True}, {"limit_mm_per_prompt": "image=0,video=0"}])
 def test_towers_that_no_request_may_use_are_not_loaded(options: dict[str, Any]) -> None:
     model = archcalc.load(QWEN)
     found = model.memory(engine="vllm", **options)
@@ -156,3 +152,12 @@ def test_what_an_image_takes_of_the_pool_is_said() -> None:
 def test_inputs_without_images_say_so() -> None:
     (said,) = Input(shape=(3, 64, 64)).model_copy(update={"number": 0}).told(16)
     assert "no images" in str(said)
+
+
+def test_layers_of_the_text_are_dealt_out_and_towers_stay() -> None:
+    model = archcalc.load(QWEN)
+    rows = {one.path: one.parts["weights"] for one in model.memory(engine="llama.cpp", ngl=0).rows}
+    whole = {one.path: one.parts["weights"] for one in model.memory(engine="llama.cpp").rows}
+    assert rows["vision"] == whole["vision"] and rows["merger"] == whole["merger"]
+    one, two = (model.memory(engine="llama.cpp", ngl=number).host.bytes for number in (10, 11))
+    assert one > two
