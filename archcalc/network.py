@@ -8,7 +8,7 @@ Analyses are functions of it; `archcalc.model.Model` is the same with the questi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +19,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, walk
 from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
+from archcalc.spec.encoders import Step, Tried
 from archcalc.spec.gathering import gathering
 from archcalc.spec.media import Media, refused
 from archcalc.spec.model_spec import LeftOutPart, ModelSpec
@@ -134,14 +135,28 @@ class Network:
         """The family that generates tokens: of a model of several parts that of the part which does."""
         return str(getattr(self.resolved, "generated_by", self.spec.family))
 
-    def profiled(self, tokens: int, samples: int) -> Self:
-        """As an engine tries it before its KV cache gets a size: with as many of the largest images as a step of so
-        many tokens holds, in that many sequences."""
+    def profiled(self, step: Step) -> tuple[Self, Tried] | None:
+        """As an engine tries its encoders before its KV cache gets a size: with as many of the largest images as a step
+        holds, apart from the text. None where it has no encoders."""
         family = family_module(self.spec.family)
-        if not hasattr(family, "profiled"):
+        found = family.profiled(self.spec, self.resolved, step) if hasattr(family, "profiled") else None
+        return (replace(self, resolved=found[0], name=f"{self.name}, {found[1]}"), found[1]) if found else None
+
+    def without(self, media: Iterable[str]) -> Self:
+        """Without images, or audio, as an engine runs it that does not load what reads them."""
+        read = set(getattr(self.resolved, "media", {}).values())
+        none = {"images": Media(images=0), "audio": Media(audio_seconds=0)}
+        made = self
+        for medium in sorted(read.intersection(media)):
+            made = made.fed(none[medium])
+        return made
+
+    def apart(self) -> Self:
+        """With one image at once, apart from the text, as an engine runs encoders by themselves."""
+        family = family_module(self.spec.family)
+        if not hasattr(family, "apart"):
             return self
-        spec = family.profiled(self.spec, self.resolved, tokens, samples)
-        return replace(self, spec=spec, resolved=family.resolve(spec))
+        return replace(self, resolved=family.apart(self.spec, self.resolved), name=f"{self.name}, apart")
 
     def part(self, name: str) -> Self:
         """One part of a model of several, labelled as that."""

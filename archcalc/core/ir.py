@@ -135,6 +135,8 @@ class Module:
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
         self.group: ModuleGroup | None = parent.group if parent else None
+        self.medium: str = parent.medium if parent else ""  # of a tower, images or audio: what it alone reads
+        self.gives: Tensor | None = None  # what it makes for a later step, where this one does not read it
         self.like: Module | None = None  # the module whose parameters it uses, in the place of its own
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
@@ -200,6 +202,11 @@ class Module:
     def runs(self) -> Count:
         """How often its ops run for one run of its parent."""
         return self.repeat * self.calls
+
+    def remove(self, child: Module) -> None:
+        """With all that it holds."""
+        self.body = [item for item in self.body if item is not child]
+        del self._named[child.name]
 
     @property
     def children(self) -> tuple[Module, ...]:

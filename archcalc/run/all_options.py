@@ -14,6 +14,7 @@ from archcalc.run.base_options import BaseOptions
 from archcalc.run.commands import BYTES, CAPACITY, PARAMETERS
 from archcalc.run.option_values import cache_formats, filed, parts, ram
 from archcalc.run.option_words import INFERENCE, TRAIN
+from archcalc.spec.encoders import limits
 from archcalc.spec.option import RUN, declared, option
 from archcalc.spec.option_checks import flag, fraction, memory_size, names, number, size, text, word
 
@@ -56,7 +57,7 @@ class AllOptions(BaseOptions):
         "Compute logits and loss in this many chunks.", size, also=("num_output_chunks",)
     )
     freeze: tuple[str, ...] | None = trained(
-        "Freeze this layer and train the others: embedding, attention.q, … Repeatable.",
+        "Freeze this layer and train the others: embedding, attention.q, vision, … With --lora: no adapters there.",
         names,
         metavar="LAYER",
         modes=TRAIN,
@@ -164,6 +165,18 @@ class AllOptions(BaseOptions):
         "Requests that a serving engine computes at once, at most.",
         size,
         also=("max_running_requests", "max_batch_size"),
+    )
+    limit_mm_per_prompt: tuple[tuple[str, int], ...] | None = serving_bytes(
+        "Inputs of a kind that a serving engine takes in one request; 0 for all that a tower reads: it is not loaded.",
+        limits,
+        metavar="KIND=N",
+        also=("limit_mm_data_per_request",),
+        example="image=4,video=0",
+    )
+    language_model_only: bool | None = serving_bytes(
+        "Serve the language model of a multimodal model alone: its towers are not loaded.",
+        flag,
+        also=("no_mmproj",),
     )
     enforce_eager: bool | None = serving_bytes(
         "Serving engine without CUDA graphs.", flag, also=("disable_cuda_graph",)

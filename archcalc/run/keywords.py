@@ -69,6 +69,8 @@ class BytesKeywords(TypedDict, total=False):
     prefill: Size
     engine: str | None
     max_num_seqs: Size
+    limit_mm_per_prompt: tuple[tuple[str, int], ...] | None
+    language_model_only: bool | None
     enforce_eager: bool | None
     zero: Size
     reshard_after_forward: str | None

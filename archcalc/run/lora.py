@@ -14,10 +14,12 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.roles import Role
 from archcalc.core.style import Adapted
+from archcalc.storage.checkpoint import modules
+from archcalc.storage.places import Place
 from archcalc.styles.adapters import plain
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
-EVERY_LINEAR = "all"
+EVERY_LINEAR = frozenset({"all", "all-linear"})  # the second is peft's word
 ADAPTER = "lora"
 
 
@@ -49,30 +51,44 @@ class _Linear(NamedTuple):
 
 class Lora(NamedTuple):
     """A change to a traced model: x·A·B, scaled, beside x·W of every linear layer that a target names, as the module's
-    style computes it."""
+    style computes it; but for layers of `frozen` modules, such as a tower."""
 
     rank: int
     targets: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
 
     def __call__(self, root: Module) -> None:
         found = [one for module, _ in walk(root) for op in module.ops for one in _linears(module, op)]
         if not found:
             raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
         wanted = self.targets or USUAL_TARGETS
-        paths = {one: _paths(one.weight.owner) for one in found}
-        names = {name for several in paths.values() for path in several for name in path.split(".")}
+        paths = {one: _paths(one.weight) for one in found}
         for target in wanted:
-            if target != EVERY_LINEAR and not any(matches(path, target) for one in found for path in paths[one]):
+            if target not in EVERY_LINEAR and not any(matches(path, target) for one in found for path in paths[one]):
+                names = {name for one in found for name in one.weight.owner.path.split(".")}
                 hint = f"{did_you_mean(target, names)} (or all)"
                 raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-        every = EVERY_LINEAR in wanted  # but the layer that gives the answer, which has to be named
+        every = not EVERY_LINEAR.isdisjoint(wanted)  # but the layer that gives the answer, which has to be named
         named = {one for one in found if any(matches(path, target) for path in paths[one] for target in wanted)}
         adapted = [one for one in found if one in named or (every and not one.weight.weight_role.gives_scores)]
         if not adapted:
             hint = f"name it: --lora-targets {found[0].weight.owner.name}"
             raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
         _check_rank(self.rank, adapted, every=every)
-        _adapt(adapted, Dim.of("lora_rank", self.rank))
+        _adapt(_unfrozen(root, adapted, self.frozen), Dim.of("lora_rank", self.rank))
+
+
+def _unfrozen(root: Module, adapted: list[_Linear], frozen: tuple[str, ...]) -> list[_Linear]:
+    """Those in none of the frozen modules, each of which has some."""
+    all_but(root, frozen)  # refuses what no module is called
+    for pattern in frozen:
+        if not any(matches(one.weight.owner.path, pattern) for one in adapted):
+            fact = f"with --lora everything but the adapters is frozen already, and {pattern} has none"
+            raise InputError(fact, "leave --freeze out", field="--freeze")
+    left = [one for one in adapted if not any(matches(one.weight.owner.path, pattern) for pattern in frozen)]
+    if not left:
+        raise InputError("every layer with an adapter is frozen", "leave --freeze out", field="--freeze")
+    return left
 
 
 def _linears(module: Module, op: Op) -> list[_Linear]:
@@ -85,10 +101,13 @@ def _linears(module: Module, op: Op) -> list[_Linear]:
     return [_Linear(module, op, one) for one in own if one.owner.takes_adapters]
 
 
-def _paths(module: Module) -> tuple[str, ...]:
-    """Its own, and those of the layers in whose place it stands."""
+def _paths(weight: Param) -> tuple[str, ...]:
+    """Of a matrix: that of its module, those of the layers in whose place it stands, and what checkpoints call them:
+    `decoder.blocks.attention.q_proj`."""
+    module = weight.owner
     above = module.path.removesuffix(module.name)
-    return (module.path, *(f"{above}{name}" for name in module.words.stands_for))
+    called = (name.rpartition(".")[2] for name in modules(Place(weight, 1)))
+    return (module.path, *(f"{above}{name}" for name in (*module.words.stands_for, *called)))
 
 
 def _check_rank(rank: int, adapted: list[_Linear], *, every: bool) -> None:

@@ -102,9 +102,6 @@ class Options(AllOptions):
             if one.modes and self.mode not in one.modes and self.given.get(name, 0) not in NOTHING:
                 hint = f"add --mode {one.modes[0]}, or leave {flag_of(name)} out"
                 raise InputError(f"has no effect with --mode {self.mode}", hint, field=flag_of(name))
-        if self.lora and self.freeze:
-            fact = "with --lora everything but the adapters is frozen already"
-            raise InputError(fact, "leave --freeze out", field="--freeze")
         check_offload(self)
         if self.reshard_after_forward and self.plan.zero != 3:
             hint = "add --zero 3, or leave --reshard-after-forward out"

@@ -14,11 +14,22 @@ from archcalc.core.errors import InputError
 from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.device.host import CPU
+from archcalc.run.engine.running import SWITCHES
 from archcalc.run.offload import Offload
 from archcalc.run.options import Options
 from archcalc.run.resolve_inference import inference_run
 from archcalc.run.resolve_training import training_run
 from archcalc.run.resolved import Run
+from archcalc.spec.option import flag_of
+
+
+def _unloaded(model: Network, made: Run) -> frozenset[str]:
+    """What the towers read that the engine does not load."""
+    read = set(getattr(model.resolved, "media", {}).values())
+    for name in SWITCHES:
+        if name in made.engine.chosen and not read:
+            raise InputError("this model has no towers for images or audio", "leave it out", field=flag_of(name))
+    return frozenset(one for one in read if not made.engine.loads(one, model.model_type))
 
 
 def resolve(model: Network, asked: Options) -> Run:
@@ -40,6 +51,7 @@ def resolve(model: Network, asked: Options) -> Run:
     traced = "flash" if filled.engine.rules.attention else filled.attention
     made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload, traced_attention=traced)
     made = replace(made, shift=asked.shift) if asked.shift else made
+    made = replace(made, unloaded=_unloaded(model, made))
     if asked.device is None:
         return made
     cards, group = "", asked.device.group

@@ -55,6 +55,7 @@ class Run:
     overhead: int | None = None
     shift: int = 0  # of the overhead, such that a measured run is met
     engine: Running = PLAIN_RUNNING
+    unloaded: frozenset[str] = frozenset()  # images, audio: what the towers read that the engine does not load
     cards: str = field(default="", compare=False)  # that it runs on, where they were named
     devices: str = ""  # their kind
     choices: tuple[Choice, ...] = ()

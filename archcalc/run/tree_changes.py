@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from archcalc.core.ir import Module
 from archcalc.network import Network
@@ -18,6 +19,16 @@ from archcalc.run.resolved import Run
 from archcalc.run.style import parameter_style, style_of
 from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
+
+
+class Unloaded(NamedTuple):
+    """A change to a traced model: without its towers for these media, which nothing reads any more."""
+
+    media: frozenset[str]
+
+    def __call__(self, root: Module) -> None:
+        for tower in [child for child in root.children if child.medium in self.media]:
+            root.remove(tower)
 
 
 def traced(model: Network, run: Run, work: Workload) -> Module:
@@ -67,9 +78,11 @@ def _changes(run: Run, narrow: bool) -> Iterator[Change]:
 
 def parameter_changes(run: Run) -> Iterator[Change]:
     """Those that decide which parameters there are."""
+    if run.unloaded:
+        yield Unloaded(run.unloaded)
     if run.stage:
         yield run.stage.cut
     if run.recipe and run.code.habits.tied == "never":
         yield untie_head
     if run.trains and run.lora:
-        yield lora.Lora(run.lora, run.lora_targets)
+        yield lora.Lora(run.lora, run.lora_targets, run.freeze)

@@ -43,7 +43,8 @@ def seconds(value: Any, name: str) -> float:
     except (TypeError, ValueError):
         found = -1.0
     if isinstance(value, bool) or not 0 <= found <= MOST_SECONDS:
-        raise InputError("expected a number of seconds, such as 30", f"found {str(value)[:40]}", field=name)
+        fact = f"expected a number of seconds from 0 to {MOST_SECONDS:,}, found {str(value)[:40]}"
+        raise InputError(fact, "write it as 30 or 0.5", field=name)
     return found
 
 
@@ -51,7 +52,7 @@ def seconds(value: Any, name: str) -> float:
 class Media:
     """None is what the spec says."""
 
-    images: int | None = option("Images in each sequence; 0: none.", number, first=True)
+    images: int | None = option("Images in each sequence; 0: a text alone.", number, first=True)
     image_size: tuple[int, int] | None = option(
         "The size of each image in pixels, width × height. Models that resize every image to one size say so.",
         image_size,

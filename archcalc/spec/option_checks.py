@@ -92,7 +92,7 @@ def text(value: Any, option: str) -> str:
 
 def names(value: Any, option: str) -> tuple[str, ...] | None:
     """`q,v`, or a list of names; an empty list means not given."""
-    found = [part.strip() for part in value.split(",")] if isinstance(value, str) else texts(value, option)
+    found = [part.strip() for one in texts(value, option) for part in one.split(",")]
     if not all(found):
         raise _refused("expected names such as q,v", value, option)
     return tuple(found) or None

@@ -91,10 +91,13 @@ class Format:
     instead: Format | None = None  # where rows are no whole blocks
     pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
     dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
+    towers: str = "left"  # what becomes of those of a model that writes text: left as they are, or quantised
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes on one GPU of all copies of a parameter stored in this format."""
         param, role = place.param, place.param.weight_role
+        if self.leaves(place):  # to a GGUF file of their own, whose matrices have 16 bits
+            return plain("fp16").total(place, model, plan)
         parts: tuple[Part, ...] = ((param.axes, "head" if role.gives_scores else role.plain.value),)
         if self.quantises == BLOCKED and role in SPLIT:
             parts = SPLIT[role](param)
@@ -156,11 +159,17 @@ class Format:
     def is_quantised(self) -> bool:
         return self.quantises != "everything"
 
+    def leaves(self, place: Place) -> bool:
+        """Whether a parameter is a tower's, which this format is not for."""
+        return self.is_quantised and self.towers == "left" and bool(place.param.owner.medium)
+
     def holds(self, place: Place) -> bool:
         """Whether a parameter is stored in this format; one-dimensional ones never are."""
         role = place.param.weight_role
         if self.quantises == "everything":
             return True
+        if self.leaves(place):
+            return self.quantises == BLOCKED and role.is_linear
         if self.quantises == "experts":
             return role.is_expert
         if role is Role.ROUTER:

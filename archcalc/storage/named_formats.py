@@ -23,7 +23,15 @@ from archcalc.storage.format import CONDITIONS, Format, Other, Stored, plain
 from archcalc.storage.ggml_types import types
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
-FIELDS = ("name", "source", "quantises", "rest", "pad", "dequantised_copies")  # of `Format`, as files say them
+FIELDS = (
+    "name",
+    "source",
+    "quantises",
+    "rest",
+    "pad",
+    "dequantised_copies",
+    "towers",
+)  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
 _WHERE = re.compile(r"middle|more|first [1-9]\d*(/[1-9]\d*)?")
@@ -74,6 +82,7 @@ class FormatFile(Node):
     others: list[OtherForm] | None = None
     pad: dict[Literal["ffn", "in", "out"], Annotated[int, Field(ge=1)]] | None = None
     dequantised_copies: Count | None = None
+    towers: Literal["left", "quantised"] | None = None
 
 
 def weight_format(name: str) -> Format:

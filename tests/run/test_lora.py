@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,3 +118,37 @@ def test_frozen_layers_keep_neither_gradients_nor_states() -> None:
     head = 768 * 1000 + 1000
     assert (report.states["gradients"], report.states["optimizer"]) == (4 * head, 8 * head)
     assert report.rows[0].parts["activations"] == 4 * 2 * 197 * 768
+
+
+QWEN = str(Path(__file__).parents[2] / "docs" / "examples" / "qwen3-vl-2b" / "config.json")
+
+
+def test_a_frozen_tower_has_no_adapters() -> None:
+    """The usual recipe for a vision-language model: its language model alone is adapted."""
+    model = load(QWEN)
+    frozen = model.memory(mode="train", lora=8, lora_targets="all-linear", freeze="vision,merger")
+    text = model.part("text").memory(mode="train", lora=8, lora_targets="all")
+    assert frozen.trainable == text.trainable
+    saved = {row.path: row.parts["activations"] for row in frozen.rows}
+    assert saved["vision"] == saved["merger"] == 0 < saved["text"]
+
+
+@pytest.mark.parametrize(("target", "here"), [("q_proj", "q"), ("o_proj", "out"), ("up_proj", "up")])
+def test_targets_by_the_names_of_checkpoints(target: str, here: str) -> None:
+    model = load("llama-3.2-1b")
+    found = [model.memory(mode="train", lora=8, lora_targets=name).trainable for name in (target, here)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "fact"),
+    [
+        ({"freeze": "vision", "lora_targets": "vision"}, "every layer with an adapter is frozen"),
+        ({"freeze": "embedding"}, "embedding has none"),
+        ({"freeze": "visn"}, "no layer is called visn"),
+    ],
+)
+def test_freezing_what_has_no_adapters_is_refused(asked: dict[str, str], fact: str) -> None:
+    with pytest.raises(InputError, match=fact) as found:
+        load(QWEN).memory(mode="train", lora=8, **asked)
+    assert found.value.field == "--freeze"

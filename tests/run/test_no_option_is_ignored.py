@@ -36,6 +36,8 @@ VALUES: dict[str, Any] = {
     "max_num_seqs": 16,
     "draft": "gpt2",
     "enforce_eager": True,
+    "limit_mm_per_prompt": "image=0",
+    "language_model_only": True,
     "adapters": 2,
     "shared_prefix": 512,
     "ngl": 5,

@@ -50,7 +50,7 @@ class KvPool:
         each = round(self.request_bytes / self.bytes_per_token)
         requests = "request" if self.max_requests == 1 else "requests"
         many = f"{f'{self.max_requests:,}' if self.max_requests else 'no'} {requests} of {each:,} tokens at once"
-        return many if self.max_context is None else f"{many}, one of up to {self.max_context:,}"
+        return f"{many}, one of up to {self.max_context:,}" if self.max_context else many
 
     def line(self) -> str:
         """`KV pool: 476,646 tokens in 58.18 GiB, 58 requests of 8,192 tokens at once, …`."""

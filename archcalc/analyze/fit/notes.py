@@ -17,6 +17,7 @@ CAPACITY = Assumption(
     Topic.CAPACITY,
     "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved",
 )
+MEDIA = ("images", "audio")
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
 LARGEST_PART = Assumption(Topic.TABLE, "batch, context, GPUs: of what is counted, which is not the whole model")
 LARGEST = Assumption(
@@ -47,7 +48,7 @@ def _not_loaded(request: Request) -> Iterator[Assumption]:
 def _on_encoders(request: Request) -> Iterator[Assumption]:
     """What an engine runs besides the text model before its pool gets a size."""
     engine = request.deployment.run.engine
-    for part in (one.part for one in needed_parts(request) if one.needed in engine.rules.profiles):
+    for part in (one.part for one in needed_parts(request) if one.needed in MEDIA and engine.rules.encoders.tries):
         text = f"{engine.rules.name} loads the {part} too, and runs it on as many of the largest inputs as a step of "
         text += f"{engine.tokens or engine.whole_up_to:,} tokens holds, be it one: its pool is smaller by both"
         yield Assumption(Topic.ENGINE, text, option="--max-num-batched-tokens")

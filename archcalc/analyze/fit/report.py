@@ -100,7 +100,8 @@ class FitReport(Report):
         (first, *others) = self.rows
         found = self.memory.measured.lines() if self.memory.measured else []
         if first.pool and not others:
-            found.append(first.pool.line())
+            image = self.marginals.image if self.marginals and first.pool.room > 0 else None
+            found.append("; ".join(filter(None, (first.pool.line(), image and image.of_pool()))))
         elif self.marginals:
             found.append(self.marginals.line())
         if self.is_solved and not others and not first.host_missing and not first.is_enough:

@@ -130,7 +130,7 @@ def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
         used = resolve(model, asked)
         styled, changes = replace(load, style=parameter_style(used)), [*parameter_changes(used)]
     elif asked.lora:
-        changes = [lora.Lora(asked.lora, asked.adapted)]
+        changes = [lora.Lora(asked.lora, asked.adapted, asked.freeze or ())]
     if asked.sp:
         changes.append(sequence_parallel.split_sequence)
     root = model.build(styled, tuple(changes))

@@ -45,15 +45,17 @@ def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Re
 def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Plan) -> Iterator[int]:
     """Of one slot on one GPU, layer by layer: A, rank × input, and B, output × rank; of every expert, where the matrix
     is one of many."""
-    found, wanted, low = list(_linear(root)), targets or (EVERY_LINEAR,), Dim.of("lora_rank", rank)
+    found, wanted, low = list(_linear(root)), targets or tuple(EVERY_LINEAR), Dim.of("lora_rank", rank)
     paths = [param.owner.path for _, param, _ in found]
     for target in wanted:
-        if target != EVERY_LINEAR and not any(matches(path, target) for path in paths):
+        if target not in EVERY_LINEAR and not any(matches(path, target) for path in paths):
             hint = f"{did_you_mean(target, {name for path in paths for name in path.split('.')})} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
     for op, param, copies in found:
-        path, is_head = param.owner.path, param.owner.group == ModuleGroup.HEAD  # which has to be named
-        if any(matches(path, one) or (one == EVERY_LINEAR and not is_head) for one in wanted):
+        path = param.owner.path
+        # heads and towers have to be named: enable_tower_connector_lora in vllm/config/lora.py is off
+        is_usual = param.owner.group != ModuleGroup.HEAD and not param.owner.medium
+        if any(matches(path, one) or (one in EVERY_LINEAR and is_usual) for one in wanted):
             many = tuple(dim for dim in param.dims if dim in op.select)
             into = tuple(dim for dim in param.dims if dim in op.over and dim not in many)
             out = tuple(dim for dim in param.dims if dim not in (*into, *many))

@@ -14,6 +14,8 @@ from archcalc.analyze.memory import vllm_cache
 from archcalc.analyze.memory.claims import Claims
 from archcalc.analyze.memory.decode_cache import grows, positions_read, window_of
 from archcalc.analyze.memory.deployment import deploy
+from archcalc.analyze.memory.encoders import tried
+from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.overhead import assumption as of_overhead
 from archcalc.analyze.memory.overhead import measured as of_measured
 from archcalc.analyze.memory.peak import Peak, peak
@@ -33,6 +35,7 @@ from archcalc.run.code.rules import unmeasured_ops
 from archcalc.run.option_words import KV_RULES
 from archcalc.run.resolved import Run
 from archcalc.storage.checkpoint import Checkpoint
+from archcalc.storage.format import BLOCKED, Format
 from archcalc.storage.places import Place
 
 NOTABLE = 3  # percent by which earlier code is off, where nothing was measured that a band could be told of
@@ -93,15 +96,45 @@ def _of_softmax(it: Answered) -> Iterator[Assumption]:
 def _of_format(it: Answered) -> Iterator[Assumption]:
     """Notes on a format that quantises nothing in this model, and on excluded modules that are not found."""
     kept = it.run.format
-    places = [Place(param, 1) for module, _ in walk(it.root) for param in module.params.values()]
+    places = _places(it.root)
     if kept.is_quantised and not any(kept.holds(place) for place in places):
         text = f"{kept.name} applies to layers that this model does not have: no weights are quantised"
         yield Assumption(Topic.WEIGHTS, text, kept.name)
         return
+    if isinstance(kept, Format):
+        yield from _of_towers(it.root, kept, it.run)
     names = kept.unfound(places) if isinstance(kept, Checkpoint) else []
     if names:
         text = f"{kept.source} excludes module {names[0]} from quantisation, but no module here has that name"
         yield Assumption(Topic.WEIGHTS, text, names[0])
+
+
+def _places(root: Module) -> list[Place]:
+    return [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
+
+
+def _of_towers(root: Module, kept: Format, run: Run) -> Iterator[Assumption]:
+    """What a format leaves as it is, as files in it do."""
+    left = [child for child in root.children if child.medium and any(kept.leaves(place) for place in _places(child))]
+    names = [child.name for child in left]
+    if not names:
+        return
+    how = f"{run.activations}: files in {kept.name} quantise the language model alone"
+    if kept.quantises == BLOCKED:
+        how = "fp16: GGUF keeps them in a file of their own (mmproj)"
+    yield Assumption(Topic.WEIGHTS, f"{' and '.join(names)} in {how}", ", ".join(names))
+
+
+def _of_encoders(it: Answered) -> Iterator[Assumption]:
+    """How an engine runs what reads images and audio, and what of it the engine does not load."""
+    deployment, run = it.found.deployment, it.run
+    rules, option = run.engine.rules, "--limit-mm-per-prompt"
+    for medium in sorted(run.unloaded):
+        yield Assumption(Topic.ENGINE, f"{rules.name} loads no towers for {medium}: a request may have none")
+    found = tried(deployment.network, run, prompt_of(it.found.work, run))
+    if found:
+        text = f"before its pool gets a size, {rules.name} runs the encoders on {found}, and keeps what they give"
+        yield Assumption(Topic.ENGINE, f"{text} while it tries a step", found.number * found.positions, option)
 
 
 def _of_cache(it: Answered) -> Iterator[Assumption]:
@@ -173,6 +206,7 @@ RULES = (  # in the order of a report
     ),
     Rule(_of_softmax, when=lambda it: BYTES[it.run.activations] < BYTES["fp32"]),
     Rule(_of_format, when=lambda it: it.run.format.is_quantised or isinstance(it.run.format, Checkpoint)),
+    Rule(_of_encoders, when=lambda it: not it.run.trains),
     Rule(_of_cache, when=lambda it: it.step.cache),
     Rule(lambda it: [of_overhead(it.run)], when=lambda it: it.run.overhead is None),
     Rule(lambda it: [of_measured(it.run)], when=lambda it: it.run.shift),

@@ -73,6 +73,7 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     the network has the layers alone."""
     without_sizes = replace(options, sizes=Sizes())
     run = replace(resolve(network, without_sizes), stage=stage)
+    network = network.without(run.unloaded)
     if options.mode == "decode":
         check_decodes(network)
     if run.method.reads_tokens:

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, cached, grows, positions_read
+from archcalc.analyze.memory.encoders import hold_encodings, in_memory_of_their_own
 from archcalc.analyze.memory.engine_step import expand_latent, experts_workspace, kept_by_sampler, sampling
 from archcalc.analyze.memory.indexed_cache import indexed
 from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
@@ -99,7 +100,7 @@ def simulated(
     positions = positions_read(work) if work.lengths else 0
     tokens = prompt.batch * (1 if prompt.decodes else max(prompt.lengths.values(), default=1))
     passes: list[Pass] = [forward_only, partial(see_past, run=run, positions=positions)]
-    blocks = (module for module, _ in walk(root) if module.region == Region.BLOCK)
+    blocks = (module for module, _ in walk(root) if module.region == Region.BLOCK and not module.medium)
     stream = (item.output for block in blocks for item in block.body if isinstance(item, Op))
     residual = max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in stream), default=0)
     held = (rules.held + run.engine.copies - 1) * residual  # by functions, while a layer runs; and waiting for it
@@ -115,9 +116,14 @@ def simulated(
         passes.append(partial(copy_for_products, size=lambda param: _dequantised(param, run) + staged(param)))
     elif run.offload:
         passes.append(partial(copy_for_products, size=staged))
+    if rules.encoders.tries:
+        passes.append(hold_encodings)
     step = schedule(root, policy, never, size, passes)
-    changes = [*simulate(step), *sampling(root, run, work.batch, residual, held)]
-    beside = start["activations"] + held + (experts_workspace(root, run) if rules.fuses_experts else 0)
+    encoding, changes = 0, simulate(step)
+    if rules.encoders.alone:
+        encoding, changes = in_memory_of_their_own(changes)
+    changes += sampling(root, run, work.batch, residual, held)
+    beside = start["activations"] + encoding + held + (experts_workspace(root, run) if rules.fuses_experts else 0)
     beside += rules.request_table * run.engine.requests * positions  # where each request's tokens are in the pool
     beside += kept_by_sampler(root, run)
     return Simulated({**start, "activations": beside, "kv_cache": keys, "state": state}, changes, step, cache)

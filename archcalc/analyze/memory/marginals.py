@@ -28,6 +28,10 @@ class OneImage(NamedTuple):
     positions: int
     bytes: int
 
+    def of_pool(self) -> str:
+        """`108.0 MiB for an image of 768 positions`: keys and values alone, where an engine has a pool of them."""
+        return f"{binary_bytes(self.bytes)} for an image of {self.positions:,} positions"
+
 
 @dataclass(frozen=True)
 class Marginals:

@@ -34,7 +34,8 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
     if keeping.recipe is None:
         return _answering(parameters, keeping, residence)
     offload = residence.offload
-    tables = [one for one in parameters.held if offload.embedding and one.param.weight_role.is_table]
+    held = (one for one in parameters.held if offload.embedding and not one.param.owner.medium)
+    tables = [one for one in held if one.param.weight_role.is_table]
     in_host: dict[str, int] = {}
     if offload.optimizer:
         in_host = deepspeed_host(parameters, keeping, offload, accumulate)

@@ -19,6 +19,7 @@ from archcalc.analyze.memory.adapter_slots import adapter_slots
 from archcalc.analyze.memory.decode_cache import Cached, appended, positions_read
 from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
+from archcalc.analyze.memory.encoders import with_encoders
 from archcalc.analyze.memory.engine_pool import UNTRIED, beside_cache, required_by_engine
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.inference import cache_after, prompt_of
@@ -32,8 +33,6 @@ from archcalc.analyze.memory.training import step_schedule, unrolled
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
-from archcalc.network import Network
-from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
 from archcalc.simulate.levels import Levels
 from archcalc.simulate.reserved import DeviceMemory, reserved
@@ -148,8 +147,7 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
         step = simulated_training(root, work, run, deployment.keeping, deployment.start)
     else:
         prompt = prompt_of(work, run)
-        tried = profiled(network, run, prompt)
-        root, cache = traced(tried, run, prompt), cached(deployment, work)
+        root, cache = traced(with_encoders(network, run, prompt), run, prompt), cached(deployment, work)
         staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
         step = simulated_inference(root, work, run, cache, deployment.start, staged)
         step = offloading.computed(prompt, step) if run.offload else step
@@ -157,13 +155,6 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
     beside = residents(deployment, work)
     step = joined(step, beside) if beside else step
     return Played(root, step, tuple(beside), Levels(dict(step.start)).play(step.changes))
-
-
-def profiled(network: Network, run: Run, prompt: Workload) -> Network:
-    """With the images that an engine tries its encoders on, where it does; an engine's step decodes with none."""
-    if not (run.engine.rules.profiles and run.engine.fills_device) or prompt.decodes:
-        return network
-    return network.profiled(run.engine.tokens or max(prompt.lengths.values(), default=1), prompt.batch)
 
 
 def cached(deployment: Deployment, work: Workload) -> list[Cached]:

@@ -23,7 +23,7 @@ class Residence:
     def __init__(self, root: Module, offload: Offload) -> None:
         self.root, self.offload, self.ends = root, offload, ModelEnds(root)
         self.copies = {param: int(number) for module, number in walk(root) for param in module.params.values()}
-        self.blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK]
+        self.blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK and not module.medium]
         # how many layers the stack has; the output layer comes on top
         self.layers = max((layer_numbers(block).end for block in self.blocks), default=0)
         there = offload.gpu_layers
@@ -43,12 +43,16 @@ class Residence:
             )
         if self.offload.experts and not any(map(is_of_experts, self.copies)):
             raise InputError("this model has no experts", "leave out what offloads them", field="--offload")
-        if self.offload.embedding and not any(param.weight_role.is_table for param in self.copies):
+        if self.offload.embedding and not any(
+            param.weight_role.is_table and not param.owner.medium for param in self.copies
+        ):
             raise InputError("this model has no input tables", "leave embedding out", field="--offload")
 
     def in_host(self, param: Param) -> Place | None:
         """The parameter with those of its copies that are in host RAM."""
         place, dealt_out = Place(param, self.copies[param]), self.offload.gpu_layers is not None
+        if param.owner.medium:  # towers stay on the GPU: mmproj_use_gpu in llama.cpp's common/common.h
+            return None
         if not place.layers:  # in no layer: tables, what else stands in front of the layers, and the output layer
             is_table = param.weight_role.is_table and self.offload.embedding
             is_end = dealt_out and (self.is_all_in_host or param in self.ends.ahead)

@@ -13,8 +13,8 @@ from archcalc.archs.parts.alone import alone
 from archcalc.archs.parts.build import build
 from archcalc.archs.parts.fed import another_image, fed
 from archcalc.archs.parts.model import Parts
-from archcalc.archs.parts.profile import profiled
+from archcalc.archs.parts.profile import apart, profiled
 from archcalc.archs.parts.resolve import resolve
 from archcalc.archs.parts.spec import Spec
 
-__all__ = ["Parts", "Spec", "alone", "another_image", "build", "fed", "profiled", "resolve"]
+__all__ = ["Parts", "Spec", "alone", "another_image", "apart", "build", "fed", "profiled", "resolve"]

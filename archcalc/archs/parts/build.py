@@ -17,25 +17,28 @@ from archcalc.spec.workload import Workload
 
 def build(model: Parts, work: Workload) -> Module:
     root = Module("model", style=work.style)
-    root.words.notes += model.told()
-    decoding, absent = model.decoding, model.absent
+    root.words.notes += model.told
+    decoding = model.decoding
     if work.decodes:
-        _check_decoding(model, decoding)
+        _check_decoding(model, model.reading)
     signals = _inputs(root, model, work)
     made: dict[str, Made] = {}
     for part in model.parts:
         m = root.child(part.name)
         m.like = root[part.links.like] if part.links.like else None
+        m.medium = model.media.get(part.name, "")
         runs = part.name in decoding
-        given = part.given(signals)
-        if part.name not in absent:
-            given = given.without(absent)
-        if work.decodes and runs:  # what else it reads is in its cache
+        given, is_idle = part.given(signals), part.is_idle({name: one.flow for name, one in signals.items()})
+        if runs and (work.decodes or model.apart):  # what else it reads is in its cache, or comes later
             given = given.only(decoding)
-        found = adapter(part.family).run(part.resolved, m, given, work if runs else work.of_encoder())
-        if part.name in absent or (work.decodes and not runs):
-            m.calls = Count(0)  # it ran before the first token
+        elif not is_idle:
+            given = given.only({name for name, one in signals.items() if not one.flow.is_absent})
+        found = adapter(part.family).run(part.resolved, m, given, work if runs else _of_encoder(model, work))
+        if is_idle or (work.decodes and not runs):
+            m.calls = Count(0)  # nothing comes in, or it ran before the first token
         signals[part.name], made[part.name] = found.signal, found
+    if model.apart:
+        _keep(root, model, signals)
     if model.similarity:
         model.similarity.run(root, signals, trains=work.trains and model.loss != "none")
     if work.trains:
@@ -45,13 +48,25 @@ def build(model: Parts, work: Workload) -> Module:
     return root
 
 
-def _check_decoding(model: Parts, decoding: frozenset[str]) -> None:
+def _keep(root: Module, model: Parts, signals: dict[str, Signal]) -> None:
+    """What parts that run for every token will read of those that do not."""
+    read = {name for part in model.parts if part.name in model.decoding for name in part.named}
+    for name in read.difference(model.decoding, model.inputs):
+        root[name].gives = signals[name].tensor
+
+
+def _of_encoder(model: Parts, work: Workload) -> Workload:
+    """An engine that tries its encoders has all items of a step at once, whatever the text is."""
+    return replace(work.of_encoder(), batch=1) if model.apart else work.of_encoder()
+
+
+def _check_decoding(model: Parts, reading: frozenset[str]) -> None:
     """Refuse parts that have to see all tokens at once."""
     if model.similarity:
         fact = "two parts are compared, and no token is written, so the model has no decode step"
         raise InputError(fact, "use --mode train or prefill", field="--mode")
     for part in model.parts:
-        if part.name in decoding and not adapter(part.family).decodes(part.resolved):
+        if part.name in reading and not adapter(part.family).decodes(part.resolved):
             fact = f"{part.name} reads all tokens at once, so the model has no decode step"
             raise InputError(fact, "use --mode train or prefill", field="--mode")
 
@@ -59,16 +74,19 @@ def _check_decoding(model: Parts, decoding: frozenset[str]) -> None:
 def _inputs(root: Module, model: Parts, work: Workload) -> dict[str, Signal]:
     """What comes in. Tokens that stand in one sequence with other parts' positions are those that these leave."""
     last = next(reversed(model.names), "")
-    lengths = {**work.lengths, model.names[last]: model.beside(last) + 1} if work.decodes else work.lengths
+    lengths = work.lengths
+    if work.decodes or model.apart:  # no images stand among them
+        own = 1 if work.decodes else work.lengths[model.names[last]]
+        lengths = {**work.lengths, model.names[last]: model.beside(last) + own}
     signals = {}
     for name, tokens in model.tokens(lengths).items():
-        m = root.section(f"input {name}")
-        if name in model.absent or (work.decodes and name != last):
-            m.calls = Count(0)
+        m, one = root.section(f"input {name}"), model.inputs[name]
         # a piece of a prompt may be shorter than its images: it ends with a token
-        flow = model.inputs[name].flow(max(1, tokens), model.names.get(name, ""))
-        flow = replace(flow, number=max(1, flow.number))
-        signals[name] = Signal(flow, record(m, flow, work.batch, name))
+        flow = one.flow(max(1, tokens), model.names.get(name, ""))
+        if flow.is_absent or (work.decodes and name != last):
+            m.calls = Count(0)
+        asked = work if one.is_open else _of_encoder(model, work)
+        signals[name] = Signal(flow, record(m, flow, asked.batch, name))
     return signals
 
 

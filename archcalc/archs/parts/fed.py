@@ -39,7 +39,7 @@ class AnotherImage(NamedTuple):
 def another_image(model: Parts) -> AnotherImage | None:
     """Of the first input of images that stand in a sequence with tokens."""
     for name, one in model.inputs.items():
-        if one.is_image and (positions := model.positions_of(name)):
+        if one.is_image and (positions := model.taken_by(name)):
             return AnotherImage(one.number + 1, positions)
     return None
 

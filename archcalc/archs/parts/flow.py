@@ -27,6 +27,7 @@ class Flow:
     length: str = ""
     ends_as: ResolvedStack | None = None  # the recurrent stack whose last states go with it
     kept: int = 0  # positions of all images that are read beside tokens, where these are not all that a tower gives
+    is_absent: bool = False  # nothing of it comes in, or what would give it does not run
 
     def __str__(self) -> str:
         return f"{self.number} × {self.shape}" if self.number > 1 else str(self.shape)
@@ -39,6 +40,8 @@ class Flow:
     @property
     def positions(self) -> int:
         """How many positions it takes in a sequence of others."""
+        if self.is_absent:
+            return 0
         each = self.shape.sides[0] if self.shape.sides else 1
         return self.kept or self.number * each
 
@@ -73,7 +76,8 @@ class Signal(NamedTuple):
         """As positions of one sequence for each sample: several images stand one behind the other. `most` is how many
         of them a piece of the sequence has."""
         flow, features = self.flow, Dim.of(width, self.flow.shape.channels)
-        every = replace(flow, kept=0).positions * self.tensor.dims[0].size // (batch.size * flow.number)
+        every = replace(flow, kept=0, is_absent=False).positions * self.tensor.dims[0].size
+        every //= batch.size * flow.number
         number = most or flow.kept or every
         to = axes(batch, Dim.of(name, number, positions=Positions.SEQUENCE), features)
         if number == every:
@@ -127,10 +131,6 @@ class Given(Generic[T]):
     @property
     def named(self) -> dict[str, T]:
         return dict(zip(self.names, self.reads, strict=True))
-
-    def without(self, names: Container[str]) -> Given[T]:
-        """What has none of these names."""
-        return self.only([name for name in self.names if name not in names])
 
     def together(self) -> Given[T]:
         """The vectors of several in a sample as one sequence."""

@@ -7,6 +7,7 @@ from archcalc.core.errors import InputError
 
 
 def check(given: Given[Flow]) -> None:
+    _check_present(given)
     numbers = {flow.number for flow in given.reads}
     for field in ("memory", "start", "context"):
         flow = getattr(given, field)
@@ -23,6 +24,15 @@ def check(given: Given[Flow]) -> None:
     if given.context and (given.context.shape.sides or given.context.shape.is_sequence):
         hint = "pool it, such as `head: {pool: last}`, or use `memory` with attention"
         raise InputError(f"a context is a vector, and {given.context} comes in", hint, fields=[("context",)])
+
+
+def _check_present(given: Given[Flow]) -> None:
+    """What does not come in may be missing from a sequence that has tokens besides, and nowhere else."""
+    others = [flow for flow in (given.memory, given.start, given.context) if flow]
+    joins = any(flow.shape.is_ids for flow in given.reads)
+    is_missing = [flow.is_absent for flow in (*others, *(() if joins else given.reads))]
+    if any(is_missing) and not all((*is_missing, *(flow.is_absent for flow in given.reads))):
+        raise InputError("a part of the model needs an image that is not there", "ask for one at least", fields=[()])
 
 
 def _check_memory(flow: Flow, numbers: set[int]) -> None:

@@ -19,9 +19,6 @@ from archcalc.spec.node import Node, Size, field
 IMAGE, CLIP = 2, 3  # sides of a map
 USUAL_IMAGE = (768, 1024)  # height and width of one that nobody describes
 
-_NO_IMAGES = Assumption(Topic.IMAGES, "no image: what reads images has its weights, and is not run", 0, "--images")
-_NO_AUDIO = Assumption(Topic.AUDIO, "no audio: what reads audio has its weights, and is not run", 0, "--audio-seconds")
-
 
 @dataclass(frozen=True)
 class Entering:
@@ -61,6 +58,13 @@ class Input(Node):
         unset="[768, 1024]",
         needs="processor",
     )
+    frames: Size | None = field(
+        None,
+        "With a processor, of a video: how many there are. As many as a patch holds are seen as one image is.",
+        example=16,
+        unset="it is an image",
+        needs="processor",
+    )
     rate: Size | None = field(
         None,
         "Places along the last side for each second of audio, so that a workload can be given in seconds.",
@@ -88,13 +92,14 @@ class Input(Node):
 
     def flow(self, length: int, name: str = "") -> Flow:
         """What it gives to the parts that read it, with so many positions where they are open."""
-        flow = Flow(sample_of(self.shape, length), self.number, name)
+        number = self.number or 1
+        flow = Flow(sample_of(self.shape, length), number, name, is_absent=not self.number)
         if not self.processor:
             return flow
         seen = self.seen
         (picture,) = seen.pictures
         shape = Shape(flow.shape.channels, (*flow.shape.sides[:-IMAGE], picture.height, picture.width))
-        return replace(flow, shape=shape, number=self.number * picture.number, kept=self.number * seen.vectors)
+        return replace(flow, shape=shape, number=number * picture.number, kept=number * seen.vectors)
 
     @property
     def for_witness(self) -> Entering:
@@ -105,32 +110,36 @@ class Input(Node):
         return Entering((flow.shape.channels, *flow.shape.sides), flow.number, flow.kept)
 
     @property
-    def seconds(self) -> float:
-        """How long one recording is."""
-        return sample_of(self.shape, 1).sides[-1] / (self.rate or 1)
-
-    @property
     def seen(self) -> Seen:
         """What a model gets of one image."""
         assert self.processor
         return self.processor.seen(*both_sides(self.size or USUAL_IMAGE))
 
-    def told(self) -> list[Assumption]:
-        """How much of a sequence the images take; what is there and not run."""
+    def told(self, each: int) -> list[Assumption]:
+        """How much of a sequence images or audio take, of which each has so many positions."""
+        topic, option = (Topic.IMAGES, "--image-size") if self.is_image else (Topic.AUDIO, "--audio-seconds")
         if not self.number:
-            return [_NO_AUDIO if self.rate else _NO_IMAGES]
-        if not self.processor:
+            return [Assumption(topic, f"no {topic.value}: what reads nothing else has its weights, and is not run", 0)]
+        if not each:  # the spec says its size, which adds nothing to a sequence
             return []
-        seen, (height, width) = self.seen, both_sides(self.size or USUAL_IMAGE)
-        (picture,) = seen.pictures
+        of_each = f"{each:,} positions{' each' if self.number > 1 else ''}"
+        return [Assumption(topic, f"{self._described()}: {of_each}", self.number * each, option)]
+
+    def _described(self) -> str:
+        """`2 images of 1280 × 720 pixels, seen as 1280 × 704`, `30 s of audio`."""
+        assert isinstance(self.shape, tuple)
+        several = f"{self.number:,} × " if self.number > 1 else ""
+        if not self.is_image:
+            return f"{several}{self.shape[-1] / (self.rate or 1):g} s of audio"
+        images = f"{self.number:,} images" if self.number > 1 else "1 image"
+        if self.frames:
+            images = f"{self.number:,} × {self.shape[1]:,} frames of video"
+        if not self.processor:
+            return f"{images} of {times(*reversed(self.shape[-IMAGE:]))} pixels"
+        (picture,), (height, width) = self.seen.pictures, both_sides(self.size or USUAL_IMAGE)
         pictures = f"{picture.number} × " if picture.number > 1 else ""
-        several = f"{self.number} images" if self.number > 1 else "1 image"
-        each = " each" if self.number > 1 else ""
-        text = (
-            f"{several} of {times(width, height)} pixels, seen as {pictures}{times(picture.width, picture.height)}: "
-            f"{seen.positions:,} positions{each}"
-        )
-        return [Assumption(Topic.IMAGES, text, self.number * seen.positions, "--image-size")]
+        seen = f"seen as {pictures}{times(picture.width, picture.height)}"
+        return f"{images} of {times(width, height)} pixels, {seen}"
 
     def with_media(self, option: str, value: Any) -> Input:
         """With so many, or of that size."""
@@ -142,7 +151,10 @@ class Input(Node):
             return self.model_copy(update={"size": tuple(value)})
         if option == "image_size":
             return self.model_copy(update={"shape": (channels, *sides[:-IMAGE], *value)})
+        if option == "frames" and self.processor:  # patches of several frames: so many images, one behind the other
+            return self.model_copy(update={"number": (self.number or 1) * -(-value // sides[0]), "frames": value})
         if option == "frames":
             return self.model_copy(update={"shape": (channels, value, *sides[1:])})
-        shape = (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))
-        return self.model_copy(update={"shape": shape, "number": max(self.number, 1)})
+        if not value:
+            return self.model_copy(update={"number": 0})
+        return self.model_copy(update={"shape": (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from archcalc.archs.parts.flow import Flow, Given
 from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.assumptions import Assumption
 from archcalc.core.errors import InputError
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
@@ -50,6 +50,10 @@ class Part:
         """Of what is known so far, what this part is handed."""
         return adapter(self.family).seen(Given.by(self.links, known))
 
+    def is_idle(self, known: Mapping[str, Flow]) -> bool:
+        """Whether nothing comes in for it to read."""
+        return all(known[name].is_absent for name in self.links.reads)
+
     def at(self, known: dict[str, Flow]) -> Part:
         """The same where flows of other lengths come in."""
         return replace(self, resolved=adapter(self.family).at(self.resolved, self.given(known)))
@@ -68,7 +72,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """`seq` is the length that the spec says for tokens."""
+    """`seq` is the length that the spec says for tokens; `apart`: parts in front of those that run for every token run
+    by themselves, as an engine tries its encoders, and give nothing on."""
 
     no_twin: ClassVar[str] = "a model of parts is not made small: what one part gives has to fit the next"
     inputs: dict[str, Input]
@@ -76,6 +81,7 @@ class Parts:
     loss: str | None
     similarity: Similarity | None = None
     seq: int | None = None
+    apart: bool = False
 
     @property
     def kind(self) -> str:
@@ -147,51 +153,27 @@ class Parts:
         known = self.known(tokens)
         return max(sum(known[each].positions for each in several if each != name) for several in joined)
 
+    def taken_by(self, name: str) -> int:
+        """Positions of a sequence for one of an input's images, with the tokens beside what its tower gives."""
+        one = self.inputs[name]
+        return one.seen.positions if one.processor else self.positions_of(name)
+
     def positions_of(self, name: str) -> int:
         """That one of an input's images takes in the sequence that holds it; 0 where it stands in none."""
-        one = self.inputs[name]
-        if not one.number:
-            return self._with(name, one.model_copy(update={"number": 1})).positions_of(name)
-        known, found = self.known(self.usual), [name]
+        one, found = self.inputs[name], [name]
+        known = replace(self, inputs={**self.inputs, name: one.model_copy(update={"number": 1})}).known(self.usual)
         for part in self.parts:
             if part.joins and found[-1] in part.links.reads:
-                return known[found[-1]].positions // one.number
+                return known[found[-1]].positions
             if found[-1] in part.links.reads:
                 found.append(part.name)
         return 0
 
-    def _with(self, name: str, one: Input) -> Parts:
-        return replace(self, inputs={**self.inputs, name: one})
-
     @cached_property
-    def absent(self) -> frozenset[str]:
-        """Inputs of which a sample has none, and the parts that read nothing else, which are not run."""
-        found = {name for name, one in self.inputs.items() if not one.number}
-        for part in self.parts:
-            if found.issuperset(part.named):
-                found.add(part.name)
-        return frozenset(found)
-
-    def check_absent(self) -> None:
-        """Only what stands in one sequence with others may be missing there."""
-        compared = self.similarity.of if self.similarity else ()
-        for part in self.parts:
-            missing = [name for name in part.named if name in self.absent]
-            is_needed = part.is_output or part.name in compared or part.name not in self.absent
-            if missing and is_needed and not self._can_leave_out(part):
-                fact = f"{part.name} reads {missing[0]}, of which there is none"
-                raise InputError(fact, "give one or more", fields=[("inputs", missing[0], "number")])
-
-    def _can_leave_out(self, part: Part) -> bool:
-        return part.joins and part.named == part.links.reads and part.name not in self.absent
-
-    def told(self) -> Iterator[Assumption]:
-        """How much of a sequence images and recordings take."""
-        for name, one in self.inputs.items():
-            yield from one.told()
-            if one.rate and one.number and (positions := self.positions_of(name)):
-                text = f"{one.seconds:g} seconds of audio: {positions:,} positions"
-                yield Assumption(Topic.AUDIO, text, positions, "--audio-seconds")
+    def told(self) -> tuple[Assumption, ...]:
+        """How much of a sequence images and audio take."""
+        each = (one.told(self.taken_by(name)) for name, one in self.inputs.items() if one.is_image or one.rate)
+        return tuple(note for notes in each for note in notes)
 
     def inputs_of(self, name: str) -> frozenset[str]:
         """The inputs that reach a part, also through others; none of what is no part."""
@@ -211,12 +193,23 @@ class Parts:
         running = [part.family for part in self.parts if part.name in self.decoding]
         return running[-1] if running else "parts"
 
-    @property
-    def decoding(self) -> frozenset[str]:
-        """The parts that run for every further token: those that read the last input of tokens, and what they give. Two
-        towers that are compared write no token."""
-        if self.similarity:
-            return frozenset()
+    @cached_property
+    def media(self) -> dict[str, str]:
+        """Of a model that generates tokens, its towers: parts that read images alone, or audio, for those that do; with
+        the kind of what they read."""
+        read = {part.name: [self.inputs[name] for name in self.inputs_of(part.name)] for part in self.parts}
+        kinds = {"images": "is_image", "audio": "rate"}
+        found = {
+            name: kind
+            for name, several in read.items()
+            for kind, is_that in kinds.items()
+            if several and all(getattr(one, is_that) for one in several)
+        }
+        return found if self.decoding else {}
+
+    @cached_property
+    def reading(self) -> frozenset[str]:
+        """The last input of tokens, the parts that read it, and what those give."""
         found = {next(reversed(self.names), "")}
         for part in self.parts:
             if not found.isdisjoint(part.links.reads):
@@ -224,11 +217,25 @@ class Parts:
         return frozenset(found)
 
     @property
+    @property
     def of_tokens(self) -> str:
         """The part that runs on tokens alone, where a model also reads something else; none that needs another part."""
         last = next(reversed(self.names), "")
         readers = [part for part in self.parts if last in part.links.reads and len(part.named) == len(part.links.reads)]
         return readers[-1].name if readers and len(self.inputs) > len(self.names) else ""
+
+    @property
+    def encoded(self) -> list[str]:
+        """The inputs that towers alone read."""
+        return [name for name in self.inputs if name in {each for part in self.media for each in self.inputs_of(part)}]
+
+    @cached_property
+    def decoding(self) -> frozenset[str]:
+        """What runs for every further token, where each part of it looks at a token by itself; else nothing. Two towers
+        that are compared write no token."""
+        running = [part for part in self.parts if part.name in self.reading]
+        decodes = all(adapter(part.family).decodes(part.resolved) for part in running)
+        return self.reading if running and decodes and not self.similarity else frozenset()
 
     @property
     def handed_over(self) -> bool:

@@ -33,6 +33,8 @@ class Similarity(Node):
             if known[name].shape.sides or known[name].number > 1:
                 hint = "pool its positions, such as `head: {pool: mean}`"
                 raise InputError(f"{name} gives {known[name]}, and not a vector for each sample", hint, fields=at)
+            if known[name].is_absent:
+                raise InputError(f"{name} is compared, and nothing comes in", "ask for one at least", fields=at)
         one, other = (known[name].shape for name in self.of)
         if one != other:
             hint = "project both to one width, such as `head: {kind: classifier, classes: 512, bias: false}`"

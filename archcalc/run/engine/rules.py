@@ -176,6 +176,27 @@ class HostBuffer(Node):
     tensors: Size
 
 
+class Videos(Node):
+    """Models of some types that see videos: the largest one has so many frames, of which so many are an image."""
+
+    types: list[str]
+    frames: Size = 1
+    of_image: Size = 1
+
+
+class Encoders(Node):
+    """How an engine runs what reads images and audio, apart from the text."""
+
+    tries: bool = False  # before its pool gets a size: as many of the largest items as a step holds
+    alone: bool = False  # one image after the other, in memory of their own that stays allocated
+    cache: Bytes = 0  # for what they gave, which is kept out of the pool
+    videos: list[Videos] = Field(default_factory=list)  # of types that are not listed none is tried
+    switches: list[str] = Field(default_factory=list)  # options that keep a model's encoders from being loaded
+
+    def videos_of(self, model_type: str) -> Videos | None:
+        return next((one for one in self.videos if model_type in one.types), None)
+
+
 class ForModels(Node):
     """Rules that hold instead for models of some types, for those without experts and recurrent layers, or on devices
     of some generations; what is left out does not matter, or stays."""
@@ -266,9 +287,7 @@ class EngineRules(Node):
     no_fp16: list[str] = Field(default_factory=list)  # model types that it refuses to run in fp16
     torch_attention: bool = False  # whether attention is PyTorch's
     families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
-    profiles: list[str] = Field(
-        default_factory=list
-    )  # parts, by what needs them, that it runs before its pool gets a size
+    encoders: Encoders = Encoders()
     tensor_parallel: bool = True
     prints: list[LogLine] = Field(default_factory=list)  # of its memory when it starts
     earlier: Any = None  # rules before changes, which are read for an earlier version alone

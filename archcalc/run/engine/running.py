@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
@@ -15,6 +15,8 @@ from archcalc.run.engine.rules import EngineRules, Sampler, Step, is_below
 from archcalc.run.engine.static_share import Start, encoder_of, is_latent, static_share
 from archcalc.run.engine.supports import refusal
 from archcalc.run.offload import Offload
+from archcalc.spec.encoders import KINDS, UNLIMITED
+from archcalc.spec.option import flag_of
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format
 from archcalc.storage.weight_kinds import GGUF, kind_of_format
@@ -44,7 +46,16 @@ class Running:
     chosen: frozenset[str] = frozenset()  # the options that were given
     weights: tuple[str, ...] = ()  # kinds of their formats
     whole_up_to: int = 0  # tokens of a prompt that is computed at once, however few a step has
+    limits: Mapping[str, int] = field(default_factory=dict)  # on inputs of a request, by kind
     copies: int = 1  # of what comes to each of several devices, while the next batch is on its way
+
+    def loads(self, medium: str, model_type: str) -> bool:
+        """Whether it loads a model's towers for images, or for audio: unless a request may have none of what they read.
+
+        Source: vLLM, _mark_tower_model in vllm/model_executor/models/interfaces.py."""
+        videos = ["video"] if self.rules.encoders.videos_of(model_type) else []
+        kinds = {"images": ["image", *videos], "audio": ["audio"]}[medium]
+        return any(self.limits.get(kind, UNLIMITED) for kind in kinds)
 
     def layout(self, stored: StoredWeights) -> str | None:
         """How its kernels want a stored format laid out on devices of this generation; None as it is stored."""
@@ -159,6 +170,7 @@ def running(
         frozenset(asked.given),
         weights,
         whole_up_to,
+        dict.fromkeys(KINDS, 0) if asked.language_model_only else dict(asked.limit_mm_per_prompt or ()),
         _copies(rules, asked),
     )
 
@@ -184,6 +196,8 @@ def _chosen_share(
 ) -> float:
     """The static fraction that the engine chooses itself."""
     encoder, latent, pp = encoder_of(config), is_latent(config), asked.pp or 1
+    if asked.language_model_only:
+        encoder = None
     start = Start(
         device.memory,
         tokens,
@@ -204,14 +218,19 @@ OWN_OPTIONS = {  # options that say something of an engine that serves
     "max_num_seqs": "computes many requests at once",
     "enforce_eager": "has CUDA graphs",
 }
+SWITCHES = ("limit_mm_per_prompt", "language_model_only")
 
 
 def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None:
     for name, what in OWN_OPTIONS.items():
         if name in asked.given and rules.pool == "none":
-            flag = f"--{name.replace('_', '-')}"
+            flag = flag_of(name)
             hint = f"add --engine vllm, or leave {flag} out"
             raise InputError(f"only an engine that serves {what}", hint, field=flag)
+    for name in SWITCHES:
+        if name in asked.given and name not in rules.encoders.switches:
+            fact, flag = f"{rules.title} has no such option, or loads all towers the same", flag_of(name)
+            raise InputError(fact, "add --engine vllm, or use --images 0 for a text alone", field=flag)
     if asked.enforce_eager and rules.graphs is None and not rules.headroom:
         fact = f"what {rules.name} takes without CUDA graphs is not known here"
         raise InputError(fact, "leave --enforce-eager out", field="--enforce-eager")
