@@ -28,6 +28,7 @@ def opened(browser: Browser, folder: Path, report: MemoryReport) -> WebElement:
     page = folder / "memory.html"
     page.write_text(as_html.render(report, width=80), "utf-8")
     browser.open(page)
+    browser.one("[data-timeline] .area")
     return browser.one("[data-timeline] input[type=range]")
 
 

@@ -25,6 +25,13 @@ def written(folder: Path, model: str = "textbook", **options: Any) -> Path:
     return page
 
 
+def opened(browser: Browser, page: Path, step: str = "") -> None:
+    """Anew, once its first step is drawn."""
+    browser.open("about:blank")
+    browser.open(f"{page.as_uri()}#{step}" if step else page)
+    browser.one(".panel")
+
+
 def titled(browser: Browser) -> str:
     return browser.one(".head h2").text
 
@@ -43,7 +50,7 @@ def press(browser: Browser, *keys: str) -> None:
 
 def test_keys_go_from_step_to_step(browser: Browser, tmp_path: Path) -> None:
     steps = archcalc.load("textbook").walk().rows
-    browser.open(written(tmp_path))
+    opened(browser, written(tmp_path))
     assert place(browser) == f"step 1 of {len(steps)}"
     press(browser, Keys.ARROW_RIGHT, Keys.PAGE_DOWN, Keys.ARROW_RIGHT)
     assert (titled(browser), address(browser)) == ("q", Q)
@@ -72,7 +79,7 @@ def test_a_link_restores_its_step_and_that_of_a_part_its_first(browser: Browser,
 
 
 def test_buttons_and_the_strip_do_what_keys_do(browser: Browser, tmp_path: Path) -> None:
-    browser.open(written(tmp_path))
+    opened(browser, written(tmp_path))
     before, after, widths = browser.all(".controls button")
     assert before.get_attribute("disabled")
     after.click()
@@ -87,7 +94,7 @@ def test_buttons_and_the_strip_do_what_keys_do(browser: Browser, tmp_path: Path)
 
 
 def test_widths_of_the_strip_are_to_scale(browser: Browser, tmp_path: Path) -> None:
-    browser.open(written(tmp_path))
+    opened(browser, written(tmp_path))
     report = archcalc.load("textbook").walk()
     wide = browser.script("return [...document.querySelectorAll('.strip rect')].map((r) => +r.getAttribute('width'))")
     assert wide == pytest.approx([1000 * row.flops / report.flops for row in report.rows])
@@ -98,8 +105,7 @@ def test_boxes_of_all_steps_are_on_one_scale(browser: Browser, tmp_path: Path) -
     page = written(tmp_path)
 
     def face(path: str, kind: str) -> list[float]:
-        browser.open(f"{page.as_uri()}#{path}")
-        browser.until(lambda: address(browser) == path or None)
+        opened(browser, page, path)
         code = "const r = document.querySelector(arguments[0]).getBoundingClientRect(); return [r.width, r.height]"
         return list(browser.script(code, f".{kind} .face"))
 
@@ -116,7 +122,7 @@ def test_boxes_of_all_steps_are_on_one_scale(browser: Browser, tmp_path: Path) -
 )
 def test_nothing_scrolls_sideways_at_any_step(browser: Browser, tmp_path: Path, name: str) -> None:
     page = written(tmp_path, name)
-    browser.open(page)
+    opened(browser, page)
     for wide in (1440, 1024, 390):
         browser.size(wide, 844)
         press(browser, Keys.HOME)
@@ -129,7 +135,7 @@ def test_nothing_scrolls_sideways_at_any_step(browser: Browser, tmp_path: Path, 
 
 
 def test_all_steps_are_printed(browser: Browser, tmp_path: Path) -> None:
-    browser.open(written(tmp_path))
+    opened(browser, written(tmp_path))
     browser.script("dispatchEvent(new Event('beforeprint'))")
     assert len(browser.all(".paper .panel")) == len(archcalc.load("textbook").walk().rows)
     browser.script("dispatchEvent(new Event('afterprint'))")
@@ -140,7 +146,7 @@ def test_names_from_a_file_are_shown_and_never_run(browser: Browser, tmp_path: P
     spec = tmp_path / "model.yaml"
     written_as = json.dumps({"family": "network", "name": HOSTILE, "input": [4], "layers": [{"linear": 3}]})
     spec.write_text(written_as, "utf-8")
-    browser.open(written(tmp_path, str(spec)))
+    opened(browser, written(tmp_path, str(spec)))
     assert "<img" in browser.one("h1").text
     press(browser, Keys.END)
     assert browser.console() == []

@@ -93,6 +93,11 @@ def test_a_report_opens_in_the_browser(run: Run, opened: list[str], folder: Path
     assert opened == [(folder / "lenet-5.html").resolve().as_uri()]
 
 
+def test_a_second_report_does_not_replace_the_first(run: Run, opened: list[str], folder: Path) -> None:
+    told = [run("report", "lenet-5", "--no-open", *more).out for more in ([], [], ["--force"])]
+    assert told == ["wrote lenet-5.html\n", "wrote lenet-5-2.html\n", "wrote lenet-5.html\n"]
+
+
 def test_a_report_does_not_where_that_is_not_wanted(run: Run, opened: list[str]) -> None:
     assert run("report", "lenet-5", "--no-open").out == "wrote lenet-5.html\n"
     assert not opened

@@ -117,9 +117,10 @@ def test_without_a_name_the_file_is_called_as_the_model(run: Run, model: str, na
 
 def test_an_existing_file_is_kept(run: Run) -> None:
     Path("gpt2.html").write_text("mine", "utf-8")
-    answer = run("report", "gpt2")
+    answer = run("report", "gpt2", "-o", "gpt2.html")
     assert answer.code == 2
     assert "--force" in answer.err
+    assert run("report", "gpt2").out == "wrote gpt2-2.html\n"
     assert Path("gpt2.html").read_text("utf-8") == "mine"
     assert run("report", "gpt2", "--force").code == 0
 

@@ -32,7 +32,7 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="The file to write (default: the model's name, .html).",
+        help="The file to write (default: the model's name, .html, or -2.html where that is there).",
     ),
 ]
 NoOpen = Annotated[
@@ -63,9 +63,11 @@ def report(
     """
     from archcalc.analyze.fit.matrix_axes import Typed
     from archcalc.analyze.overview import overview
-    from archcalc.cli.new_file import check_free, stem_of, write
+    from archcalc.cli.new_file import check_free, free_path, stem_of, write
 
-    file = Path(output or f"{stem_of(model)}.html")
+    stem = stem_of(model)
+    unnamed = Path(f"{stem}.html") if force else free_path(stem, ".html")
+    file = Path(output) if output else unnamed
     if file.suffix.lower() not in SUFFIXES:
         raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
     check_free(file, replace=force)
