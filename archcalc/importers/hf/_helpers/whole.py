@@ -56,6 +56,13 @@ def language(c: Config) -> Fields:
     return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
+def text_alone(c: Config, said: dict[str, Any]) -> Fields:
+    """A language model whose fields stand in the place of the whole's."""
+    fields, read = _read(c, said, "causal")
+    c.mtp = read.mtp
+    return fields
+
+
 def _read(c: Config, said: dict[str, Any], task: str) -> tuple[Fields, Config]:
     family = translator(said["model_type"])
     if family is None:
