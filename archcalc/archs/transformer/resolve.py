@@ -43,6 +43,7 @@ class ResolvedStack:
     dropout: float
     parallel: str | None
     block_scale: bool
+    residual_attention: bool
     streams: Streams | None
     distinct: int | None
     once: tuple[str, ...]
@@ -86,7 +87,8 @@ class Transformer:
         """What archcalc's own PyTorch reference does not have, in words."""
         parts = (part.unwitnessed for stack in self.stacks for part in stack.parts.values())
         streams = ("hyper-connections" for stack in self.stacks if stack.streams)
-        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams))))
+        earlier = ("attention to residuals" for stack in self.stacks if stack.residual_attention)
+        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams, *earlier))))
 
     @property
     def kind(self) -> str:
@@ -168,6 +170,7 @@ def stack_of(around: Surroundings, sound: Audio | None = None, further: frozense
         dropout=scope.dropout,
         parallel=scope.parallel,
         block_scale=scope.block_scale,
+        residual_attention=scope.residual_attention,
         streams=_streams(around),
         distinct=scope.distinct,
         once=scope.once,
