@@ -73,9 +73,13 @@ def test_each_of_its_own_fields_counts(more: dict[str, Any], less_or_more: int) 
 VISION = {"vt_hidden_size": 32, "vt_num_attention_heads": 3, "qkv_hidden_size": 48, "vt_intermediate_size": 40}
 TOWER: dict[str, Any] = {
     **VISION,
-    **{"vt_num_hidden_layers": 2, "patch_size": 14, "init_pos_emb_height": 6, "init_pos_emb_width": 5},
+    "vt_num_hidden_layers": 2,
+    "patch_size": 14,
+    "init_pos_emb_height": 6,
+    "init_pos_emb_width": 5,
     **dict.fromkeys(("attn_bias", "linear_bias", "patch_embed_proj_bias"), False),
-    **{"norm_type": "rmsnorm", "mm_projector_type": "patchmergerv2"},
+    "norm_type": "rmsnorm",
+    "mm_projector_type": "patchmergerv2",
 }
 WHOLE = {"model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "text_config": TEXT}
 

@@ -244,8 +244,8 @@ class Scope(Node):
     )
     residual_attention: bool = field(
         False,
-        "What each part reads is a weighted sum of what earlier groups of blocks left (Kimi K3): a norm and a vector for"
-        " each part, and one more behind the last block, whose parameters are counted and whose work is not.",
+        "What each part reads is a weighted sum of what earlier groups of blocks left (Kimi K3): a norm and a vector"
+        " for each part, and one more behind the last block, whose parameters are counted and whose work is not.",
         example=True,
     )
     layer_scale: bool = field(False, "A learned vector scales the output of every part.", example=True)

@@ -1,4 +1,4 @@
-"""Kimi K3: MoonViT with RMS norms and without biases, a merger whose norm comes last, and Kimi Linear with wider gates."""
+"""Kimi K3: MoonViT with RMS norms and without biases, a merger whose norm comes last, Kimi Linear with wider gates."""
 
 from math import lcm
 from typing import Any
@@ -8,7 +8,8 @@ from archcalc.importers.hf._helpers import Config, Fields, activation, divided, 
 USUAL = {"kimi_k3_vision": "base", "kimi_k3": "multimodal"}
 INERT = {
     "kimi_k3_vision": {
-        inert.RUNNING: "pos_emb_interpolation_mode pos_emb_type init_pos_emb_time projector_ln_eps projector_hidden_act",
+        inert.RUNNING: "pos_emb_interpolation_mode pos_emb_type init_pos_emb_time "
+        "projector_ln_eps projector_hidden_act",
         inert.NOT_HERE: "mm_projector_type text_hidden_size mm_hidden_size merge_type",
     },
     "kimi_k3": {inert.TOKENS: "ignore_index image_placeholder media_placeholder_token_id"},

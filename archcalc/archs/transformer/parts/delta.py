@@ -13,7 +13,6 @@ from archcalc.core.derived import Derived
 from archcalc.layers import delta
 from archcalc.spec.node import Node, Size, field
 
-
 SQUEEZED: dict[Any, tuple[str, ...]] = {True: ("forget", "gate"), "decays": ("forget",), False: ()}
 _SQUEEZE_SCHEMA = {"enum": [*SQUEEZED]}
 Squeeze = Annotated[Any, BeforeValidator(partial(flag_or, ("decays",))), WithJsonSchema(_SQUEEZE_SCHEMA)]
