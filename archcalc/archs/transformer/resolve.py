@@ -152,7 +152,7 @@ def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
         sound = audio(around)
     elif scope.embedding.kind == "tokens":
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
-    return stack_of(around, sound, _further(spec, name))
+    return stack_of(around, sound, spec.head.further if name == "decoder" else frozenset())
 
 
 def stack_of(around: Surroundings, sound: Audio | None = None, further: frozenset[str] = frozenset()) -> ResolvedStack:
@@ -208,12 +208,6 @@ def _items(around: Surroundings) -> pattern.Items:
         hint = "leave distinct out, or let all blocks have the same parts"
         raise InputError("only equal blocks can share weights", hint, fields=[(name, "distinct"), (name,)])
     return pattern.shared(items, scope.distinct)
-
-
-def _further(spec: Spec, name: str) -> frozenset[str]:
-    """What the last stack's blocks for multi-token prediction consist of, where the spec says it."""
-    said = spec.head.mtp.line if spec.head.mtp and (name == "decoder" or not spec.decoder) else None
-    return frozenset((said or "").split())
 
 
 def _parts(items: pattern.Items, around: Surroundings, further: frozenset[str]) -> dict[str, Part]:
