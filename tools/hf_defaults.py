@@ -64,6 +64,8 @@ OTHERS = {  # classes that stand in no mapping, or second in one
     "clip_vision_model": {"CLIPVisionModelWithProjection": "projection"},
     "beit": {"BeitForMaskedImageModeling": "masked_image"},
     "step3p5": {"Step3p7TextModel": "base", "Step3p5ForCausalLM": "causal"},
+    "step3p5_vision": {"Step3p7VisionModel": "base"},
+    "step3p7": {"Step3p7FlashForCausalLM": "causal"},
     "deit": {"DeiTForImageClassificationWithTeacher": "teacher"},
 }
 

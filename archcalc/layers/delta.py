@@ -187,10 +187,10 @@ class Delta:
 class KimiDelta(Delta):
     """Kimi Delta Attention (KDA): Gated DeltaNet with a vector α for each head, a decay for every key channel (Kimi
     Linear, arXiv:2510.26692). That vector, and the gate on what was looked up, come from projections that may be
-    squeezed to the width of one head. The number of key heads equals that of value heads."""
+    squeezed to the width of one head, both or the decays alone. The number of key heads equals that of value heads."""
 
     spec_kind: ClassVar[str] = "kda"
-    squeeze: bool = True
+    squeeze: tuple[str, ...] = ("forget", "gate")
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
@@ -208,7 +208,7 @@ class KimiDelta(Delta):
         return self._projected(m, m.record("multiply", normed, gate), d_model)
 
     def _squeezed(self, m: Module, name: str, x: Tensor, each: Dim) -> Tensor:
-        if not self.squeeze:
+        if name not in self.squeeze:
             return linear(m[name], x, (self.head, each), bias=False, role=Role.DELTA_GATES)
         squeezed = Dim.of("squeezed", self.head_dim)
         narrow = linear(m[f"{name}_in"], x, squeezed, bias=False, role=Role.DELTA_GATES)

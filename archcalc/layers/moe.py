@@ -40,6 +40,7 @@ class Mixture:
     shared_gate: bool = False
     latent: int | None = None  # the width that experts work at, where it is not the model's
     latent_bias: bool = False
+    latent_norm: bool = False  # an RMS norm in front of the projection back
     out_bias: bool = False  # on the answer of all experts together
     router_norm: str = ""  # of what the router reads: the residual stream, and not what the experts read
     expert_scale: bool = False  # a learned number for each expert, times its weight
@@ -61,6 +62,8 @@ class Mixture:
             answer, beside = m.style.experts(m, inner, weights, self.sizes, lambda: self._shared(m, x, work))
         else:
             answer = run_experts(m["experts"], inner, weights, self.sizes)
+        if self.latent_norm:
+            answer = norm(m["latent_norm"], answer, "rms")
         if self.latent:
             answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias, role=Role.LATENT_OUT)
         if self.out_bias:

@@ -109,12 +109,12 @@ class KimiDelta(nn.Module):
         self.rate = nn.Linear(d_model, self.heads, bias=False)
         self.dt_bias, self.A_log = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(self.heads))
         self.norm = nn.RMSNorm(layer["v_dim"])
-        if layer["squeeze"]:
-            for name, width in (("forget", keys), ("gate", values)):
-                self.add_module(f"{name}_in", nn.Linear(d_model, narrow, bias=False))
-                self.add_module(f"{name}_out", nn.Linear(narrow, width, bias=False))
-        else:
-            self.forget, self.gate = (nn.Linear(d_model, width, bias=False) for width in (keys, values))
+        for name, width in (("forget", keys), ("gate", values)):
+            if name not in layer["squeeze"]:
+                self.add_module(name, nn.Linear(d_model, width, bias=False))
+                continue
+            self.add_module(f"{name}_in", nn.Linear(d_model, narrow, bias=False))
+            self.add_module(f"{name}_out", nn.Linear(narrow, width, bias=False))
         self.out = nn.Linear(values, d_model, bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:

@@ -28,6 +28,8 @@ class Mixture(nn.Module):
         if layer["latent"]:
             self.latent_in = nn.Linear(d_model, width, bias=layer["latent_bias"])
             self.latent_out = nn.Linear(width, d_model, bias=layer["latent_bias"])
+        if layer["latent_norm"]:
+            self.latent_norm = nn.RMSNorm(width)
         self.experts = Experts(layer, width)
         self.bias = weight_if(layer["out_bias"], d_model)
         if layer["shared"]:
@@ -37,7 +39,8 @@ class Mixture(nn.Module):
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         weights, chosen = self.router(given["residual"] if self.layer["router_norm"] else x)
-        answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
+        found = self.experts(run(self, "latent_in", x), weights, chosen)
+        answer = run(self, "latent_out", run(self, "latent_norm", found))
         answer = plus(answer, self.bias)
         if not self.layer["shared"]:
             return answer

@@ -59,6 +59,7 @@ SEEN: dict[str, Fields] = {
     "smolvlm": {"vision_config": TOWER, "scale_factor": 4},
     "lfm2_vl": {"vision_config": {"model_type": "siglip2_vision_model", **TOWER, "num_patches": 16}},
     "llama4": {"vision_config": {**TOWER, "intermediate_size": 128, **LLAMA4}},
+    "step3p7": {"vision_config": {"width": 32, "layers": 2, "heads": 2, "image_size": 56, "patch_size": 7}},
     "kimi_k25": {"vision_config": {**TOWER, "pos_emb_height": 6, "pos_emb_width": 5}, "projection_hidden_size": 32},
     "paddleocr_vl": {"vision_config": TOWER},
     "gemma3": {"vision_config": {**TOWER, "vision_use_head": False}, "mm_tokens_per_image": 4},
@@ -148,6 +149,30 @@ def test_llama4_without_a_tower_in_its_file_is_the_text(run: Run, write: Write) 
     answer = run("fit", write(json.dumps(said), "config.json"), "--gpu", "h100")
     assert answer.code == 0, answer.err
     assert "not counted: vision encoder and projector" in " ".join(answer.out.split())
+
+
+def test_a_flat_step_file_is_its_text(run: Run, write: Write) -> None:
+    """Written for other code, with other names for the experts; what it leaves open is said."""
+    flat = {**TEXT, "num_hidden_layers": 5, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+    said = {"model_type": "step3p7", "architectures": ["Step3p7FlashForCausalLM"], **flat, "first_k_dense_replace": 2}
+    own = {**TEXT, "num_hidden_layers": 5, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+    dense = {"mlp_layer_types": ["dense", "dense", "sparse", "sparse", "sparse"]}
+    text = archcalc.load({"model_type": "step3p5", "architectures": ["Step3p5ForCausalLM"], **own, **dense})
+    answer = run("params", write(json.dumps(said), "config.json"))
+    assert f"{text.params().total:,}" in answer.out
+    assert "does not say how many heads" in " ".join(answer.out.split())
+
+
+def test_step_halves_its_map_twice() -> None:
+    """Products of the tower, of both convolutions and of the projection, as PyTorch counts them for one image."""
+    said = small("step3p7", "base")
+    tower: Any = build(said).to_empty(device="cpu").eval()
+    tower.vision_model.config._attn_implementation = "eager"
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        tower.get_image_features(torch.zeros(1, 3, 56, 56))
+    work = archcalc.load(said).flops(mode="forward", seq=64).record()["rows"]
+    seen = sum(row["forward"] for row in work if row["path"] in ("vision", "projector"))
+    assert seen == counted.get_total_flops()
 
 
 GRIDS = {"qwen2_5_vl_vision": (10, 14), "qwen3_vl_vision": (6, 8), "qwen3_5_vision": (4, 4), "glm4v_vision": (6, 4)}

@@ -20,6 +20,7 @@ from archcalc.layers.embedding import add_types, join_tables, look_up, token_tab
 from archcalc.layers.linear import linear
 from archcalc.layers.loss import cross_entropy
 from archcalc.layers.patches import Patches, cut, learned_vectors, project, put_in_front
+from archcalc.layers.residuals import keep_weights
 from archcalc.layers.streams import joined, spread
 from archcalc.layers.windowed import by_windows
 from archcalc.spec.node import as_tuple
@@ -84,6 +85,8 @@ def run_blocks(m: Module, x: Tensor, context: Context, stack: ResolvedStack) -> 
     x = _run_items(m, stack.items, x, context, stack)
     if stack.streams:
         x = joined(m["streams"], x)
+    if stack.residual_attention:
+        keep_weights(m, ("output",), x.dims[-1])
     if own_or(stack.norm.final, stack.norm.place != "post"):
         return dropped(m, normed(m["norm"], x, stack.norm), stack.dropout, context.work, "final")
     return x
@@ -129,6 +132,8 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             if stack.distinct and not m.words.notes:
                 m.words.notes.append(_sharing(stack, stack.distinct))
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel, rounds)
+            if stack.residual_attention:
+                keep_weights(child, item.words, x.dims[-1])
             if stack.block_scale:
                 child.buffer("scale")
                 out = child.record("scale", out, name="scaled")

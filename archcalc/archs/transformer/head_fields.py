@@ -103,3 +103,8 @@ class Head(OneHead):
         "A second head on the same output, as BERT's next-sentence prediction.",
         example={"kind": "classifier", "classes": 2},
     )
+
+    @property
+    def further(self) -> frozenset[str]:
+        """The parts that blocks for multi-token prediction consist of, where the spec says it."""
+        return frozenset(((self.mtp and self.mtp.line) or "").split())

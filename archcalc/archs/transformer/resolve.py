@@ -43,6 +43,7 @@ class ResolvedStack:
     dropout: float
     parallel: str | None
     block_scale: bool
+    residual_attention: bool
     streams: Streams | None
     distinct: int | None
     once: tuple[str, ...]
@@ -86,7 +87,8 @@ class Transformer:
         """What archcalc's own PyTorch reference does not have, in words."""
         parts = (part.unwitnessed for stack in self.stacks for part in stack.parts.values())
         streams = ("hyper-connections" for stack in self.stacks if stack.streams)
-        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams))))
+        earlier = ("attention to residuals" for stack in self.stacks if stack.residual_attention)
+        return " and ".join(dict.fromkeys(filter(None, (*parts, *streams, *earlier))))
 
     @property
     def kind(self) -> str:
@@ -150,7 +152,7 @@ def _stack(spec: Spec, name: str, memory: int) -> ResolvedStack:
         sound = audio(around)
     elif scope.embedding.kind == "tokens":
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
-    return stack_of(around, sound, _further(spec, name))
+    return stack_of(around, sound, spec.head.further if name == "decoder" else frozenset())
 
 
 def stack_of(around: Surroundings, sound: Audio | None = None, further: frozenset[str] = frozenset()) -> ResolvedStack:
@@ -168,6 +170,7 @@ def stack_of(around: Surroundings, sound: Audio | None = None, further: frozense
         dropout=scope.dropout,
         parallel=scope.parallel,
         block_scale=scope.block_scale,
+        residual_attention=scope.residual_attention,
         streams=_streams(around),
         distinct=scope.distinct,
         once=scope.once,
@@ -205,12 +208,6 @@ def _items(around: Surroundings) -> pattern.Items:
         hint = "leave distinct out, or let all blocks have the same parts"
         raise InputError("only equal blocks can share weights", hint, fields=[(name, "distinct"), (name,)])
     return pattern.shared(items, scope.distinct)
-
-
-def _further(spec: Spec, name: str) -> frozenset[str]:
-    """What the last stack's blocks for multi-token prediction consist of, where the spec says it."""
-    said = spec.head.mtp.line if spec.head.mtp and (name == "decoder" or not spec.decoder) else None
-    return frozenset((said or "").split())
 
 
 def _parts(items: pattern.Items, around: Surroundings, further: frozenset[str]) -> dict[str, Part]:

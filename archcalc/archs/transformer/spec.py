@@ -243,6 +243,12 @@ class Scope(Node):
         example=4,
         unset="one stream",
     )
+    residual_attention: bool = field(
+        False,
+        "What each part reads is a weighted sum of what earlier groups of blocks left (Kimi K3): a norm and a vector"
+        " for each part, and one more behind the last block, whose parameters are counted and whose work is not.",
+        example=True,
+    )
     layer_scale: bool = field(False, "A learned vector scales the output of every part.", example=True)
     softmax: Literal["input", "fp32"] = field(
         "input", "The number format of eager softmax: that of the scores, or fp32 and cast back.", example="fp32"

@@ -43,6 +43,10 @@ INERT = {
     "kimi_linear": {inert.NO_SUCH_SIZE: "num_key_value_heads", inert.NOT_HERE: "max_position_embeddings"},
     "bailing_hybrid": {inert.NO_SUCH_SIZE: "num_key_value_heads"},
 }
+_OF_K3 = (  # fields that Kimi K3 has, and the class of Kimi Linear has not (vLLM, models/kimi_k3/nvidia/model.py)
+    *("attn_res_block_size", "routed_expert_hidden_size", "latent_moe_use_norm", "mla_use_output_gate"),
+    *("activation_situ_beta", "activation_situ_linear_beta", "mla_use_nope"),
+)
 _LETTERS = {"F": "full", "S": "shared"}
 
 
@@ -187,8 +191,17 @@ def kimi_linear(c: Config) -> Fields:
     """Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
     dense = int(c.given_or("first_k_dense_replace", 1))
     found, parts = mixers(c, _usual(c), "delta"), listed(c, sparse_where(c, lambda block: block >= dense))
-    made = used(c, parts, lambda: _kimi_experts(c))
-    return _kimi(c, found, parts, attention=_mla(c), delta=_delta(c), **made)
+    made = used(c, parts, lambda: {**_kimi_experts(c), **_latent(c)})
+    gated = when(c.spelled.get("mla_use_output_gate"), gate="own")
+    sums = when(c.spelled.get("attn_res_block_size"), residual_attention=True)
+    c.skip(*_OF_K3)
+    return _kimi(c, found, parts, attention={**_mla(c), **gated}, delta=_delta(c), **made, **sums)
+
+
+def _latent(c: Config) -> Fields:
+    """Kimi K3: the width that experts work at, where it is not the model's."""
+    width = c.spelled.get("routed_expert_hidden_size")
+    return when(width, latent=width, **when(c.spelled.get("latent_moe_use_norm"), latent_norm=True))
 
 
 def _linear(c: Config) -> Fields:
@@ -217,7 +230,7 @@ def _delta(c: Config) -> Fields:
         "head_dim": said.get("head_dim", c.size("linear_head_dim")),
         "conv": said.get("short_conv_kernel_size", c.size("linear_conv_kernel_dim")),
     }
-    return {"kind": "kda", **sizes}
+    return {"kind": "kda", **sizes, **when(said.get("use_full_rank_gate"), squeeze="decays")}
 
 
 def bailing_hybrid(c: Config) -> Fields:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
-from archcalc.archs.transformer.nodes import Norm
+from pydantic import BeforeValidator, WithJsonSchema
+
+from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.part import Surroundings
 from archcalc.core.derived import Derived
 from archcalc.layers import delta
 from archcalc.spec.node import Node, Size, field
+
+SQUEEZED: dict[Any, tuple[str, ...]] = {True: ("forget", "gate"), "decays": ("forget",), False: ()}
+_SQUEEZE_SCHEMA = {"enum": [*SQUEEZED]}
+Squeeze = Annotated[Any, BeforeValidator(partial(flag_or, ("decays",))), WithJsonSchema(_SQUEEZE_SCHEMA)]
 
 
 class Delta(Node):
@@ -26,8 +33,11 @@ class Delta(Node):
     head_dim: Size | None = field(None, "The width of a head's queries and keys.", example=128, unset="needed")
     v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim")
     conv: Size = field(4, "The kernel of the convolution in front.", example=4)
-    squeeze: bool = field(
-        True, "Kimi delta attention: decays and gate are projected through a vector as wide as one head.", example=False
+    squeeze: Squeeze = field(
+        True,
+        "Kimi delta attention: decays and gate are projected through a vector as wide as one head; with `decays` these"
+        " alone are.",
+        example=False,
     )
     chunk: Size = field(64, "Positions that are computed at once.", example=128)
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
@@ -41,4 +51,4 @@ def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> delta.De
     v_heads = node.v_heads or Derived(heads)
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
     sizes = heads, v_heads, head_dim, node.v_dim or Derived(head_dim), node.conv, node.chunk
-    return delta.Delta(*sizes) if node.kind == "gated" else delta.KimiDelta(*sizes, squeeze=node.squeeze)
+    return delta.Delta(*sizes) if node.kind == "gated" else delta.KimiDelta(*sizes, squeeze=SQUEEZED[node.squeeze])

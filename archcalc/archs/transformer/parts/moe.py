@@ -74,6 +74,7 @@ class Moe(Node):
         None, "The width that tokens are projected to before the experts, and back from.", example=1024, unset="d_model"
     )
     latent_bias: bool = field(False, "Biases in those projections.", example=True, needs="latent")
+    latent_norm: bool = field(False, "An RMS norm in front of the projection back.", example=True, needs="latent")
     out_bias: bool = field(False, "A bias on the sum of all experts.", example=True)
     zero: Size | None = field(
         None,
@@ -109,7 +110,7 @@ def _mixture(word: str, node: Moe, around: Surroundings) -> Mixture:
         raise InputError(
             f"a token cannot be routed to {top} of {experts} experts", hint, fields=around.places(word, "top")
         )
-    for name in ("shared_gate", "latent_bias"):
+    for name in ("shared_gate", "latent_bias", "latent_norm"):
         _check_stands_with(word, name, node, around)
     return Mixture(
         experts=experts,
@@ -123,6 +124,7 @@ def _mixture(word: str, node: Moe, around: Surroundings) -> Mixture:
         shared_gate=node.shared_gate,
         latent=node.latent,
         latent_bias=node.latent_bias,
+        latent_norm=node.latent_norm,
         out_bias=node.out_bias,
         zero=node.zero or 0,
     )

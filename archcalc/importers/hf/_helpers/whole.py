@@ -56,6 +56,16 @@ def language(c: Config) -> Fields:
     return {**fields, **stored, **when(further, scope={**(further or {}), "of": c.type})}
 
 
+def text_alone(c: Config, said: dict[str, Any]) -> Fields:
+    """A language model whose fields stand in the place of the whole's."""
+    fields, read = _read(c, {**said, "architectures": None}, "causal")
+    c.mtp = read.mtp
+    c.doubts += read.doubts
+    method = None if quantization(c) else quantization(read)
+    stored = {"precision": precision(read), **when(method, quantization={**(method or {}), "parts": ["text"]})}
+    return {**fields, **{key: value for key, value in stored.items() if value}}
+
+
 def _read(c: Config, said: dict[str, Any], task: str) -> tuple[Fields, Config]:
     family = translator(said["model_type"])
     if family is None:
