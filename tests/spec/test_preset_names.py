@@ -57,7 +57,7 @@ OTHERS = [  # each has other shapes than any preset, or another vocabulary
     "Llama-3.2-8B",
     "Qwen2.5-7.2B",
     "Qwen2.5-Coder-7B-Instruct",
-    "Qwen/Qwen2.5-VL-72B-Instruct",
+    "Qwen/Qwen2.5-Math-72B-Instruct",
     "Qwen/Qwen3-4B-Instruct-2507",
     "mistralai/Mistral-7B-Instruct-v0.2",
     "microsoft/Phi-3-mini-128k-instruct",

@@ -82,7 +82,7 @@ def siglip_vision_model(c: Config) -> Fields:
 
 
 def siglip2_vision_model(c: Config) -> Fields:
-    """Vision encoder of SigLIP 2 (NaFlex): takes patches of images of any shape, up to num_patches.
+    """Vision encoder of SigLIP 2 (NaFlex): takes patches of images of any shape, to which its table is interpolated.
 
     Counts a square image of num_patches patches."""
     number, side = c.size("num_patches"), c.size("patch_size")
@@ -90,7 +90,8 @@ def siglip2_vision_model(c: Config) -> Fields:
     if rows * rows != number:
         raise c.refused("num_patches", "positions of so many patches make no square")
     patches = {"kind": "patches", "image": rows * side, "patch": side, "channels": c.size("num_channels"), "tokens": 0}
-    return {**_image_tower(c, patches), "head": _of_images(c)}
+    position = {"kind": "learned", "interpolated": rows}
+    return {**_image_tower(c, patches), "position": position, "head": _of_images(c)}
 
 
 def idefics3_vision(c: Config) -> Fields:
