@@ -36,7 +36,7 @@ def mistral3(c: Config) -> Fields:
 
 
 def _of_layers(c: Config) -> list[Any]:
-    """The first linear layer is as wide as the features of all layers that the file names; the norm before it is not."""
+    """The first linear layer is as wide as the features of all layers that the file names; the norm is not."""
     layers = c.get("vision_feature_layer")
     if not isinstance(layers, list) or len(layers) < 2:
         return []

@@ -61,9 +61,9 @@ class Images(Node):
         "fixed",
         "What happens to an image: `fixed` (every one gets the same size), `multiples` (sides become multiples of a"
         " step, within a range of pixels), `padded` (scaled down, then padded to multiples), `bounded` (scaled down to"
-        " a longest side), `filled` (scaled to as many pixels as there may be), or tiles beside the whole: `listed` (the"
-        " best of some sizes), `ratio` (as near as possible"
-        " to its aspect ratio), `canvas` (as little scaled as possible), `split` (as many as its sides need).",
+        " a longest side), `filled` (scaled to as many pixels as there may be), or tiles beside the whole: `listed`"
+        " (the best of some sizes), `ratio` (as near as possible to its aspect ratio), `canvas` (as little scaled as"
+        " possible), `split` (as many as its sides need).",
         example="fixed",
     )
     size: Size | None = field(None, "The side of a picture, or of a tile, in pixels.", example=336)

@@ -10,10 +10,13 @@ from functools import cache
 from math import isqrt, prod
 from typing import Any
 
+from archcalc.archs.parts.inputs import USUAL_IMAGE
 from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vision import IMAGES
 from archcalc.importers.hf._helpers.whole import said_inside
+from archcalc.spec.images import Images
 from archcalc.spec.paths import data_root
+from archcalc.spec.reading import read_node
 
 _ABOUT = ("source", "tiles", "patches", "tokens", "towers")  # what the spec's rule does not say itself
 CLIP = 3  # sides of what comes in, where patches hold several frames
@@ -36,7 +39,24 @@ def processed(c: Config, fields: Fields) -> Fields:
         c.notes.append("images are taken to be as large as vision_config says: tiles of processors are squares")
         return fields
     rule = {key: value for key, value in about.items() if key not in _ABOUT} | sizes(c, about, fields["parts"], shape)
+    if (rows := _rows(fields["parts"])) and max(_grid(rule, fields["parts"])) > rows:
+        c.notes.append(
+            f"the table of positions has {rows} rows, too few for what the image processor makes of an image"
+        )
+        return fields
     return {**fields, "inputs": {**fields["inputs"], IMAGES: {"shape": shape, "processor": rule}}}
+
+
+def _rows(parts: Fields) -> int:
+    """Of a table of rows and columns of patches; 0 where there is none."""
+    said = parts["vision"].get("position")
+    return next((one["per_side"] for one in said if "per_side" in one), 0) if isinstance(said, list) else 0
+
+
+def _grid(rule: Fields, parts: Fields) -> tuple[int, int]:
+    """Patches on both sides of a usual image."""
+    (picture,) = read_node(Images, rule).seen(*USUAL_IMAGE).pictures
+    return picture.height // _patch(parts), picture.width // _patch(parts)
 
 
 def _about(c: Config) -> Fields:
