@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from support.hf_random_whole import WHOLE, whole
 from support.hf_truth import build, judge
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -91,6 +93,20 @@ def test_the_whole_is_that_of_the_class(model_type: str) -> None:
         said = small(model_type, task)
         verdict = judge(said)
         assert verdict.outcome == "exact", (verdict, said)
+
+
+@pytest.mark.parametrize("model_type", WHOLE)
+def test_random_wholes_are_exact(model_type: str) -> None:
+    """Every field of every part drawn; none of them is refused."""
+    exact = 0
+    for number in range(4):
+        said = whole(model_type, random.Random(f"{model_type} {number}"))
+        names = [name for name, task in described(model_type)["classes"].items() if task in ("multimodal", "base")]
+        said["architectures"] = [names[number % len(names)]]
+        verdict = judge(said)
+        assert verdict.outcome in ("exact", "invalid"), f"{verdict}\n{said}"
+        exact += verdict.outcome == "exact"
+    assert exact > 1
 
 
 @pytest.mark.parametrize("model_type", known())

@@ -8,6 +8,7 @@ import math
 import random
 from collections import defaultdict
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -22,12 +23,14 @@ from transformers.models.llava_onevision.processing_llava_onevision import Llava
 from transformers.models.pixtral.image_processing_pil_pixtral import get_resize_output_image_size
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
+import archcalc
 from archcalc.core.errors import InputError
 from archcalc.spec.images import Images, Picture, Seen
 
 RANDOM = random.Random("images")
 SIZES = [(RANDOM.randint(30, 3000), RANDOM.randint(30, 3000)) for _ in range(60)]
 SIZES += [(336, 336), (672, 336), (1024, 768), (364, 1456), (100, 1900), (448, 449)]
+ODD = [(5, 7), (2, 300), (300, 2), (17, 999), (27, 29), (13, 2500), (4096, 4096), (9000, 60), (1, 150), (97, 13)]
 
 
 class Square(NamedTuple):
@@ -66,6 +69,81 @@ def test_glm_counts_the_pixels_of_two_frames() -> None:
     processor = Glm4vImageProcessorPil()
     for size in SIZES:
         assert patches(rule.seen(*size), 14) == processor.get_number_of_image_patches(*size), size
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_glm_enlarges_narrow_images_and_counts_all_frames(seed: int) -> None:
+    """Patches, merged patches and frames of any number; what one refuses, the other does too."""
+    rng = random.Random(f"glm {seed}")
+    patch, merge, frames = rng.choice([4, 7, 14, 16]), rng.randint(1, 4), rng.randint(1, 4)
+    processor = Glm4vImageProcessorPil(patch_size=patch, merge_size=merge, temporal_patch_size=frames)
+    rule = Images(kind="multiples", step=patch * merge, least=112**2, most=28**2 * 15000, narrow="floor", frames=frames)
+    check_alike(rule, patch, processor.get_number_of_image_patches, rng)
+
+
+def check_alike(rule: Images, patch: int, count: Any, rng: random.Random) -> None:
+    """On usual, odd and random sizes."""
+    for size in [*SIZES[:20], *ODD, *((rng.randint(1, 90), rng.randint(1, 90)) for _ in range(40))]:
+        try:
+            expected = count(*size)
+        except ValueError:  # too oblong
+            with pytest.raises(InputError):
+                rule.seen(*size)
+        else:
+            assert patches(rule.seen(*size), patch) == expected, size
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_paddle_enlarges_one_side_after_the_other(seed: int) -> None:
+    rng = random.Random(f"paddle {seed}")
+    patch, merge = rng.choice([4, 7, 14, 16]), rng.randint(1, 4)
+    step = patch * merge
+    resize = functions("paddleocr_vl.image_processing_paddleocr_vl", "smart_resize").smart_resize
+    rule = Images(kind="multiples", step=step, least=384**2, most=1536**2, narrow="round")
+    check_alike(rule, patch, lambda *size: prod(side // patch for side in resize(*size, factor=step)), rng)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tiles_keep_their_size_where_patches_do_not_fill_them(seed: int) -> None:
+    """Of a model's config: the processor knows the size of an image, and the tower sees whole patches of it."""
+    rng = random.Random(f"tiles {seed}")
+    patch, scale = rng.choice([4, 7, 14]), rng.choice([1, 2])
+    side = patch * scale * rng.randint(2, 9)
+    image = side + rng.randrange(patch)
+    said = {
+        "model_type": "idefics3",
+        "scale_factor": scale,
+        "vision_config": {"image_size": image, "patch_size": patch},
+    }
+    model: Any = archcalc.load(said).resolved
+    edges = {"size": {"longest_edge": 4 * image}, "max_image_size": {"longest_edge": image}}
+    processor, vectors = Idefics3ImageProcessorPil(**edges), (side // patch // scale) ** 2
+    for size in [*SIZES[:20], *ODD]:
+        tiles, rows, columns = processor.get_number_of_image_patches(*size)
+        seen = model.inputs["images"].processor.seen(*size)
+        assert seen.pictures == (Picture(max(tiles, 1), side, side),), size
+        assert seen.positions == vectors + 3 + rows * ((vectors + 2) * columns + 1), size
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tower", ["clip_vision_model", "siglip_vision_model", "pixtral"])
+def test_llava_sees_images_as_its_tower_does(tower: str, seed: int) -> None:
+    """With Pixtral of any size; otherwise of one size, and all positions or all but the first."""
+    rng = random.Random(f"{tower} {seed}")
+    patch, strategy = rng.choice([7, 14, 16]), rng.choice(["default", "full"])
+    image = patch * rng.randint(2, 9)
+    vision = {"model_type": tower, "image_size": image, "patch_size": patch}
+    said = {"model_type": "llava", "vision_config": vision, "vision_feature_select_strategy": strategy}
+    model: Any = archcalc.load(said).resolved
+    for size in SIZES[:20]:
+        seen = model.inputs["images"].processor.seen(*size)
+        if tower == "pixtral":
+            height, width = get_resize_output_image_size(torch.zeros(3, *size).numpy(), (image,) * 2, (patch,) * 2)
+            assert seen.positions == (width // patch + 1) * (height // patch), size
+        else:
+            in_front = (tower == "clip_vision_model") - (strategy == "default")
+            assert seen.positions == (image // patch) ** 2 + in_front, size
+    assert model.beside("tokens") == model.inputs["images"].seen.positions or tower == "pixtral"
 
 
 def test_kimi_pads() -> None:

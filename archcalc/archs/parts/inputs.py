@@ -84,11 +84,11 @@ class Input(Node):
 
     @property
     def is_image(self) -> bool:
-        return not self.is_open and len(self.shape) > IMAGE
+        return not (self.is_open or self.rate) and len(self.shape) > IMAGE
 
     @property
     def is_clip(self) -> bool:
-        return not self.is_open and len(self.shape) > CLIP
+        return not (self.is_open or self.rate) and len(self.shape) > CLIP
 
     def flow(self, length: int, name: str = "") -> Flow:
         """What it gives to the parts that read it, with so many positions where they are open."""

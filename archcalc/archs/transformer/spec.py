@@ -191,7 +191,7 @@ class Streams(Node):
 
     main: ClassVar[str] = "number"
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("number",)}
-    number: Annotated[int, Field(ge=2, le=64)] | None = field(None, "How many streams.", example=4, unset="needed")
+    number: Annotated[int, Field(ge=1, le=64)] | None = field(None, "How many streams.", example=4, unset="needed")
     rounds: Annotated[int, Field(ge=1, le=1000)] = field(
         20, "How often rows and columns of the matrix are divided by their sums.", example=10
     )

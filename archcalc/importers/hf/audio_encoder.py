@@ -1,9 +1,24 @@
 """Audio encoders like Whisper's: two convolutions over the audio, then keys without bias."""
 
-from archcalc.importers.hf._helpers import Config, Fields, activation, audio, biased, heads, inert, rope
+from archcalc.importers.hf._helpers import (
+    Config,
+    Fields,
+    activation,
+    audio,
+    biased,
+    heads,
+    inert,
+    rope,
+    when,
+    whole,
+)
 
 USUAL = "base"
-INERT = {"voxtral_encoder": {inert.NOT_HERE: "vocab_size"}}
+INERT = {
+    "voxtral_encoder": {inert.NOT_HERE: "vocab_size"},
+    "qwen3_asr_encoder": {inert.NOT_HERE: "output_dim"},
+}
+CONVOLUTIONS = 3  # of Qwen3-ASR, each of which halves mels and frames
 
 
 def _sound_encoder(c: Config, act: str = "activation_function", position: Fields | None = None) -> Fields:
@@ -49,6 +64,44 @@ def glmasr_encoder(c: Config) -> Fields:
         "kv_heads": c.size_or("num_key_value_heads", number),
         "head_dim": width,
     }
+
+
+def qwen3_asr_encoder(c: Config) -> Fields:
+    """Audio encoder of Qwen3-ASR: pieces of a second, each convolved by itself, and attention among several of them.
+
+    A piece is a map of mels and frames; behind its convolutions all mels of a place are projected together."""
+    heads.only(c, "base")
+    frames, mels, wide = 2 * c.size("n_window"), c.size("num_mel_bins"), c.size("downsample_hidden_size")
+    together, places = c.size("n_window_infer") // frames, frames
+    if not together:
+        raise c.refused("n_window_infer", f"a window of attention is shorter than a piece of {frames} frames")
+    for _ in range(CONVOLUTIONS):
+        places = (places + 1) // 2
+    if places > c.size("max_position_embeddings"):
+        raise c.refused("max_position_embeddings", f"a piece of {frames} frames has {places} places")
+    act = activation(c, "activation_function")
+    conv = {"conv": wide, "kernel": [3, 3, 1], "stride": [2, 2, 1], "padding": [1, 1, 0], "act": "gelu"}
+    hearing = {
+        "d_model": c.size("d_model"),
+        "heads": c.size("encoder_attention_heads"),
+        "attention": {"windows": [places, together]},
+        "ffn": {"width": c.size("encoder_ffn_dim"), "act": act},
+        "position": {"kind": "none"},
+        "embedding": {"kind": "patches", "patch": 1, "tokens": 0, "bias": False},
+        "encoder": c.size("encoder_layers"),
+        "head": "none",
+    }
+    parts = {"convolved": {"reads": whole.AUDIO, "layers": [conv] * CONVOLUTIONS}, "hearing": hearing}
+    return {"family": "parts", "inputs": {whole.AUDIO: _pieces(c, mels, frames)}, "parts": parts, "loss": "none"}
+
+
+def _pieces(c: Config, mels: int, frames: int) -> Fields:
+    """Half a minute of sound."""
+    rate = audio.FRAMES // frames
+    if rate * frames != audio.FRAMES:
+        c.notes.append(f"pieces of {frames} frames do not fill a second: the sound's length is not chosen in seconds")
+    number = max(whole.SECONDS * audio.FRAMES // frames, 1)
+    return {"shape": [1, mels, frames, number], **when(rate * frames == audio.FRAMES, rate=rate)}
 
 
 TYPES = {"moss_transcribe_diarize_audio": voxtral_encoder, "audioflamingo3_encoder": qwen2_audio_encoder}

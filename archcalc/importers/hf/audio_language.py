@@ -6,7 +6,11 @@ from typing import Any
 from archcalc.importers.hf._helpers import Config, Fields, activation, heads, inert, whole
 
 USUAL = "multimodal"
-INERT = {inert.TOKENS: "audio_token_index audio_token_id audio_bos_token_id audio_eos_token_id"}
+INERT = {
+    inert.TOKENS: "audio_token_index audio_token_id audio_bos_token_id audio_eos_token_id",
+    inert.NOT_HERE: "token_classification_bias",
+}
+_SAID_INSIDE = ("d_model", "output_dim", "activation_function")
 POOLED: list[Fields] = [{"pool": "average", "kernel": 2}, {"norm": "layer"}]  # the norm behind the tower comes last
 
 
@@ -37,9 +41,20 @@ def glmasr(c: Config) -> Fields:
     return whole.reading_audio(tower, [_side_by_side(c, tower), *projector], text)
 
 
-def _towers(c: Config) -> tuple[Fields, Fields]:
+def qwen3_asr(c: Config) -> Fields:
+    """Qwen3-ASR: two linear layers behind the tower."""
+    tower, text = _towers(c, "base")
+    width, out, act = (whole.said_inside(c, "audio_config", key) for key in _SAID_INSIDE)
+    if out != text["d_model"]:
+        why = f"its output_dim is {out} and the hidden_size of text_config {text['d_model']}, so that it cannot run"
+        raise c.refused("audio_config", why)
+    projector = [{"linear": width, "act": activation(c, "audio_config", act)}, {"linear": out}]
+    return whole.reading({**tower, "parts": {**tower["parts"], "projector": {"layers": projector}}}, text)
+
+
+def _towers(c: Config, task: str = "features") -> tuple[Fields, Fields]:
     heads.only(c, "multimodal", "base")
-    return whole.inner(c, "audio_config", "features"), whole.language(c)
+    return whole.inner(c, "audio_config", task), whole.language(c)
 
 
 def _unnormed(tower: Fields) -> Fields:

@@ -29,7 +29,12 @@ def gemma4_vision(c: Config) -> Fields:
     """A vector for the row and the column of a patch beside RoPE; norms before and after each part, none at the end."""
     heads.only(c, "base")
     pooled, patch = c.size("pooling_kernel_size"), c.size("patch_size")
-    side = isqrt(c.size_or("default_output_length", TOKENS)) * pooled * patch
+    rows = c.size("position_embedding_size")
+    if rows < pooled:
+        raise c.refused(
+            "position_embedding_size", f"{pooled} patches on a side become a token, and the table has fewer"
+        )
+    side = min(isqrt(c.size_or("default_output_length", TOKENS)), rows // pooled) * pooled * patch
     if not c.inside:
         c.notes.append(f"the class takes images of any size: counted for {side} × {side} pixels")
     width = c.size("head_dim")
@@ -42,7 +47,7 @@ def gemma4_vision(c: Config) -> Fields:
         "ffn": ffn(c, act="hidden_activation"),
         "norm": {"kind": "rms", "place": "sandwich", "final": False},
         "bias": False,
-        "position": [axial_rope(c, width), {"kind": "learned", "per_side": c.size("position_embedding_size")}],
+        "position": [axial_rope(c, width), {"kind": "learned", "per_side": rows}],
         "embedding": {"kind": "patches", "image": side, "patch": patch, "tokens": 0, "bias": False},
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
@@ -96,12 +101,16 @@ def gemma4_unified(c: Config) -> Fields:
     if width != _piece(c, "vision_config", "output_proj_dims"):
         raise c.refused("vision_config", "its output_proj_dims is not its mm_embed_dim, so that it cannot run")
     table = {"position": "learned", "length": rows}  # of rows, and of columns
+    tables = [table, table]
+    if rows < TOKENS:  # enough for rows and columns of an image, and not for all of its tokens in one
+        kept = {"table_of_rows": [rows, width], "table_of_columns": [rows, width]}
+        tables, text = [], {**text, "spare": {**text.get("spare", {}), **kept}}
     seen = [
         "sequence",
         {"merge": [side, side]},
         {"norm": "layer"},
         {"linear": width, "norm": "layer"},
-        *(table, table),
+        *tables,
         {"norm": "layer"},
         *_projection(text["d_model"]),
     ]

@@ -11,4 +11,9 @@ TYPES = (
 
 def translate(c: Config) -> Fields:
     heads.only(c, "multimodal", "base")
-    return whole.reading(whole.inner(c, "vision_config"), whole.language(c))
+    seen, text = whole.inner(c, "vision_config"), whole.language(c)
+    key = "hidden_size" if c.type == "qwen2_vl" else "out_hidden_size"
+    if (out := whole.said_inside(c, "vision_config", key)) != text["d_model"]:
+        why = f"its {key} is {out} and the hidden_size of text_config {text['d_model']}, so that it cannot run"
+        raise c.refused("vision_config", why)
+    return whole.reading(seen, text)

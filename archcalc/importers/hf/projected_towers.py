@@ -27,23 +27,34 @@ def _two(c: Config, inner: int, out: int, *, bias: bool = True) -> list[Any]:
 def mistral3(c: Config) -> Fields:
     """Mistral Small 3: Pixtral, a norm, neighbouring patches merged by a matrix, and two linear layers."""
     seen, text = _parts(c)
-    if isinstance(c.get("vision_feature_layer"), list):
-        raise c.refused("vision_feature_layer", "features of several layers, side by side, are not counted")
     side, wide = c.size("spatial_merge_size"), text["d_model"]
     merges: list[Any] = [{"norm": "rms"}, {"merge": side**2}, {"linear": seen["d_model"], "bias": False}]
-    layers = [*merges, *_two(c, wide, wide, bias=c.flag("multimodal_projector_bias"))]
+    layers = [*merges, *_of_layers(c), *_two(c, wide, wide, bias=c.flag("multimodal_projector_bias"))]
     embedding = seen["embedding"]  # whose image is the largest that the tower takes
     image = vision.usual_side(embedding["patch"] * side)
     return whole.reading_images({**seen, "embedding": {**embedding, "image": image}}, layers, text)
 
 
+def _of_layers(c: Config) -> list[Any]:
+    """The first linear layer is as wide as the features of all layers that the file names; the norm is not."""
+    layers = c.get("vision_feature_layer")
+    if not isinstance(layers, list) or len(layers) < 2:
+        return []
+    c.notes.append(
+        f"features of {len(layers)} layers do not fit the norm in front of them, so that this model can be built but"
+        " not run: its linear layer is counted as wide as they are"
+    )
+    return [{"concat": ["input"] * len(layers)}]
+
+
 def internvl(c: Config) -> Fields:
     """InternVL 3: pixel shuffle, a norm and two linear layers."""
     seen, text = _parts(c)
-    if isinstance(c.get("vision_feature_layer"), list):
-        raise c.refused("vision_feature_layer", "features of several layers, side by side, are not counted")
+    for key, one in (("vision_feature_layer", int), ("vision_feature_select_strategy", str)):
+        if not isinstance(c.get(key), one) or c.get(key) == "full":
+            c.notes.append(f"the class cannot run with this {key}: counted with the patches of one layer")
     side, wide = int(1 / c.get("downsample_ratio")), text["d_model"]
-    seen = whole.features(seen, patches_alone=c.text("vision_feature_select_strategy") == "default")
+    seen = whole.features(seen, patches_alone=True)
     layers = [{"merge": side**2}, {"norm": "layer"}, *_two(c, wide, wide)]
     return whole.reading_images(vision.mergeable(c, seen, side), layers, text)
 
@@ -84,6 +95,8 @@ def kimi_k25(c: Config) -> Fields:
     """Kimi K2.5: MoonViT, and Qwen's merger behind it."""
     seen, text = _parts(c)
     width, sides = seen["d_model"], whole.said_inside(c, "vision_config", "merge_kernel_size")
+    if sides[0] != sides[1]:
+        raise c.refused("vision_config", f"its merge_kernel_size is {sides}, and images are cut for squares")
     if c.get("projection_hidden_size") != width:
         raise c.refused("projection_hidden_size", f"the vectors that are normed are {width} wide")
     return whole.reading_images(seen, vision.merger(width, sides[0] * sides[1], text["d_model"]), text)

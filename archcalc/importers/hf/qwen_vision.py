@@ -48,13 +48,26 @@ def qwen3_vl_vision(c: Config) -> Fields:
     sums as where the first blocks of the language model add them to its hidden states."""
     width, merged, out = c.size("hidden_size"), _merges(c), c.size("out_hidden_size")
     main, deep = vision.merger(width, merged, out), vision.merger(width, merged, out, norm_behind=True)
-    number = len(c.get("deepstack_visual_indexes"))
-    if not number:
-        return _merged(c, _placed(c, width), main)
+    said, found = c.get("deepstack_visual_indexes"), _placed(c, width)
+    read = sum(block in range(c.size("depth")) for block in said)
+    if len(said) > read:
+        c.notes.append(
+            f"{len(said) - read} of DeepStack's mergers read blocks that are not there: their weights are kept"
+        )
+        found["spare"] = _unread(width * merged, out, len(said) - read)
+    if not read:
+        return _merged(c, found, main)
     c.notes.append(
-        f"DeepStack's {number} mergers are counted as reading the last block's output: the same parameters and FLOPs"
+        f"DeepStack's {read} mergers are counted as reading the last block's output: the same parameters and FLOPs"
     )
-    return _merged(c, _placed(c, width), [{"add": [main, *[deep] * number]}])
+    return _merged(c, found, [{"add": [main, *[deep] * read]}])
+
+
+def _unread(wide: int, out: int, number: int) -> Fields:
+    """Of mergers without an input: a norm and two linear layers each."""
+    shapes = {"norm_weight": [wide], "norm_bias": [wide], "first_weight": [wide, wide], "first_bias": [wide]}
+    shapes |= {"second_weight": [out, wide], "second_bias": [out]}
+    return {f"unread_{index}_{name}": shape for index in range(number) for name, shape in shapes.items()}
 
 
 def _placed(c: Config, width: int) -> Fields:

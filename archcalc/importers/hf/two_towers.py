@@ -20,7 +20,13 @@ def chinese_clip(c: Config) -> Fields:
 def siglip(c: Config) -> Fields:
     """SigLIP and SigLIP 2: the towers pool and project by themselves, and scores have a bias."""
     heads.only(c, "base")
-    return _compared(whole.inner(c, "vision_config"), whole.inner(c, "text_config"), bias=True)
+    vision, text = whole.inner(c, "vision_config"), whole.inner(c, "text_config")
+    if vision.get("head", "none") == "none":
+        raise c.refused("vision_config", "without its vision_use_head nothing of an image can be compared with a text")
+    if (out := text["head"]["classes"]) != vision["d_model"]:
+        why = f"its projection_size is {out}, which must be the hidden_size of vision_config, {vision['d_model']}"
+        raise c.refused("text_config", why)
+    return _compared(vision, text, bias=True)
 
 
 def _projected(c: Config, pool: str) -> Fields:

@@ -151,6 +151,8 @@ def llama4_vision_model(c: Config) -> Fields:
     for key, width in widths.items():
         if c.get(key) != width:
             raise c.refused(key, f"what comes in is {width} wide, so that this model can be built but not run")
+    if c.size("image_size") // c.size("patch_size") % side:
+        raise c.refused("pixel_shuffle_ratio", f"patches of an image cannot be merged {side} by {side}")
     c.skip("hidden_act", "multi_modal_projector_bias", "vision_feature_select_strategy", "projector_dropout")
     seen = {
         "d_model": d_model,

@@ -36,15 +36,15 @@ class Images(Node):
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "fixed": frozenset({"size", "vectors", "beside"}),
-        "multiples": frozenset({"step", "least", "most", "beside"}),
+        "fixed": frozenset({"size", "patch", "vectors", "beside"}),
+        "multiples": frozenset({"step", "least", "most", "narrow", "frames", "beside"}),
         "padded": frozenset({"step", "patch", "most", "longest", "beside"}),
         "bounded": frozenset({"step", "longest", "beside"}),
         "filled": frozenset({"step", "most", "beside"}),
-        "listed": frozenset({"size", "vectors", "sizes", "most", "beside"}),
-        "ratio": frozenset({"size", "vectors", "least", "most", "beside"}),
-        "canvas": frozenset({"size", "vectors", "most", "beside"}),
-        "split": frozenset({"size", "vectors", "longest", "beside"}),
+        "listed": frozenset({"size", "patch", "vectors", "sizes", "most", "beside"}),
+        "ratio": frozenset({"size", "patch", "vectors", "least", "most", "beside"}),
+        "canvas": frozenset({"size", "patch", "vectors", "most", "beside"}),
+        "split": frozenset({"size", "patch", "vectors", "longest", "beside"}),
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {
         "fixed": ("size", "vectors"),
@@ -71,9 +71,20 @@ class Images(Node):
     step: Size | None = field(
         None, "Pixels along the side of what becomes one vector: patches times merged patches.", example=28
     )
-    patch: Size | None = field(None, "The side of a patch in pixels.", example=14)
+    patch: Size | None = field(
+        None,
+        "The side of a patch in pixels. Pixels of a picture or a tile that fill no whole patch are not seen.",
+        example=14,
+    )
     least: Size | None = field(None, "The fewest pixels, or tiles.", example=3136)
     most: Size | None = field(None, "The most pixels, patches or tiles.", example=1_003_520)
+    narrow: Literal["floor", "round"] | None = field(
+        None,
+        "An image narrower than a step is scaled up to one first, and its other side is rounded so.",
+        example="floor",
+        unset="its narrow side becomes a step long, and its other one stays",
+    )
+    frames: Size = field(1, "How often the pixels of an image count: as a clip of so many equal frames.", example=2)
     longest: Size | None = field(None, "The longest side, in pixels.", example=1540)
     sizes: Pairs | None = field(None, "The sizes that an image may get, [height, width] each.", example=[[336, 672]])
     beside: int = field(0, "Tokens around every image, which begin and end it.", example=2)

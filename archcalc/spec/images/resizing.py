@@ -7,30 +7,54 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.spec.images.seen import Picture, Seen
+from archcalc.spec.images.seen import Picture, Seen, squares
 
 MOST_OBLONG = 200  # times as long as wide
+Sides = tuple[int, int]  # height, width
 
 
 def fixed(said: Any, height: int, width: int) -> Seen:
     """Resized or cropped to one size (CLIPImageProcessor, SiglipImageProcessor)."""
-    return Seen((Picture(1, said.size, said.size),), said.vectors)
+    return Seen(squares(said, 1), said.vectors)
 
 
 def multiples(said: Any, height: int, width: int) -> Seen:
     """Each side rounded to a multiple, then all scaled into the range of pixels (smart_resize of Qwen2-VL)."""
-    step = said.step
+    step, frames, came = said.step, said.frames, f"{height:,} × {width:,}"
+    height, width = _NARROW[said.narrow](height, width, step)
     if max(height, width) > MOST_OBLONG * min(height, width):
-        fact = f"an image of {height:,} × {width:,} pixels is more than {MOST_OBLONG} times as long as wide"
+        fact = f"an image of {came} pixels is more than {MOST_OBLONG} times as long as wide"
         raise InputError(fact, "the image processor refuses it too: take another size", field="--image-size")
     tall, wide = round(height / step) * step, round(width / step) * step
-    if tall * wide > said.most:
-        scale = math.sqrt(height * width / said.most)
+    if frames * tall * wide > said.most:
+        scale = math.sqrt(frames * height * width / said.most)
         tall, wide = (max(step, math.floor(side / scale / step) * step) for side in (height, width))
-    elif tall * wide < said.least:
-        scale = math.sqrt(said.least / (height * width))
+    elif frames * tall * wide < said.least:
+        scale = math.sqrt(said.least / (frames * height * width))
         tall, wide = (math.ceil(side * scale / step) * step for side in (height, width))
     return _in_steps(tall, wide, step)
+
+
+def _at_once(height: int, width: int, step: int) -> Sides:
+    """Both sides by one factor (smart_resize of GLM-4.1V)."""
+    scale = max(step / height, step / width)
+    return (int(height * scale), int(width * scale)) if min(height, width) < step else (height, width)
+
+
+def _in_turn(height: int, width: int, step: int) -> Sides:
+    """The height to a step, then the width (smart_resize of PaddleOCR-VL)."""
+    if height < step:
+        height, width = step, round(width * step / height)
+    if width < step:
+        height, width = round(height * step / width), step
+    return height, width
+
+
+_NARROW: dict[str | None, Callable[[int, int, int], Sides]] = {
+    None: lambda height, width, step: (height, width),
+    "floor": _at_once,
+    "round": _in_turn,
+}
 
 
 def padded(said: Any, height: int, width: int) -> Seen:
@@ -62,6 +86,9 @@ def bounded(said: Any, height: int, width: int) -> Seen:
     ratio = max(height, width) / said.longest
     if ratio > 1:
         height, width = math.floor(height / ratio), math.floor(width / ratio)
+    if not (height and width):
+        fact = f"nothing is left of one side where the longer one is scaled down to {said.longest:,} pixels"
+        raise InputError(fact, "the image processor refuses it too: take another size", field="--image-size")
     tall, wide = (math.ceil(side / said.step) * said.step for side in (height, width))
     found = _in_steps(tall, wide, said.step)
     return found._replace(tokens=found.pictures[0].height // said.step)

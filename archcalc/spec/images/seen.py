@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Picture(NamedTuple):
@@ -25,3 +25,10 @@ class Seen(NamedTuple):
     def positions(self) -> int:
         """In the text."""
         return self.vectors + self.tokens
+
+
+def squares(said: Any, number: int) -> tuple[Picture, ...]:
+    """So many of the size that a rule says, of which an encoder sees whole patches."""
+    step = said.patch or 1
+    side = said.size // step * step
+    return (Picture(number, side, side),)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from archcalc.spec.images.seen import Picture, Seen
+from archcalc.spec.images.seen import Seen, squares
 
 Grid = tuple[int, int]  # rows and columns of tiles
 SLACK = 1.1  # how much more than the most a picture may have before its vectors are pooled
@@ -24,7 +24,7 @@ def listed(said: Any, height: int, width: int) -> Seen:
         ratio = math.sqrt(tall * wide / (said.most * side**2))
         if ratio > SLACK:
             tall, wide = int(tall // ratio), int(wide // ratio)
-    return Seen(_pictures(said.size, rows * columns + 1), tall * wide + said.vectors, tokens=tall)
+    return Seen(squares(said, rows * columns + 1), tall * wide + said.vectors, tokens=tall)
 
 
 def _fit(size: Grid, height: int, width: int) -> tuple[int, int]:
@@ -52,7 +52,7 @@ def ratio(said: Any, height: int, width: int) -> Seen:
             best, nearest = (columns, rows), difference
     number = best[0] * best[1]
     tiles = number + (number > 1)
-    return Seen(_pictures(said.size, tiles), said.vectors * tiles)
+    return Seen(squares(said, tiles), said.vectors * tiles)
 
 
 def _grids(least: int, most: int) -> list[Grid]:
@@ -73,7 +73,7 @@ def canvas(said: Any, height: int, width: int) -> Seen:
     rows, columns = min((grid for grid, scale in scales.items() if scale == chosen), key=math.prod)
     tiles = rows * columns + (rows * columns > 1)
     separators = rows * columns if rows * columns > 1 else 0
-    return Seen(_pictures(said.size, tiles), said.vectors * tiles, tokens=separators + 1)
+    return Seen(squares(said, tiles), said.vectors * tiles, tokens=separators + 1)
 
 
 def split(said: Any, height: int, width: int) -> Seen:
@@ -82,9 +82,9 @@ def split(said: Any, height: int, width: int) -> Seen:
     height, width = _to_length(height, width, said.longest)
     rows, columns = (math.ceil(side / said.size) for side in (height, width))
     if rows * columns == 1:
-        return Seen(_pictures(said.size, 1), said.vectors, tokens=3)
+        return Seen(squares(said, 1), said.vectors, tokens=3)
     tiles = rows * columns + 1
-    return Seen(_pictures(said.size, tiles), said.vectors * tiles, tokens=rows * (2 * columns + 1) + 3)
+    return Seen(squares(said, tiles), said.vectors * tiles, tokens=rows * (2 * columns + 1) + 3)
 
 
 def _to_length(height: int, width: int, longest: int) -> Grid:
@@ -96,10 +96,6 @@ def _to_length(height: int, width: int, longest: int) -> Grid:
         other = int(LONGEST * other / longest)
     sides = (min(longest, LONGEST), max(other, 1))
     return (sides[1], sides[0]) if is_wide else sides
-
-
-def _pictures(size: int, number: int) -> tuple[Picture, ...]:
-    return (Picture(number, size, size),)
 
 
 BY_TILES: dict[str, Callable[[Any, int, int], Seen]] = {

@@ -10,11 +10,16 @@ from functools import cache
 from math import isqrt, prod
 from typing import Any
 
-from archcalc.importers.hf._helpers.reading import Config, Fields
+from archcalc.archs.parts.inputs import USUAL_IMAGE
+from archcalc.importers.hf._helpers.reading import Config, Fields, when
 from archcalc.importers.hf._helpers.vision import IMAGES
+from archcalc.importers.hf._helpers.whole import said_inside
+from archcalc.spec.images import Images
 from archcalc.spec.paths import data_root
+from archcalc.spec.reading import read_node
 
-_ABOUT = ("source", "tiles", "patches", "tokens")  # what the spec's rule does not say itself
+_ABOUT = ("source", "tiles", "patches", "tokens", "towers")  # what the spec's rule does not say itself
+CLIP = 3  # sides of what comes in, where patches hold several frames
 
 
 @cache
@@ -25,17 +30,47 @@ def known() -> dict[str, Fields]:
 
 def processed(c: Config, fields: Fields) -> Fields:
     """A model of several parts whose images are what its processor makes of them."""
-    about = known().get(c.type)
-    if about is None or not isinstance(fields.get("inputs", {}).get(IMAGES), list):
+    shape = fields.get("inputs", {}).get(IMAGES)
+    if c.type not in known() or not isinstance(shape, list):
         return fields
-    shape = fields["inputs"][IMAGES]
-    sizes = _SIZES[about["kind"]](c, about, fields["parts"], shape)
-    rule = {key: value for key, value in about.items() if key not in _ABOUT} | sizes
+    about = _about(c)
+    sizes = _SIZES[about["kind"]]
+    if sizes in (_in_tiles, _listed, _split) and shape[-1] != shape[-2]:
+        c.notes.append("images are taken to be as large as vision_config says: tiles of processors are squares")
+        return fields
+    rule = {key: value for key, value in about.items() if key not in _ABOUT} | sizes(c, about, fields["parts"], shape)
+    if (rows := _rows(fields["parts"])) and max(_grid(rule, fields["parts"])) > rows:
+        c.notes.append(
+            f"the table of positions has {rows} rows, too few for what the image processor makes of an image"
+        )
+        return fields
     return {**fields, "inputs": {**fields["inputs"], IMAGES: {"shape": shape, "processor": rule}}}
 
 
+def _rows(parts: Fields) -> int:
+    """Of a table of rows and columns of patches; 0 where there is none."""
+    said = parts["vision"].get("position")
+    return next((one["per_side"] for one in said if "per_side" in one), 0) if isinstance(said, list) else 0
+
+
+def _grid(rule: Fields, parts: Fields) -> tuple[int, int]:
+    """Patches on both sides of a usual image."""
+    (picture,) = read_node(Images, rule).seen(*USUAL_IMAGE).pictures
+    return picture.height // _patch(parts), picture.width // _patch(parts)
+
+
+def _about(c: Config) -> Fields:
+    """The rule of the type, or of its models with a certain vision tower."""
+    about: Fields = known()[c.type]
+    said = c.given("vision_config")
+    tower = said.get("model_type", "") if isinstance(said, dict) else ""
+    found: Fields = about.get("towers", {}).get(tower, about)
+    return found
+
+
 def _in_steps(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
-    return {"step": _patch(parts) * _side(parts)}
+    clip = when(about.get("narrow") == "floor" and len(shape) > CLIP, frames=shape[1])
+    return {"step": _patch(parts) * _side(parts), **clip}
 
 
 def _padded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
@@ -49,8 +84,8 @@ def _bounded(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Field
 
 def _said_side(c: Config) -> int:
     """Of an image, by the vision config, before it is rounded to patches."""
-    about = c.parts["vision_config"]["fields"]
-    side: int = {**about, **(c.given("vision_config") or {})}["image_size"]
+    said = said_inside(c, "vision_config", "image_size")
+    side: int = said[-1] if isinstance(said, list) else said
     return side
 
 
@@ -62,24 +97,32 @@ def _filled(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields
 
 
 def _in_tiles(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
-    """Every picture has the size that the tower takes."""
-    patches = (shape[-1] // _patch(parts)) ** 2
-    tower = parts["vision"]
+    """Every picture has the size that the tower takes, of which it sees whole patches."""
+    said, side, patch, tower = _said_side(c), shape[-1], _patch(parts), parts["vision"]
     in_front = 0 if _of_patches_alone(tower) else tower["embedding"].get("tokens", 1)
-    return {"size": shape[-1], "vectors": patches // _side(parts) ** 2 + in_front}
+    vectors = (side // patch // _side(parts)) ** 2 + in_front - _left_out(parts)
+    if said // patch * patch != side:  # counted for another size, which can be merged
+        return {"size": side, "vectors": vectors}
+    return {"size": said, **when(said % patch, patch=patch), "vectors": vectors}
+
+
+def _left_out(parts: Fields) -> int:
+    """Positions in front that the projector's first layers cut off."""
+    layers = parts.get("projector", {}).get("layers", ())
+    return next((layer["slice"][0] for layer in layers if isinstance(layer, dict) and "slice" in layer), 0)
 
 
 def _listed(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
     """The sizes of the file, or else of the class; how many tiles' vectors an image may have stands in a word."""
-    tiles = [_said_side(c) * number for number in range(1, about.get("tiles", 0) + 1)]
-    usual = about.get("sizes") or [[height, width] for height in tiles for width in tiles]
-    found = {**_in_tiles(c, about, parts, shape), "sizes": c.given("image_grid_pinpoints") or usual}
+    sizes = c.given("image_grid_pinpoints") or about["sizes"]
+    found = {**_in_tiles(c, about, parts, shape), "sizes": sizes}
     most = str(c.given("vision_aspect_ratio") or "").removeprefix("anyres_max_")
     return {**found, "most": int(most)} if most.isdecimal() else found
 
 
 def _split(c: Config, about: Fields, parts: Fields, shape: list[int]) -> Fields:
-    return {**_in_tiles(c, about, parts, shape), "longest": about["tiles"] * shape[-1]}
+    found = _in_tiles(c, about, parts, shape)
+    return {**found, "longest": about["tiles"] * found["size"]}
 
 
 _SIZES: dict[str, Any] = {

@@ -35,6 +35,8 @@ def patches(c: Config, **more: Value) -> Fields:
     """The patch embedding; if the image is not a multiple of the patch size, the classes ignore the rest."""
     patch, said = sides(c, "patch_size", c.get("patch_size")), sides(c, "image_size", c.get("image_size"))
     image = [side // step * step for side, step in zip(said, patch, strict=True)]
+    if not all(image):
+        raise c.refused("image_size", f"an image is smaller than a patch of {patch[0]} × {patch[1]} pixels")
     if image != said:
         c.notes.append(
             "the image size is not a multiple of the patch size: the pixels left over at its edges are ignored"

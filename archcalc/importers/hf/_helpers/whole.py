@@ -18,26 +18,32 @@ from archcalc.importers.hf._helpers.words import precision
 
 _OF_THE_WHOLE = ("scope", "precision", "quantization")  # what is said of the language model, and holds for all
 AUDIO, TOKENS = "audio", "tokens"  # inputs; the parts are called vision, hearing, projector, text
-LISTENS = 1500  # positions: what is heard in half a minute
+SECONDS = 30  # of sound, where the file does not say how much is heard
+LISTENS = 50 * SECONDS  # positions
 
 
 def inner(c: Config, key: str, task: str = "base", **usual: Any) -> Fields:
     """A config inside another one, with what its own translator makes of it. `usual` are fields that the outer class
     gives it where the file leaves them out."""
+    fields, _ = _read(c, {**usual, **_said(c, key)}, task)
+    return fields
+
+
+def _said(c: Config, key: str) -> Fields:
+    """Such a config, with its type."""
     about, said = c.parts[key], c.given(key)
     if said is None:
         said = about["fields"]
     if not isinstance(said, dict):
         raise c.wrong(key, "a config")
     named = {} if about["fixed"] else {"model_type": readable_type({"model_type": about["type"], **said})}
-    fields, _ = _read(c, {**usual, **said, "model_type": about["type"], **named}, task)
-    return fields
+    return {**said, "model_type": about["type"], **named}
 
 
 def said_inside(c: Config, key: str, name: str) -> Any:
     """A value that a config inside another one has, or its class's default."""
-    about = c.parts[key]
-    return Config(about["type"], c.given(key) or about["fields"]).get(name)
+    said = _said(c, key)
+    return Config(said["model_type"], said).get(name)
 
 
 def language(c: Config) -> Fields:
@@ -118,8 +124,9 @@ def reading_images(vision: Fields, projector: list[Any], text: Fields) -> Fields
 def reading_audio(hearing: Fields, projector: list[Any], text: Fields) -> Fields:
     """A language model that reads what a tower hears in frames of a spectrogram, behind a projector."""
     embedding, position = dict(hearing["embedding"]), hearing.get("position")
-    length = position.get("length") if isinstance(position, dict) else None
-    frames = (length or LISTENS) * prod(embedding.get("strides", (1, 2)))
+    length = (position.get("length") if isinstance(position, dict) else None) or LISTENS
+    merged = next((layer["merge"] for layer in projector if isinstance(layer, dict) and "merge" in layer), 1)
+    frames = max(length // merged, 1) * merged * prod(embedding.get("strides", (1, 2)))
     recording = {"shape": [embedding.pop("mels", 80), frames], "rate": embedding.pop("rate")}
     parts = {"hearing": {"reads": AUDIO, **hearing, "embedding": embedding}, "projector": {"layers": projector}}
     return reading({"inputs": {AUDIO: recording}, "parts": parts}, text)
