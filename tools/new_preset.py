@@ -50,8 +50,8 @@ class Release:
 
     @property
     def as_read(self) -> dict[str, Any]:
-        """The config, under the model type by which it was read."""
-        return self.read.document.config
+        """The config, under the model type by which it was read; that of the whole where no class has the part."""
+        return self.read.document.config or self.config
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _said(release: Release, scope: dict[str, Any] | None) -> dict[str, Any]:
     alone = ", text alone" if scope and scope["part"] == "text model" else ""
     return {
         "name": release.title + alone,
-        "transformers": release.as_read["model_type"],
+        "transformers": release.read.document.config.get("model_type"),
         "scope": scope and {**scope, "of": release.title},
         "source": release.source,
         "hub": list(release.hub),
@@ -90,10 +90,11 @@ def _said(release: Release, scope: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def class_of(release: Release) -> str:
-    """The class whose parameters are counted."""
+    """The class whose parameters are counted; of a part that no class builds alone, whose count it is."""
     from archcalc.verify.hf.built import class_named
 
-    return class_named(release.as_read)
+    config = release.read.document.config
+    return class_named(config) if config else f"the language model of {release.title}"
 
 
 def with_entry(text: str, name: str, entry: dict[str, Any]) -> str:

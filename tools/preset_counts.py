@@ -21,7 +21,9 @@ def compared(release: Release) -> Iterator[str]:
     outside = [*_class(release), *_published(release), *_index(release)]
     if not outside:
         fact = "nothing outside of archcalc says how many parameters it has"
-        raise InputError(fact, "install transformers 5, or give --published or --index", field=release.preset)
+        named = release.as_read.get("model_type", "this type")
+        hint = f"install a transformers that has {named}, or give --published or --index"
+        raise InputError(fact, hint, field=release.preset)
     yield from outside
 
 
@@ -31,7 +33,7 @@ def _class(release: Release) -> Iterator[str]:
         return
     import transformers
 
-    if release.as_read["model_type"] not in transformers.CONFIG_MAPPING:
+    if release.as_read.get("model_type") not in transformers.CONFIG_MAPPING:
         return
     report = release.read.verify(quick=True)
     for row in report.rows:

@@ -142,3 +142,15 @@ def test_configs_are_kept_in_one_form() -> None:
     text = (paths.data_root() / "configs.json").read_text(encoding="utf-8")
     configs = json.loads(text)
     assert with_entry(text, "gpt2", configs["gpt2"]) == text
+
+
+def test_a_part_that_no_class_builds_alone_needs_another_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Granite Docling of transformers 5.23 has no class for its language model and a head."""
+    text = {**TINY, "model_type": "granite_docling_text", "architectures": None}
+    said = {"model_type": "own_docling", "text_config": text, "vision_config": {"model_type": "own"}}
+    assert add(tmp_path, said) == 1
+    assert "a transformers that has own_docling, or give --published or --index" in capsys.readouterr().err
+    total = archcalc.load(said).params().total
+    assert add(tmp_path, said, "--published", f"{total}") == 0

@@ -99,11 +99,11 @@ def test_a_known_whole_is_never_read_with_another_language_model() -> None:
 
 def test_a_whole_is_read_by_its_class() -> None:
     own = {"model_type": "own_vl", "architectures": ["Qwen3VLForConditionalGeneration"], **LATER}
-    parts = {"text_config": {**DENSE, "head_dim": 8, "max_position_embeddings": 4096}, "vision_config": {"depth": 2}}
-    parts["vision_config"]["deepstack_visual_indexes"] = [0]
-    parts["vision_config"]["out_hidden_size"] = 32
-    model = archcalc.load({**own, **parts})
-    assert model.params().total == counted({**own, **parts, "model_type": "qwen3_vl"})
+    vision = {"depth": 2, "deepstack_visual_indexes": [0], "out_hidden_size": 32}
+    text = {**DENSE, "head_dim": 8, "max_position_embeddings": 4096}
+    said = {**own, "text_config": text, "vision_config": vision}
+    model = archcalc.load(said)
+    assert model.params().total == counted({**said, "model_type": "qwen3_vl"})
     assert not model.scope.left_out
 
 

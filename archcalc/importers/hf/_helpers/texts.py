@@ -26,7 +26,10 @@ from archcalc.spec.yaml_reader import read
 
 Said = dict[str, Any]
 
-_SHARED = ("dtype", "torch_dtype", "quantization_config", "compression_config", "quantization")
+_SHARED = (
+    *("dtype", "torch_dtype", "quantization_config", "compression_config", "quantization"),
+    "transformers_version",
+)
 _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "model_type")
 _TEXTS = ("text_config", "llm_config", "language_config")  # what files of other code call it, too
 MTP = (  # fields of published configs that count the layers which predict further tokens
