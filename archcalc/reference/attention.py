@@ -100,6 +100,7 @@ class Attention(nn.Module):
     def __init__(self, part: dict[str, Any], d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
         self.part, self.options, self.path = part, options, ""
+        self.is_read = False  # by a later block, which reads its keys and values
         self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
         self.value_dim, bias = part["v_dim"] or self.head_dim, part["bias"]
         looked_at = d_model
@@ -192,7 +193,8 @@ class Attention(nn.Module):
         if self.part["kv_of"]:
             return given[f"keys {self.part['kv_of']}"], given[f"values {self.part['kv_of']}"]
         both = self._own_keys_and_values(x, given, cache)
-        given |= {f"keys {self.part['name']}": both[0], f"values {self.part['name']}": both[1]}
+        if self.is_read:
+            given |= {f"keys {self.part['name']}": both[0], f"values {self.part['name']}": both[1]}
         return both
 
     def _own_keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
