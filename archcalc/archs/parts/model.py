@@ -15,6 +15,7 @@ from archcalc.archs.parts.inputs import Input
 from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
 from archcalc.core.errors import InputError
+from archcalc.core.worked_out import WorkedOut
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
 BESIDE_IMAGES = 256  # tokens of a text whose images alone take more than the usual length
@@ -63,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(WorkedOut):
     """`seq` is the length that the spec says for tokens."""
 
     no_twin: ClassVar[str] = "a model of parts is not made small: what one part gives has to fit the next"
