@@ -129,9 +129,10 @@ class Attention(nn.Module):
         if part["v_norm"] and not part["kv_of"]:
             self.v_norm = HeadNorm(part["v_norm"], self.kv_heads, self.value_dim, None)
         if part["global_qkv"]:
-            widths = {name: self.get_submodule(name).out_features for name in part["makes"]}
-            for name, width in widths.items():
-                self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in part["bias"]))
+            keys, values = self.kv_heads * self.head_dim, self.kv_heads * self.value_dim
+            widths = {"q": self.heads * self.head_dim, "k": keys, "v": values}  # queries without a gate
+            for name in part["makes"]:
+                self.add_module(f"{name}_global", nn.Linear(d_model, widths[name], bias=name in part["bias"]))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         for settings in part["positions"]:

@@ -75,7 +75,7 @@ class Block(nn.Module):
             branch = given["residual"] = x
             if place in ("pre", "sandwich"):
                 branch = run(self, f"{name}_norm", x)
-            x = self._branch(name, branch, given, cache) + given.pop("residual")  # no name for what is added
+            x = _behind(given, self._branch(name, branch, given, cache))
             if place == "post":
                 x = run(self, f"{name}_norm", x)
         return x
@@ -83,6 +83,11 @@ class Block(nn.Module):
     def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
         branch = run(self, f"{name}_scale", self.get_submodule(name)(x, given, cache))
         return run(self, f"{name}_norm_out", self.dropout(branch))
+
+
+def _behind(given: dict[str, Tensor], branch: Tensor) -> Tensor:
+    """The residual stream, laid out as before, and what a part gives; nothing else holds either of them."""
+    return given.pop("residual") + branch
 
 
 class Scale(Weight):
