@@ -23,8 +23,8 @@ USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 OF_PARTS = 4  # columns that a named part has: not its share
 NOT_COUNTED = "not counted as parameters"
-WITH_MTP = "with MTP layers"  # multi-token prediction, as the headline says
-WITH_TABLES = "and tables of their own"
+WITH_MTP = "with multi-token prediction"
+WITH_TABLES = "with MTP and its own tables"  # a token table and a head, as checkpoints store them once more
 NUMBERS = (  # of the record
     *("total", "trainable", "frozen", "adapters", "non_embedding", "without_head"),
     *("active", "active_non_embedding", "bytes", "buffers"),

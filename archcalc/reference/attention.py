@@ -100,6 +100,7 @@ class Attention(nn.Module):
     def __init__(self, part: dict[str, Any], d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
         self.part, self.options, self.path = part, options, ""
+        self.is_read = False  # by a later block, which reads its keys and values
         self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
         self.value_dim, bias = part["v_dim"] or self.head_dim, part["bias"]
         looked_at = d_model
@@ -128,9 +129,10 @@ class Attention(nn.Module):
         if part["v_norm"] and not part["kv_of"]:
             self.v_norm = HeadNorm(part["v_norm"], self.kv_heads, self.value_dim, None)
         if part["global_qkv"]:
-            widths = {name: self.get_submodule(name).out_features for name in part["makes"]}
-            for name, width in widths.items():
-                self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in part["bias"]))
+            keys, values = self.kv_heads * self.head_dim, self.kv_heads * self.value_dim
+            widths = {"q": self.heads * self.head_dim, "k": keys, "v": values}  # queries without a gate
+            for name in part["makes"]:
+                self.add_module(f"{name}_global", nn.Linear(d_model, widths[name], bias=name in part["bias"]))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         for settings in part["positions"]:
@@ -192,7 +194,8 @@ class Attention(nn.Module):
         if self.part["kv_of"]:
             return given[f"keys {self.part['kv_of']}"], given[f"values {self.part['kv_of']}"]
         both = self._own_keys_and_values(x, given, cache)
-        given |= {f"keys {self.part['name']}": both[0], f"values {self.part['name']}": both[1]}
+        if self.is_read:
+            given |= {f"keys {self.part['name']}": both[0], f"values {self.part['name']}": both[1]}
         return both
 
     def _own_keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:

@@ -52,6 +52,9 @@ class Block(nn.Module):
             self.register_buffer("scale", torch.tensor(1.0))
         self.words = [part["name"] for part in parts]
         self.hands_on = handed_on(parts, stack)
+        for one in self.modules():
+            if isinstance(one, Attention):
+                one.is_read = f"keys {one.part['name']}" in self.hands_on
         self.reads = _names(part["kv_of"] for part in alone(parts) if part.get("kv_of"))
 
     def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -72,8 +75,7 @@ class Block(nn.Module):
             branch = given["residual"] = x
             if place in ("pre", "sandwich"):
                 branch = run(self, f"{name}_norm", x)
-            branch = self._branch(name, branch, given, cache)
-            x = given.pop("residual") + branch
+            x = _behind(given, self._branch(name, branch, given, cache))
             if place == "post":
                 x = run(self, f"{name}_norm", x)
         return x
@@ -81,6 +83,11 @@ class Block(nn.Module):
     def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
         branch = run(self, f"{name}_scale", self.get_submodule(name)(x, given, cache))
         return run(self, f"{name}_norm_out", self.dropout(branch))
+
+
+def _behind(given: dict[str, Tensor], branch: Tensor) -> Tensor:
+    """The residual stream, laid out as before, and what a part gives; nothing else holds either of them."""
+    return given.pop("residual") + branch
 
 
 class Scale(Weight):

@@ -253,7 +253,7 @@ class ImageEmbedding(nn.Module):
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, image: Tensor, start: int = 0) -> Tensor:
-        x = run(self, "tokens", self.projection(image))
+        x = run(self, "tokens", self.projection(image)).contiguous()  # whatever reads it would copy it otherwise
         if hasattr(self, "positions"):
             x = self.positions(x, 0)
         x = run(self, "registers", x)

@@ -113,7 +113,7 @@ def test_further_tokens_are_counted_as_the_checkpoint_stores_them(run: Run) -> N
     stored = 671_026_404_352 + block + 2 * width * width + 3 * width + 2 * vocab * width
     found = run("params", "deepseek-v3", "--expect", str(stored), "--format", "json").json["expect"]
     assert found["conventions"][0]["value"] == stored
-    assert "token table and a head of its own" in found["conventions"][0]["name"]
+    assert found["conventions"][0]["name"] == "with MTP and its own tables"
 
 
 def test_what_is_no_number_is_one_message(run: Run) -> None:

@@ -13,10 +13,12 @@ from support.op_twins import (
     GOLDEN,
     IN_INFERENCE,
     IN_STEPS,
+    REFUSED,
     ROLES,
     TWINS,
     WITHOUT_TWIN,
     Twin,
+    X,
     disagreements,
     elementwise_flops,
     gives_out,
@@ -25,7 +27,8 @@ from support.op_twins import (
 
 import archcalc
 from archcalc.core.count import Count
-from archcalc.core.ir import Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Op, Tensor
 from archcalc.core.op_kind import NOTHING, Gradient, Kind, none
 from archcalc.core.ops import KINDS
 from archcalc.verify.check import verify, ways
@@ -184,11 +187,37 @@ def test_every_field_is_broken() -> None:
     assert set(Kind._fields) == {"about"} | BROKEN | ELSEWHERE | {trait for trait, *_ in TRAITS}
 
 
-@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN - IN_INFERENCE - IN_STEPS))
+@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN - IN_INFERENCE - IN_STEPS - REFUSED))
 def test_what_has_no_twin_costs_nothing(kind: str) -> None:
     """Neither FLOPs nor memory: there is NOTHING to compare."""
     whole = KINDS[kind]
     assert (whole.flops, whole.saves, whole.backward, whole.beside, whole.matrix) == (none, NOTHING, None, (), False)
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSED))
+def test_what_training_keeps_is_refused_or_nothing(kind: str) -> None:
+    """Where a gradient is wanted there is no number; without one, none is needed."""
+    whole, op = KINDS[kind], recorded(kind)
+    with pytest.raises(InputError):
+        whole.saves(op, lambda tensor: True, None)
+    assert tuple(whole.saves(op, lambda tensor: False, None)) == ()
+    assert (whole.backward, whole.beside, whole.matrix, whole.products) == (None, (), False, None)
+
+
+def test_forward_flops_of_what_training_refuses() -> None:
+    """A sum and a division for each number, by rows and by columns, in each of 5 rounds; or no number at all."""
+    rows, columns, rounds = 2 * 3, 4, 5
+    assert int(KINDS["sinkhorn"].flops(recorded("sinkhorn", over=(Dim.of("rounds", rounds),)))) == (
+        rounds * 2 * (rows * columns + rows * columns)
+    )
+    with pytest.raises(InputError, match="does not know this activation"):
+        KINDS["unknown"].flops(recorded("unknown"))
+
+
+def recorded(kind: str, over: tuple[Dim, ...] = ()) -> Op:
+    module = Module("model")
+    module.record(kind, Tensor(X), to=X, over=over)
+    return module.ops[-1]
 
 
 @pytest.mark.parametrize(("trait", "kind", "other", "options"), TRAITS)
@@ -209,5 +238,5 @@ def _memory(options: dict[str, Any]) -> Any:
     try:
         report = model.memory(mode="train", **{"precision": "mixed"} | options, batch=2, seq=64)
         return [instant.bytes for instant in report.instants], report.rows[0].parts, report.assumptions
-    except archcalc.core.errors.InputError as refused:
+    except InputError as refused:
         return str(refused)

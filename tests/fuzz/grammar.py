@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from random import Random
 from typing import Any
@@ -53,7 +54,8 @@ class Grammar:
                 schema = self.known[schema["$ref"].removeprefix("#/$defs/")]
             elif choices := schema.get("anyOf") or schema.get("oneOf"):
                 told = [each for each in choices if each.get("type") != "null"]  # leaving it out says the same
-                schema = {**self.random.choice(told or choices)}
+                named = {"examples": schema["examples"]} if "examples" in schema else {}
+                schema = {**named, **self.random.choice(told or choices)}
             elif schema.get("allOf") and "properties" not in schema:
                 schema = self.random.choice(schema["allOf"])
             else:
@@ -83,7 +85,10 @@ class Grammar:
         return self.random.choice((0.0, 0.1, 0.5, 1.0, 2.5, 10_000.0))
 
     def _string(self, schema: Schema, depth: int) -> str:
-        return str(self.random.choice(SIZES)) if "pattern" in schema else self.random.choice(TEXTS)
+        if "pattern" not in schema:
+            return self.random.choice(TEXTS)
+        texts = [one for one in (*map(str, SIZES), *schema.get("examples", ())) if isinstance(one, str)]
+        return self.random.choice([one for one in texts if re.search(schema["pattern"], one)] or texts)
 
     def _boolean(self, schema: Schema, depth: int) -> bool:
         return self.chance(0.5)

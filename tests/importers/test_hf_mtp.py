@@ -39,7 +39,7 @@ def test_with_them_it_is_what_the_checkpoint_holds(name: str) -> None:
 def test_params_says_both_and_knows_the_number_that_is_published(run: Run) -> None:
     shown = run("params", "deepseek-v3", "--expect", "684.5B").out
     assert "671.0 B parameters" in shown and "684,489,830,400" in shown
-    assert "but that with a token table and a head of its own" in " ".join(shown.split())
+    assert "but with MTP and its own tables" in " ".join(shown.split())
 
 
 def test_a_smaller_model_has_smaller_ones() -> None:

@@ -55,6 +55,7 @@ def test_it_finds_what_eager_attention_finds(changes: dict[str, Any]) -> None:
         "softmax": "input",
     }
     said |= {"bias": "", "weights_dropout": 0.0, "name": "attention", "out_norm": None}
+    said |= {"makes": "qkv", "kv_of": "", "v_norm": None, "windows": None}
     built = {way: Attention(said, 8, 8, {"attention": way, "recompute": "none"}).double() for way in ("eager", "flash")}
     built["flash"].load_state_dict(built["eager"].state_dict())
     x = torch.randn(2, 5, 8, dtype=torch.float64)

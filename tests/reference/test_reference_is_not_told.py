@@ -41,6 +41,7 @@ SPECS: dict[str, Spec] = {
     "same": {**MAP, "layers": [{"conv": 4, "kernel": 4, "padding": "same"}]},
     "same with a stride": {**MAP, "layers": [{"conv": 4, "kernel": [3, 2], "stride": 2, "padding": "same"}]},
     "depthwise": {**MAP, "layers": [{"conv": 4, "kernel": 3, "groups": "depthwise", "norm": "batch"}]},
+    "not shared": {**MAP, "layers": [{"conv": 4, "kernel": 3, "shared": False}]},
     "pool": {**MAP, "layers": [{"conv": 4, "kernel": 2}, {"pool": "max", "kernel": 2}, "flatten", {"linear": 3}]},
     "crop": {**MAP, "layers": [{"concat": ["input", [{"conv": 4, "kernel": 3}]], "crop": True}]},
     "words": {"family": "word2vec", "kind": "cbow", "vocab": 7, "embedding": 3, "output": "negative", "negatives": 2},
@@ -51,6 +52,7 @@ FITS = {  # by family: widths of what comes in, which PyTorch's layers are made 
     "network": {"into", "channels", "sides"},
     "recurrent": {"input", "embedding", "context", "query", "key"},
 }
+STATED = ("sample",)  # what comes into a network, in the words of the spec: both sides take it from there
 STRUCTURE = {  # which layers there are, in which order and how often, once blocks and patterns are opened
     "network": {"repeat", "out", "first", "end", "slopes"},
     "recurrent": {"first", "times", "directions", "hidden"},
@@ -86,8 +88,9 @@ def changed(model: archcalc.Model, place: int, names: set[str]) -> tuple[archcal
         found.append(name)
         return type(value)(2 * value + 2) if len(found) == place + 1 else value
 
-    made = replace(model, resolved=mapped(model.resolved, another))
-    return made, found[place] if place < len(found) else ""
+    resolved = mapped(model.resolved, another)
+    stated = {name: getattr(model.resolved, name) for name in STATED if hasattr(resolved, name)}
+    return replace(model, resolved=replace(resolved, **stated)), found[place] if place < len(found) else ""
 
 
 @pytest.mark.parametrize("name", sorted(SPECS))

@@ -120,7 +120,7 @@ def test_every_kind_of_report_is_copied_here(made: Callable[[str], Report]) -> N
     assert {type(made(line)).__name__ for line in LINES} | MADE_OTHERWISE == kinds()
 
 
-@pytest.mark.parametrize("name", ["gpt2", "resnet-18", "sentiment-lstm", "gpt-oss-20b"])
+@pytest.mark.parametrize("name", ["gpt2", "resnet-18", "sentiment-lstm", "gpt-oss-20b", "clip-vit-base-patch32"])
 def test_equal_models_hash_equally_and_copies_are_small(name: str) -> None:
     model, again = archcalc.load(name), archcalc.load(name)
     before = len(pickle.dumps(model))

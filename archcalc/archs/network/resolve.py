@@ -20,6 +20,7 @@ from archcalc.archs.network.sample import OPEN, is_open, sample_of, usual_length
 from archcalc.archs.network.spec import Spec
 from archcalc.core.errors import InputError
 from archcalc.core.ir import walk
+from archcalc.core.worked_out import WorkedOut
 from archcalc.spec.defaults import Default
 from archcalc.spec.resolved import every_part
 from archcalc.spec.workload import USUAL_LENGTH, Longest, Workload
@@ -29,7 +30,7 @@ BIASED = {"conv": "convolutions", "transposed_conv": "transposed convolutions", 
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(WorkedOut):
     """`heads` are the layers of each output behind `body`; none where the body gives the output itself. `beside` are
     what other parts of a larger model give, which layers may name."""
 

@@ -16,6 +16,7 @@ from archcalc.archs.parts.links import Links
 from archcalc.archs.parts.similarity import Similarity
 from archcalc.core.assumptions import Assumption
 from archcalc.core.errors import InputError
+from archcalc.core.worked_out import WorkedOut
 from archcalc.spec.workload import USUAL_LENGTH, Longest
 
 BESIDE_IMAGES = 256  # tokens of a text whose images alone take the usual length, or more than the model's own
@@ -71,7 +72,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(WorkedOut):
     """`seq` is the length that the spec says for tokens; `apart`: parts in front of those that run for every token run
     by themselves, as an engine tries its encoders, and give nothing on."""
 

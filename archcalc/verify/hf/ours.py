@@ -101,5 +101,6 @@ def _layer(name: str, module: Module) -> Layer | None:
 
 
 def _weight(op: Op) -> Param | None:
-    stored = (tensor.of or tensor for tensor in op.inputs)  # a matrix may be seen as one for each group
+    """The last one: what is multiplied with it may be a parameter too, such as a table of distances."""
+    stored = (tensor.of or tensor for tensor in reversed(op.inputs))  # a matrix may be seen as one for each group
     return next((tensor for tensor in stored if isinstance(tensor, Param) and tensor.name == "weight"), None)

@@ -106,9 +106,9 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         with ShardedLifetimes() as made:
             for block in blocks:
                 if recompute == "none":
-                    x = block(names, None, x, *constants)
+                    (x,) = block(names, None, x, *constants)
                 else:
-                    x = recomputed(block, names, None, x, *constants, op_by_op=recompute == "ops")
+                    (x,) = recomputed(block, names, None, x, *constants, op_by_op=recompute == "ops")
         apart = {tensor.untyped_storage()._cdata for tensor in (*own, first, x, *constants)}
         truth = sum(size for address, size in made.addresses().items() if address not in apart)
     plan: dict[str, Any] = {"tp": gpus, "sp": True, "code": "plain"}

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from archcalc.archs import families
+from archcalc.archs import families, family_of
 from archcalc.spec.paths import data_root
 from fuzz import treewise
 from fuzz.case import Case
@@ -69,4 +69,4 @@ def written(family: str) -> list[dict[str, Any]]:
 
     files = [file for folder in ("models", "starters") for file in sorted((data_root() / folder).glob("*.yaml"))]
     trees = [read(file.read_bytes(), file.name).data for file in files]
-    return [tree for tree in trees if tree.get("family", "transformer") == family]
+    return [tree for tree in trees if family_of(tree) == family]
