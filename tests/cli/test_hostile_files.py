@@ -109,8 +109,8 @@ def test_no_command_for_the_terminal_gets_through(run: Run, write: Write) -> Non
         (["fit", "gpt2", "--gpu", "24"], "did you mean 24GB?"),
         (["fit", "gpt2", "--gpu", "zzzzzz"], "`archcalc gpus` lists all"),
         (["gpus", "h1000"], "error: gpus: no device is called h1000\n  did you mean h100"),
-        (["memory", "gpt2", "--mode", "train", "--lora", "4", "--freeze", "head"], "leave --freeze out"),
-        (["flops", "gpt2", "--lora", "4", "--freeze", "head"], "leave --freeze out"),
+        (["memory", "gpt2", "--mode", "train", "--lora", "4", "--freeze", "ffn"], "leave --freeze out"),
+        (["flops", "gpt2", "--lora", "4", "--freeze", "ffn"], "leave --freeze out"),
     ],
 )
 def test_a_way_out_is_named(run: Run, arguments: list[str], told: str) -> None:

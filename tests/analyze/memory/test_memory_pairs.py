@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,18 +122,25 @@ LLAMA_CPP: dict[str, dict[str, Any]] = {  # which alone keeps keys and values in
     "keys": {"engine": "llama.cpp", "cache_type_k": "q8_0"},
     "values": {"engine": "llama.cpp", "cache_type_v": "q5_1"},
 }
+TOWERS: dict[str, dict[str, Any]] = {
+    "language model": {"engine": "vllm", "language_model_only": True},
+    "no images": {"engine": "vllm", "limit_mm_per_prompt": "image=0,video=0"},
+}
 SMALL = ("llama-3-8b", SIZES)
+SEES = (str(Path(__file__).parents[3] / "docs" / "examples" / "qwen3-vl-2b" / "config.json"), [])
 TABLES = {  # the options of one mode, and a model for which each of them says something
     "training": (TRAINING, SMALL, "train"),
     "training experts": (EXPERTS, ("mixtral-8x7b", EXPERT_SIZES), "train"),
     "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
     "caches": (LLAMA_CPP, SMALL, "infer"),
     "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
+    "towers": (TOWERS, SEES, "infer"),
 }
 QUANTISED = ("nf4", "nf4_lightning", "int8")
 FILLED = "vLLM fills its share of a card, so that what was measured says nothing of the model"
 SAME = {  # with the first, the second changes nothing; why
     **{(engine, "measured"): FILLED for engine in ("vllm engine", "few requests", "no graphs")},
+    **dict.fromkeys(permutations(TOWERS), "either leaves the towers out"),
     ("fp32", "flash in fp32"): "a fused kernel is what fp32 has anyway",
     ("torchtitan", "ops"): "torchtitan recomputes op by op anyway",
     ("megatron", "master"): "Megatron-LM keeps fp32 master weights anyway",
