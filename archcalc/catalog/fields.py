@@ -74,6 +74,12 @@ class Meaning:
         return sorted(beside, key=lambda name: abs(order[name] - order[self.place.name]))[:MOST_RELATED]
 
     @property
+    def items(self) -> str:
+        """What may stand in a list of layers."""
+        words = self.spec.items() if self.place.info.annotation == list[Any] else ()
+        return f"kinds: {', '.join(sorted(words))}; `archcalc explain conv` explains one" if words else ""
+
+    @property
     def takes(self) -> str:
         return value_words(self.place.node, self.place.name)
 
@@ -128,7 +134,8 @@ class FieldReport(Report):
         said = self.meanings or self.terms
         if not said:
             return ()
-        return [f"{family}: {told}" for family, told in self.elsewhere.items()]
+        listed = next((one.items for one in self.meanings if one.items), "")
+        return [*([listed] if listed else []), *(f"{family}: {told}" for family, told in self.elsewhere.items())]
 
     def table(self) -> Table:
         return self._tables()[0]

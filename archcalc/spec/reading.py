@@ -26,7 +26,7 @@ def read_node(kind: type[Read], data: Any) -> Read:
 
 def with_family(error: InputError, family: Any, data: Any, every: Callable[[], Specs]) -> InputError:
     """The mistakes in a spec of a family, and what else is missing there. `every` family is looked at where the data
-    names none: such a spec is a Transformer; one whose fields are another family's lacks that line."""
+    names none and is read as a Transformer; one whose fields are another family's lacks that line."""
     from archcalc.spec.mistakes import with_missing
     from archcalc.spec.other_names import fits
 

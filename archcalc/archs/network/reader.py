@@ -308,4 +308,4 @@ def _meant(word: str, known: Iterable[str]) -> str:
     """What other libraries mean by a layer of that name, or the layers that are spelled alike."""
     from archcalc.spec.other_names import layer_meant
 
-    return layer_meant("network", word) or did_you_mean(word, known)
+    return layer_meant("network", word) or f"{did_you_mean(word, known)}; `archcalc explain layers` lists them all"

@@ -44,7 +44,7 @@ def read(fields: dict[str, Any], given: Given[Flow]) -> Recurrent:
 
 def _only(given: Given[Flow]) -> Flow:
     if len(given.reads) > 1:
-        hint = "join them in a part of its own, such as `layers: [{concat: [a, b], along: positions}]`, or give one as `context`"
+        hint = "join them in a part of its own: `{concat: [a, b], along: positions}`; or give one as `context`"
         raise InputError("a recurrent part reads one sequence", hint, fields=[("reads",)])
     (flow,) = given.reads
     if not (flow.shape.is_ids or flow.shape.is_sequence):

@@ -308,7 +308,8 @@ class Stack(Scope):
 class Spec(Scope, ModelSpec):
     family: Literal["transformer"] = field(
         "transformer",
-        "What kind of model it is; a spec need not name it that has `parts`, a `cell`, a list of `layers`, or is a Transformer.",
+        "What kind of model it is. The fields tell it where there are `parts`, a `cell` or a list of `layers`; any"
+        " other spec that names none is a Transformer.",
         example="transformer",
     )
     spare: dict[str, Sizes] = field(

@@ -60,12 +60,15 @@ class Relative(Bucketed):
         return self.model_copy(update={"grid": patches.grid})
 
     def check(self, site: Site) -> None:
+        if self.grid is None and self.buckets is None:
+            hint = "write `{kind: relative, buckets: 32}`; in windows of 7 × 7 places, `{kind: relative, grid: 7}`"
+            raise InputError("relative positions need buckets, or a grid", hint, fields=site.places)
         if self.grid is None:
-            self.check_given("buckets", 32, site)
-        elif self.buckets:
+            return
+        if self.buckets:
             hint = "keep one of them"
             raise InputError("buckets of distances and a grid exclude each other", hint, fields=site.places)
-        elif site.patches is None:
+        if site.patches is None:
             fact = "a grid is of an image's patches, and this stack has none"
             raise InputError(fact, "give buckets, such as `buckets: 32`", fields=_of_grid(site))
 
