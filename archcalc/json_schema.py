@@ -37,7 +37,7 @@ def _is_of(family: str) -> dict[str, Any]:
     named = {"properties": {"family": {"const": family}}, "required": ["family"]}
     told = [{"required": [field]} for field in TOLD_BY]
     layers = {"properties": {"layers": {"type": "array"}}, "required": ["layers"]}
-    others = {
+    others: dict[str, list[dict[str, Any]]] = {
         **{one: [{"required": [field]}] for field, one in TOLD_BY.items()},
         "network": [layers, *({"not": each} for each in told)],
         "transformer": [{"not": each} for each in (*told, layers)],

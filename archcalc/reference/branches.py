@@ -1,6 +1,7 @@
 """Branches that are joined or multiplied, and the tensors that a branch may begin with."""
 
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -32,6 +33,13 @@ class Branches(nn.Module):
         return found
 
 
+JOINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "add": torch.add,
+    "subtract": torch.sub,
+    "multiply": torch.mul,
+}
+
+
 class Join(Branches):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
@@ -46,7 +54,7 @@ class Join(Branches):
         if self.how == "concat":
             longest = max(each.dim() for each in found)
             return torch.cat([each if each.dim() == longest else each[:, None] for each in found], dim=self.axis)
-        return reduce({"add": torch.add, "subtract": torch.sub, "multiply": torch.mul}[self.how], found)
+        return reduce(JOINED[self.how], found)
 
     def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
         """The centre of each, as large as the smallest."""

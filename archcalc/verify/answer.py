@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
 from archcalc.model import Model
 from archcalc.report.of_verify import VerifyReport
 from archcalc.spec.workload import Workload
-from archcalc.verify.check import Progress, left_out, need_torch, verify, workload_of
+from archcalc.verify.check import Progress, need_torch, verify
+from archcalc.verify.lengths import workload_of
 
 PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 
@@ -30,7 +33,7 @@ def verified(
     need_torch()
     work = workload_of(model, quick=quick and not any(sizes.values()), **sizes)
     report = _compared(model, work, quick=quick, scale_down=scale_down, progress=progress)
-    return replace(report, scope=model.scope, assumptions=(*report.assumptions, *left_out(model)))
+    return replace(report, scope=model.scope, assumptions=(*report.assumptions, *_left_out(model)))
 
 
 def peak_verified(
@@ -54,3 +57,18 @@ def _compared(model: Model, work: Workload, *, quick: bool, scale_down: bool, pr
         return report
     asked = "--set changed" if model.edited else "--scale-down shrank"
     return replace(report, left_out={"transformers": f"transformers builds the model of config.json, which {asked}"})
+
+
+def _left_out(model: Model) -> tuple[Assumption, ...]:
+    """What a partly imported model lacks of the whole that transformers builds, in both numbers; else nothing."""
+    if not model.document.whole or model.edited:
+        return ()
+    from archcalc.importers import trace
+
+    try:
+        traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
+    except InputError as reason:
+        return (Assumption(Topic.SCOPE, f"the number of parameters not counted is unknown: {reason.fact}"),)
+    whole, counted = int(Model.from_document(traced, "whole").params().total), int(model.params().total)
+    text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
+    return (Assumption(Topic.SCOPE, text, whole - counted),)

@@ -22,8 +22,9 @@ from archcalc.core.execution import never
 from archcalc.core.ir import walk
 from archcalc.model import Model
 from archcalc.report.of_verify import Row, VerifyReport
-from archcalc.spec.workload import Longest, Workload
+from archcalc.spec.workload import Workload
 from archcalc.verify import names
+from archcalc.verify.lengths import few
 from archcalc.verify.plain import plain
 from archcalc.verify.small import no_twin, shortened, twin, with_small_images, within
 
@@ -293,7 +294,7 @@ def _decoding(subject: Subject) -> list[Row]:
 
 
 def _numbers(whole: Subject, quick: bool) -> list[Row]:
-    """Checks values on real data: a short sequence and small images, by the model itself if it is small enough to run."""
+    """Checks values on real data: few tokens and small images, by the model itself if it is small enough to run."""
     import torch
 
     from archcalc.reference.family import randomise
@@ -306,7 +307,7 @@ def _numbers(whole: Subject, quick: bool) -> list[Row]:
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
     randomise(built)
-    lengths = {name: _few(limit) for name, limit in subject.model.resolved.lengths.items()}
+    lengths = {name: few(limit) for name, limit in subject.model.resolved.lengths.items()}
     given = subject.inputs(built, replace(subject.work, batch=2, lengths=lengths))
     holds = subject.reference.properties(built, given)
     return [Row(name, True, value, group) for name, value in holds.items()]
@@ -316,45 +317,3 @@ def _is_large(subject: Subject) -> bool:
     from archcalc.analyze.params import one_copy
 
     return 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
-
-
-def _few(limit: Longest) -> int:
-    """A few tokens behind the positions that there must be, within the position table."""
-    if limit.fixed and limit.length:
-        return limit.length
-    before = limit.least - 1
-    return before + min(6, max(1, (limit.length or before + 8) - before - 2))
-
-
-def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
-    """The requested lengths; for a quick check two sequences of 64 positions, or 16 in recurrent models."""
-    if not quick:
-        return model.workload(**sizes)
-    longest = model.resolved.lengths
-    usual = 16 if model.spec.family == "recurrent" else 64
-    open_ended = [name for name, limit in longest.items() if not limit.fixed]
-    asked: dict[str, Any] = {name: _quick(longest[name], usual) for name in open_ended}
-    if set(asked) - {"seq", "src_seq", "tgt_seq"}:
-        raise InputError(f"no quick look at {model.name}", "name its lengths")
-    return model.workload(batch=2, **asked)
-
-
-def _quick(limit: Longest, usual: int) -> int:
-    """So many tokens behind the positions that there must be."""
-    wanted = limit.least - 1 + usual
-    return min(wanted, limit.length or wanted)
-
-
-def left_out(model: Model) -> tuple[Assumption, ...]:
-    """What a partly imported model lacks of the whole that transformers builds, in both numbers; else nothing."""
-    if not model.document.whole or model.edited:
-        return ()
-    from archcalc.importers import trace
-
-    try:
-        traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
-    except InputError as reason:
-        return (Assumption(Topic.SCOPE, f"the number of parameters not counted is unknown: {reason.fact}"),)
-    whole, counted = int(Model.from_document(traced, "whole").params().total), int(model.params().total)
-    text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
-    return (Assumption(Topic.SCOPE, text, whole - counted),)

@@ -10,7 +10,8 @@ from archcalc.core.errors import InputError
 from archcalc.report.base import Report
 from archcalc.report.of_verify import VerifyReport
 from archcalc.report.table import Column, Line, Table
-from archcalc.verify.check import Progress, verify, workload_of
+from archcalc.verify.check import Progress, verify
+from archcalc.verify.lengths import workload_of
 
 
 @dataclass(frozen=True)

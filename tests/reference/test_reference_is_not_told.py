@@ -19,7 +19,8 @@ from archcalc.core.errors import InputError
 from archcalc.spec.fields import places
 from archcalc.spec.node import Node
 from archcalc.spec.resolved import every_part
-from archcalc.verify.check import verify, workload_of
+from archcalc.verify.check import verify
+from archcalc.verify.lengths import workload_of
 from archcalc.verify.plain import plain
 from archcalc.verify.small import mapped
 

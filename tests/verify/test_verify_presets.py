@@ -15,7 +15,8 @@ pytest.importorskip("torch")
 from archcalc.loading import load
 from archcalc.report.of_verify import VerifyReport
 from archcalc.spec.paths import presets
-from archcalc.verify.check import verify, workload_of
+from archcalc.verify.check import verify
+from archcalc.verify.lengths import workload_of
 from archcalc.verify.presets import verify_preset
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from archcalc.archs.transformer.positions import Encodings, resolved
 from archcalc.archs.transformer.positions.encoding import Encoding
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack, Streams
 from archcalc.archs.transformer.tables import Tables, audio, patches, token_tables
+from archcalc.archs.transformer.unused import check_all_used
 from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.attention import Heads
@@ -121,7 +122,7 @@ def resolve(spec: Spec, memory: int = 0) -> Transformer:
         tell(InputError("neither encoder nor decoder is given", hint, field="decoder"))
         spec = spec.model_copy(update={"decoder": Stack(blocks=STAND_IN)})
     stacks = {name: _stack(spec, name, memory) for name in ("encoder", "decoder") if getattr(spec, name)}
-    _check_all_used(spec, stacks.values())
+    check_all_used(spec, {word for stack in stacks.values() for word in stack.parts})
     encoder, decoder, last = stacks.get("encoder"), stacks.get("decoder"), [*stacks.values()][-1]
     if encoder and decoder:
         _check_pair(encoder, decoder)
@@ -319,30 +320,3 @@ def _check_pair(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
             fact = f"a shared embedding needs one {field}, but the encoder has {mine} and the decoder {other}"
             fields = [("embedding", "shared"), ("decoder", field)]
             raise InputError(fact, "make them equal, or drop embedding.shared", fields=fields)
-
-
-def _check_all_used(spec: Spec, stacks: Iterable[ResolvedStack]) -> None:
-    """Refuses parts that are defined but used by no block."""
-    used = {word for stack in stacks for word in stack.parts}
-    scopes: list[tuple[Path, Any]] = [((), spec), (("encoder",), spec.encoder), (("decoder",), spec.decoder)]
-    for path, scope in scopes:
-        if scope is None:
-            continue
-        described = {slot for slot in SLOTS if slot in scope.model_fields_set} | set(scope.variants)
-        spare = described - used
-        for word in sorted(spare and spare - _liked(used, scope.variants)):
-            places: list[Path] = [(*path, "variants", word), (*path, word)]
-            hint = "name it in a pattern, or take it out"
-            raise InputError(f"no block has a part called {word}", hint, fields=places)
-
-
-def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
-    """The variants that those in use are derived from."""
-    found: set[str] = set()
-    waiting = [word for word in variants if word in used]
-    while waiting:
-        like = str(variants[waiting.pop()].get("like"))
-        if like in variants and like not in found:
-            waiting.append(like)
-        found.add(like)
-    return found
