@@ -192,6 +192,15 @@ def _mlp_only(drawn: Fields, rng: random.Random) -> Fields:
     return {"mlp_only_layers": [0, 2]} if rng.random() < 0.4 else {}
 
 
+def _llama4_whole(drawn: Fields, rng: random.Random) -> Fields:
+    """With a tower that can be run, which the default one of the class cannot."""
+    out, heads = rng.choice([24, 40]), rng.choice([2, 4])
+    sizes = {"hidden_size": 16 * heads, "num_attention_heads": heads, "intermediate_size": 64 * heads}
+    own = {"vision_output_dim": out, "projector_input_dim": rng.choice([24, 56]), "projector_output_dim": out}
+    image = {"image_size": 32, "patch_size": 8, "num_hidden_layers": rng.randint(1, 3)}
+    return {"vision_config": {"model_type": "llama4_vision_model", **sizes, **own, **image}}
+
+
 def _llama4(drawn: Fields, rng: random.Random) -> Fields:
     blocks = range(drawn["num_hidden_layers"])
     chosen: Fields = {"interleave_moe_layer_step": rng.choice([1, 2])}
@@ -514,6 +523,7 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid"), _delta),
     "granitemoehybrid": _granite_hybrid,
     "llama4_text": _llama4,
+    "llama4": _llama4_whole,
     **dict.fromkeys(("deepseek_v2", "deepseek_v3", "glm4_moe_lite", "axk1", "youtu"), _mla),
     **dict.fromkeys(("deepseek_v32", "glm_moe_dsa"), _indexed),
     "minicpm3": lambda drawn, rng: {**_mla(drawn, rng), "v_head_dim": rng.choice([None, 8, 12])},
