@@ -120,6 +120,8 @@ UNITS = Units(
         "binary": Unit(binary_bytes),
         "room": Unit(binary_bytes),  # what is left, or missing
         # parts, and the limit that they are drawn against
-        "stack": Unit(lambda value: stacked(*value), left=True, brief=lambda value: stacked(value[0], value[1], BRIEF_WIDTH)),
+        "stack": Unit(
+            lambda value: stacked(*value), left=True, brief=lambda value: stacked(value[0], value[1], BRIEF_WIDTH)
+        ),
     }
 )
