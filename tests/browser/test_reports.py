@@ -16,6 +16,7 @@ from support.safetensors_files import file
 
 import archcalc
 
+FITS = "; function fits(table) { return table.getBoundingClientRect().right <= innerWidth; }"
 HOSTILE = "\"'><img src=x onerror=\"console.error('ran')\"><script>console.error('ran')</script>"
 OF_EVERY_KIND = [
     "textbook",
@@ -203,4 +204,5 @@ def test_the_page_of_one_report_opens_quietly(browser: Browser, tmp_path: Path, 
     assert "textbook Transformer" in browser.one("h1").text
     browser.size(390, 844)
     assert is_within(browser)
+    assert browser.script("return [...document.querySelectorAll('table.figures')].every(fits)" + FITS)
     check_quiet(browser, page)
