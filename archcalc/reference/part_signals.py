@@ -17,8 +17,8 @@ from archcalc.reference.recurrent_layers import Made
 
 @dataclass(frozen=True)
 class Input:
-    """`usual` is how many tokens there are where no length is asked for; `sides` are all axes of other inputs; `kept` is
-    how many of a sample's positions stand beside tokens, where these are not all."""
+    """`usual` is how many tokens there are where no length is asked for; `sides` are all axes of other inputs; `kept`
+    is how many of a sample's positions stand beside tokens, where these are not all."""
 
     number: int
     is_ids: bool
