@@ -161,8 +161,8 @@ class AudioEmbedding(Listening):
 
 
 class Projection(nn.Conv2d):
-    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence: a patch's numbers
-    side by side, as towers get them that read patches of an image processor, or else later layers would copy them."""
+    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence: each patch's
+    numbers side by side, as in towers that read patches of an image processor, or else later layers would copy them."""
 
     def forward(self, image: Tensor) -> Tensor:
         return super().forward(image).flatten(2).transpose(1, 2).contiguous()

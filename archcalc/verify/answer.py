@@ -13,6 +13,7 @@ from archcalc.report.of_verify import VerifyReport
 from archcalc.spec.workload import Workload
 from archcalc.verify.check import Progress, need_torch, verify
 from archcalc.verify.lengths import workload_of
+from archcalc.verify.small import with_small_images
 
 PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 
@@ -31,6 +32,7 @@ def verified(
 ) -> VerifyReport:
     """Every number; sizes are batch and lengths."""
     need_torch()
+    model = with_small_images(model) if quick else model
     work = workload_of(model, quick=quick and not any(sizes.values()), **sizes)
     report = _compared(model, work, quick=quick, scale_down=scale_down, progress=progress)
     return replace(report, scope=model.scope, assumptions=(*report.assumptions, *_left_out(model)))

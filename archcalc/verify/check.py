@@ -294,7 +294,7 @@ def _decoding(subject: Subject) -> list[Row]:
 
 
 def _numbers(whole: Subject, quick: bool) -> list[Row]:
-    """Checks values on real data: few tokens and small images, by the model itself if it is small enough to run."""
+    """Checks values on real data: a short sequence, small images, by the model itself if it is small enough to run."""
     import torch
 
     from archcalc.reference.family import randomise

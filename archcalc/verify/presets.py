@@ -86,9 +86,10 @@ def verify_preset(name: str) -> VerifyReport | str:
     import torch
 
     from archcalc.loading import load
+    from archcalc.verify.small import with_small_images
 
     torch.set_num_threads(1)
-    model = load(name)
+    model = with_small_images(load(name))
     try:
         return verify(model, workload_of(model, quick=True), quick=True)
     except InputError as reason:

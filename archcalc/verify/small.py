@@ -65,9 +65,9 @@ def twin(model: Model) -> Model:
 
 
 def with_small_images(model: Model) -> Model:
-    """The model itself, given small images where it reads those of any size."""
+    """The model itself, given small images where it reads those of any size and nobody says which."""
     inputs = getattr(model.resolved, "inputs", {})
-    if not any(one.is_image and one.processor for one in inputs.values()):
+    if not any(one.is_image and one.processor and one.size is None for one in inputs.values()):
         return model
     return model.fed(Media(image_size=(SMALL_IMAGE, SMALL_IMAGE)))
 

@@ -1,4 +1,4 @@
-"""`archcalc verify` on configs of models that read images: all in plain PyTorch, and transformers' class on tokens."""
+"""`archcalc verify` on configs of models that read images: all of it in PyTorch, transformers' class on tokens."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
 
 
 def compared(model: Model, work: Workload) -> Compared:
-    """Parameters, then what a forward pass shows: of a model that reads something else besides, on tokens alone."""
+    """Parameters, then what a forward pass shows: of a model that also reads images or audio, on tokens alone."""
     run = _run_by_class(model)
     built = Built(run, model.document.config)
     group = f"{built.name} of transformers {needed('transformers').__version__}"
