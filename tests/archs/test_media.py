@@ -59,8 +59,9 @@ def test_frames_of_a_video_are_seen_two_at_a_time() -> None:
 def test_one_more_image_takes_what_the_note_says() -> None:
     """With the tokens that stand around what its tower gives."""
     model = archcalc.load(QWEN).with_media(image_size=512)
-    image = model.memory().marginals.image
-    assert f"{image.positions:,} positions" in str(model.memory().record()["assumptions"])
+    marginals = model.memory().marginals
+    image = marginals and marginals.image
+    assert image and f"{image.positions:,} positions" in str(model.memory().record()["assumptions"])
 
 
 def test_two_towers_in_one_space_cache_nothing() -> None:

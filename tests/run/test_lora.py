@@ -148,7 +148,7 @@ def test_targets_by_the_names_of_checkpoints(target: str, here: str) -> None:
         ({"freeze": "visn"}, "no layer is called visn"),
     ],
 )
-def test_freezing_what_has_no_adapters_is_refused(asked: dict[str, str], fact: str) -> None:
+def test_freezing_what_has_no_adapters_is_refused(asked: dict[str, Any], fact: str) -> None:
     with pytest.raises(InputError, match=fact) as found:
         load(QWEN).memory(mode="train", lora=8, **asked)
     assert found.value.field == "--freeze"

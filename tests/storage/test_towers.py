@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ QWEN = str(Path(__file__).parents[2] / "docs" / "examples" / "qwen3-vl-2b" / "co
 TOWERS = ("vision", "merger")
 
 
-def weights(model: archcalc.Model, **options: str) -> dict[str, int]:
+def weights(model: archcalc.Model, **options: Any) -> dict[str, int]:
     rows = model.memory(**options).rows
     return {row.path: row.parts["weights"] for row in rows if row.path in (*TOWERS, "text")}
 

@@ -127,15 +127,15 @@ class Input(Node):
 
     def _described(self) -> str:
         """`2 images of 1280 × 720 pixels, seen as 1280 × 704`, `30 s of audio`."""
-        assert isinstance(self.shape, tuple)
+        sides = [side for side in self.shape if isinstance(side, int)]
         several = f"{self.number:,} × " if self.number > 1 else ""
         if not self.is_image:
-            return f"{several}{int(self.shape[-1]) / (self.rate or 1):g} s of audio"
+            return f"{several}{sides[-1] / (self.rate or 1):g} s of audio"
         images = f"{self.number:,} images" if self.number > 1 else "1 image"
         if self.frames:
-            images = f"{self.number:,} × {self.shape[1]:,} frames of video"
+            images = f"{self.number:,} × {sides[1]:,} frames of video"
         if not self.processor:
-            return f"{images} of {times(*map(int, reversed(self.shape[-IMAGE:])))} pixels"
+            return f"{images} of {times(*reversed(sides[-IMAGE:]))} pixels"
         (picture,), (height, width) = self.seen.pictures, both_sides(self.size or USUAL_IMAGE)
         pictures = f"{picture.number} × " if picture.number > 1 else ""
         seen = f"seen as {pictures}{times(picture.width, picture.height)}"

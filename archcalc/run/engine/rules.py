@@ -189,7 +189,6 @@ class Encoders(Node):
 
     tries: bool = False  # before its pool gets a size: as many of the largest items as a step holds
     alone: bool = False  # one image after the other, in memory of their own that stays allocated
-    cache: Bytes = 0  # for what they gave, which is kept out of the pool
     videos: list[Videos] = Field(default_factory=list)  # of types that are not listed none is tried
     switches: list[str] = Field(default_factory=list)  # options that keep a model's encoders from being loaded
 
