@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from support.hf_small import small
 from support.hf_truth import judge
+from transformers import CONFIG_MAPPING
 
+import archcalc
 from archcalc.importers.hf._helpers.imported import document
 
 EXAONE = {"sliding_window_pattern": "LLLG"}  # as the 32B has it, which its class never reads beside layer_types
@@ -72,3 +75,21 @@ def test_a_decoder_inside_may_have_a_head_of_its_own(is_tied: bool) -> None:
     decoder = {**reads, "add_cross_attention": True, "tie_word_embeddings": is_tied}
     said = {"model_type": "vision-encoder-decoder", "architectures": ["VisionEncoderDecoderModel"]}
     assert judge({**said, "encoder": {**sees, "intermediate_size": 48}, "decoder": decoder}).outcome == "exact"
+
+
+def test_a_file_that_transformers_saved_names_blocks_with_zeros_in_front() -> None:
+    """Of ten blocks and more: 05 is block 5."""
+    config = CONFIG_MAPPING["gemma4_text"](num_hidden_layers=12, vocab_size=100, hidden_size=64)
+    said = json.loads(config.to_json_string(use_diff=False)) | {"architectures": ["Gemma4TextModel"]}
+    assert "05" in said["per_layer_config"]
+    assert judge(said).outcome == "exact"
+
+
+@pytest.mark.parametrize("block", ["2", "02"])
+def test_heads_of_one_block_are_those_of_its_number(block: str) -> None:
+    """A projection of queries, one of outputs, and a gate for each of four heads more, 16 wide."""
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_attention_groups": 2, "head_dim": 16}
+    said = {"model_type": "step3p5", **sizes, "num_hidden_layers": 12, "vocab_size": 100, "intermediate_size": 32}
+    more = {"per_layer_config": {block: {"num_attention_heads": 8}}}
+    plain, own = (archcalc.load({**said, **other}).params().total for other in ({}, more))
+    assert own - plain == 4 * (2 * 16 + 1) * 64

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from archcalc.importers.hf._helpers import (
     Config,
     Fields,
@@ -15,7 +17,7 @@ from archcalc.importers.hf._helpers import (
     top,
     when,
 )
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types, stack
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, every, layer_types, of_blocks, stack
 
 INERT = {
     "_text": {
@@ -86,7 +88,7 @@ def _width(c: Config, layer: str, layers: list[str]) -> int:
 
 def _own_sizes(c: Config, layers: list[str]) -> dict[str, Fields]:
     """Sizes that differ in a kind of blocks: by block in newer files, of global blocks in older ones."""
-    told = c.given("per_layer_config")
+    told = of_blocks(c)
     if told is None:
         wide, few = c.size_or("global_head_dim", 512), c.given("num_global_key_value_heads")
         heads = when(few is not None and c.flag("attention_k_eq_v"), kv_heads=few)
@@ -103,9 +105,9 @@ def _own_sizes(c: Config, layers: list[str]) -> dict[str, Fields]:
     return found
 
 
-def _told(c: Config, told: Fields, block: int) -> Fields:
+def _told(c: Config, told: dict[int, Any], block: int) -> Fields:
     """Of one block."""
-    said = told.get(str(block), {}) if isinstance(told, dict) else None
+    said = told.get(block, {})
     if not isinstance(said, dict) or not said.keys() <= _SIZES.keys():
         raise c.wrong("per_layer_config", "for each block a mapping of head_dim and num_key_value_heads")
     if not all(isinstance(size, int) and size > 0 for size in said.values()):

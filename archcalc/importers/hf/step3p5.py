@@ -3,7 +3,7 @@
 from typing import Any
 
 from archcalc.importers.hf._helpers import Config, Fields, decoder, ffn, head_dim, inert, kv_heads, rope, when
-from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, WINDOWS, attentions, line_of
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, WINDOWS, attentions, line_of, of_blocks
 from archcalc.importers.hf._helpers.moe import listed, mixture, sparse_where, used
 
 INERT = {
@@ -61,7 +61,7 @@ def _further(c: Config, layers: list[str], kinds: list[Fields], parts: list[str]
 
 
 def _kinds(c: Config, layers: list[str]) -> list[Fields]:
-    usual, of_each = c.size("num_attention_heads"), c.given("per_layer_config")
+    usual, of_each = c.size("num_attention_heads"), of_blocks(c)
     rest = {"kv_heads": kv_heads(c), "head_dim": head_dim(c)}
     numbers = [_heads(c, of_each, block, layer) for block, layer in enumerate(layers)]
     window = c.given("sliding_window")
@@ -72,7 +72,7 @@ def _kinds(c: Config, layers: list[str]) -> list[Fields]:
 
 def _heads(c: Config, of_each: Any, block: int, layer: str) -> int:
     if of_each:
-        said = of_each.get(str(block), of_each.get(block)) or {}
+        said = of_each.get(block) or {}
         return int(said.get("num_attention_heads", c.size("num_attention_heads")))
     other = c.given("attention_other_setting") or {}
     usual = other.get("num_attention_heads", c.size("num_attention_heads"))

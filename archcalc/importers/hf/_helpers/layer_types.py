@@ -80,6 +80,17 @@ def layer_types(c: Config, usual: list[str], known: Collection[str] = WINDOWS) -
     return layers
 
 
+def of_blocks(c: Config) -> dict[int, Any] | None:
+    """`per_layer_config`: what single blocks have of their own, by their number, which files write with zeros in front
+    of it (05)."""
+    said = c.given("per_layer_config")
+    if said is None:
+        return None
+    if not isinstance(said, dict) or not all(str(block).isdecimal() for block in said):
+        raise c.wrong("per_layer_config", "a mapping of the number of a block to its fields")
+    return {int(block): fields for block, fields in said.items()}
+
+
 def mixers(c: Config, usual: list[str], linear: str) -> list[str]:
     """For each block attention, or the kind of linear attention that the spec calls `linear`."""
     words = {FULL: "attention", LINEAR: linear}

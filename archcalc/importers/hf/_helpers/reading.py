@@ -20,6 +20,7 @@ Fields = dict[str, Value]
 Choice = TypeVar("Choice")
 
 SHOWN = 8  # keys in a note
+OF_THE_TEXT = ("vocab_size", "projection_dim", "num_image_tokens")  # of a language model, which files repeat in towers
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
 MATTERS = (  # though no class of the type declares them
     *("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config"),
@@ -198,7 +199,7 @@ class Config:
             more = f" and {len(self.ignored) - SHOWN} more" if len(self.ignored) > SHOWN else ""
             shown = ", ".join(self.ignored[:SHOWN]) + more
             said = f"ignored, as {self.config_class} declares no such field: {shown}"
-            matters = self.unsure and any(self.spelled[key] for key in self.ignored)
+            matters = self.unsure and any(self.spelled[key] for key in self.ignored if key not in OF_THE_TEXT)
             (self.doubts if matters else self.notes).append(f"{said}{self.unsure}")
         self.further(self)
 
