@@ -12,6 +12,7 @@ from archcalc.reference import Config
 from archcalc.reference.maps import Build, Signals, channels_of
 
 CONSTANTS: dict[str, Any] = {"zeros": torch.zeros, "ones": torch.ones, "identity": torch.eye}
+ELEMENT_BY_ELEMENT: dict[str, Any] = {"add": torch.add, "subtract": torch.sub, "multiply": torch.mul}
 
 
 class Branches(nn.Module):
@@ -54,7 +55,11 @@ class Join(Branches):
         if self.how == "concat":
             longest = max(each.dim() for each in found)
             return torch.cat([each if each.dim() == longest else each[:, None] for each in found], dim=self.axis)
+<<<<<<< ours
         return reduce(JOINED[self.how], found)
+=======
+        return reduce(ELEMENT_BY_ELEMENT[self.how], found)
+>>>>>>> theirs
 
     def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
         """The centre of each, as large as the smallest."""
