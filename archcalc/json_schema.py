@@ -35,13 +35,8 @@ def schema() -> dict[str, Any]:
 def _is_of(family: str) -> dict[str, Any]:
     """A spec that names the family, or names none and has its fields."""
     named = {"properties": {"family": {"const": family}}, "required": ["family"]}
-<<<<<<< ours
-    told = [{"required": [field]} for field in TOLD_BY]
-    layers = {"properties": {"layers": {"type": "array"}}, "required": ["layers"]}
-=======
     told: list[dict[str, Any]] = [{"required": [field]} for field in TOLD_BY]
     layers: dict[str, Any] = {"properties": {"layers": {"type": "array"}}, "required": ["layers"]}
->>>>>>> theirs
     others: dict[str, list[dict[str, Any]]] = {
         **{one: [{"required": [field]}] for field, one in TOLD_BY.items()},
         "network": [layers, *({"not": each} for each in told)],

@@ -1,7 +1,6 @@
 """Branches that are joined or multiplied, and the tensors that a branch may begin with."""
 
 import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -34,13 +33,6 @@ class Branches(nn.Module):
         return found
 
 
-JOINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "add": torch.add,
-    "subtract": torch.sub,
-    "multiply": torch.mul,
-}
-
-
 class Join(Branches):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
@@ -55,11 +47,7 @@ class Join(Branches):
         if self.how == "concat":
             longest = max(each.dim() for each in found)
             return torch.cat([each if each.dim() == longest else each[:, None] for each in found], dim=self.axis)
-<<<<<<< ours
-        return reduce(JOINED[self.how], found)
-=======
         return reduce(ELEMENT_BY_ELEMENT[self.how], found)
->>>>>>> theirs
 
     def _cropped(self, maps: list[Tensor]) -> list[Tensor]:
         """The centre of each, as large as the smallest."""

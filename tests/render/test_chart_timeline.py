@@ -9,7 +9,8 @@ import pytest
 from support.drawn import corners, marked, words
 
 import archcalc
-from archcalc.analyze.memory.report import PARTS, MemoryReport
+from archcalc.analyze.memory.parts import PARTS
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
 from archcalc.simulate.levels import Snapshot
 from archcalc.spec.units import binary_bytes

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.report import PARTS
+from archcalc.analyze.memory.parts import PARTS
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, keeping_of, parameter_memory
 from archcalc.analyze.option_checks import check_decodes, check_generates, check_plan, check_sense
 from archcalc.core.ir import Module, Region, walk

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.report import PARTS
+from archcalc.analyze.memory.parts import PARTS
 from archcalc.network import Network
 from archcalc.simulate.events import Change, Event, Repeated
 from archcalc.simulate.levels import Levels

@@ -13,6 +13,7 @@ from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.measured_run import Compared
+from archcalc.analyze.memory.parts import PARTS, WHOLE
 from archcalc.analyze.memory.replicated import Undivided
 from archcalc.analyze.memory.rows import NOTHING, OF_LAYERS, Row
 from archcalc.analyze.memory.tables import BOTH_SIZES, part_table
@@ -34,27 +35,7 @@ from archcalc.spec.units import binary_bytes
 if TYPE_CHECKING:
     from archcalc.analyze.memory.what_if import WhatIf
 
-PARTS = {
-    "weights": "weights",
-    "adapters": "LoRA adapters",
-    "draft": "draft weights",
-    "reference": "reference weights",
-    "rollout": "rollout weights",
-    "master": "master weights",
-    "gradients": "gradients",
-    "optimizer": "optimizer states",
-    "activations": "activations",
-    "logits": "logits and loss",
-    "temporary": "temporary",
-    "buffers": "buffers",
-    "kv_cache": "KV cache",
-    "state": "recurrent state",
-    "draft_cache": "draft KV cache",
-    "rollout_cache": "rollout KV cache",
-    "overhead": "overhead",
-}
 USUAL_DEPTH, EVERY_DEPTH = 3, 99
-WHOLE = {"step": "optimizer", "reference": "logits", "rollout": "generation"}  # what a phase does outside of layers
 NO_ROW = Row("", "", 1, 1, NOTHING)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from archcalc.analyze.memory.deployment import Deployment
+from archcalc.analyze.memory.parts import WHOLE
 from archcalc.analyze.memory.peak import played
-from archcalc.analyze.memory.report import WHOLE
 from archcalc.analyze.memory.timeline import Alive, OpInstant, Timeline
 from archcalc.core.ir import Module, Op, Param, Region, Tensor, walk
 from archcalc.core.op_pictures import PICTURES

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.adapted import counted
 from archcalc.analyze.flops.answer import amounts, flops
 from archcalc.analyze.memory.deployment import Deployment, deployed
+from archcalc.analyze.memory.parts import PARTS
 from archcalc.analyze.memory.peak import peak
-from archcalc.analyze.memory.report import PARTS
 from archcalc.analyze.memory.reporting import report
 from archcalc.analyze.option_checks import check_sizes
 from archcalc.core.errors import InputError, did_you_mean

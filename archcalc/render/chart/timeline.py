@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
+from archcalc.analyze.memory.parts import PARTS
+from archcalc.analyze.memory.report import MemoryReport, instant_name, stretch_name
 from archcalc.render.chart import legend
 from archcalc.render.chart.drawing import Drawing
 from archcalc.render.chart.legend import ORDER, Entry, ink

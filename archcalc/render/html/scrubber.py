@@ -11,7 +11,8 @@ import json
 import zlib
 from typing import Any
 
-from archcalc.analyze.memory.report import PARTS, MemoryReport
+from archcalc.analyze.memory.parts import PARTS
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.memory.timeline import Shared
 from archcalc.analyze.memory.what_if import WhatIf
 from archcalc.analyze.memory.why_peak import why_peak

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import InputError, fit, load
-from archcalc.analyze.memory.report import PARTS
+from archcalc.analyze.memory.parts import PARTS
 
 if TYPE_CHECKING:
     from conftest import Run

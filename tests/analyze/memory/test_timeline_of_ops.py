@@ -11,8 +11,9 @@ import pytest
 
 import archcalc
 from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.parts import PARTS
 from archcalc.analyze.memory.peak import played
-from archcalc.analyze.memory.report import PARTS, MemoryReport
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.memory.timeline import Shared, Timeline
 from archcalc.analyze.memory.tracing import timeline
 from archcalc.analyze.memory.training import step_schedule
