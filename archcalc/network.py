@@ -19,7 +19,6 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, walk
 from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
-from archcalc.spec.encoders import Step, Tried
 from archcalc.spec.gathering import gathering
 from archcalc.spec.media import Media, refused
 from archcalc.spec.model_spec import LeftOutPart, ModelSpec
@@ -36,6 +35,7 @@ from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
 
 if TYPE_CHECKING:
+    from archcalc.spec.encoders import Step, Tried
     from archcalc.storage.weight_storage import StoredWeights
 
 BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"

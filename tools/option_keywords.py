@@ -38,17 +38,19 @@ Written by tools/option_keywords.py: one class for each question that options be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
+Limits = str | Mapping[str, int] | Sequence[tuple[str, int]] | None  # image=4,video=0, by kind
 '''
 WRITTEN = {
     "int": "Size",
     "tuple[str, ...]": "Names",
     "float": "float | str | None",
     "tuple[str, int]": "Size",
+    "tuple[tuple[str, int], ...]": "Limits",
 }  # by what is computed with
 QUESTIONS = {
     PARAMETERS: "which parameters there are and which are trained",

@@ -5,11 +5,12 @@ Written by tools/option_keywords.py: one class for each question that options be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
+Limits = str | Mapping[str, int] | Sequence[tuple[str, int]] | None  # image=4,video=0, by kind
 
 
 class ParametersKeywords(TypedDict, total=False):
@@ -69,7 +70,7 @@ class BytesKeywords(TypedDict, total=False):
     prefill: Size
     engine: str | None
     max_num_seqs: Size
-    limit_mm_per_prompt: tuple[tuple[str, int], ...] | None
+    limit_mm_per_prompt: Limits
     language_model_only: bool | None
     enforce_eager: bool | None
     zero: Size

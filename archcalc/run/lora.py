@@ -14,8 +14,6 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.roles import Role
 from archcalc.core.style import Adapted
-from archcalc.storage.checkpoint import modules
-from archcalc.storage.places import Place
 from archcalc.styles.adapters import plain
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
@@ -104,6 +102,9 @@ def _linears(module: Module, op: Op) -> list[_Linear]:
 def _paths(weight: Param) -> tuple[str, ...]:
     """Of a matrix: that of its module, those of the layers in whose place it stands, and what checkpoints call them:
     `decoder.blocks.attention.q_proj`."""
+    from archcalc.storage.checkpoint import modules
+    from archcalc.storage.places import Place
+
     module = weight.owner
     above = module.path.removesuffix(module.name)
     called = (name.rpartition(".")[2] for name in modules(Place(weight, 1)))

@@ -127,7 +127,7 @@ TOWERS: dict[str, dict[str, Any]] = {
     "no images": {"engine": "vllm", "limit_mm_per_prompt": "image=0,video=0"},
 }
 SMALL = ("llama-3-8b", SIZES)
-SEES = (str(Path(__file__).parents[3] / "docs" / "examples" / "qwen3-vl-2b" / "config.json"), [])
+SEES: tuple[str, list[str]] = (str(Path(__file__).parents[3] / "docs" / "examples" / "qwen3-vl-2b" / "config.json"), [])
 TABLES = {  # the options of one mode, and a model for which each of them says something
     "training": (TRAINING, SMALL, "train"),
     "training experts": (EXPERTS, ("mixtral-8x7b", EXPERT_SIZES), "train"),
