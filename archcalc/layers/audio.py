@@ -24,16 +24,21 @@ class AudioConv:
     norm: str  # none, of the channels of each position (layer), of each channel over all positions (channel)
     act: str
 
+    @property
+    def spare(self) -> int:
+        """Half of an even kernel at both ends is one place more than it needs."""
+        return 1 - self.kernel % 2
+
     def reads(self, positions: int) -> int:
         """How many positions it needs to make that many."""
         if self.padded:
-            return positions * self.stride
+            return positions * self.stride - self.spare
         return (positions - 1) * self.stride + self.kernel
 
     def makes(self, length: int) -> int:
         """How many positions it makes of that many; none of fewer than its kernel."""
         if self.padded:
-            return -(-length // self.stride)
+            return -(-(length + self.spare) // self.stride)
         return max((length - self.kernel) // self.stride + 1, 0)
 
 
@@ -55,6 +60,11 @@ class Audio:
         for one in self.convs:
             length = one.makes(length)
         return length
+
+    @property
+    def least(self) -> int:
+        """The fewest positions that a recording makes."""
+        return max(self.positions(1), 1)
 
     def within(self, d_model: int, original: int) -> Audio:
         """In a small model of that width: without a projection the convolutions end as wide as the model."""

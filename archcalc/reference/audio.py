@@ -10,8 +10,9 @@ from archcalc.reference.layers import ACTIVATIONS, add, run
 def samples_for(convs: list[Config], positions: int) -> int:
     """How long a recording is of which that many positions are made."""
     for one in reversed(convs):
-        reach = 0 if one["padded"] else one["kernel"] - one["stride"]
-        positions = positions * one["stride"] + reach
+        zeros = one["kernel"] // 2 * 2 * one["padded"]
+        first = 1 if one["padded"] else one["stride"]  # of the lengths that make so many, the longest or the shortest
+        positions = positions * one["stride"] + one["kernel"] - zeros - first
     return positions
 
 

@@ -30,6 +30,10 @@ SEEKING: Spec = {
     "decoder": {"vocab": 7},
     "attention": {"score": "additive", "width": 4},
 }
+LOOKING: Spec = {"d_model": 8, "heads": 2, "ffn": 6, "encoder": 1, "head": "none"}
+PATCHED: Spec = {**IMAGE, "image": [4, 6], "tokens": 0}
+HEARING: Spec = {**LOOKING, "embedding": {"kind": "audio", "mels": 2, "norms": ["channel", "none"]}}
+CONVOLVED: Spec = {"kind": "convolved", "kernel": 2}
 SPECS: list[Spec] = [
     {**DENSE, "encoder": 1, "position": {"kind": "relative", "buckets": 4}, "head": CLASSES},
     {
@@ -143,6 +147,30 @@ SPECS: list[Spec] = [
             {"matmul": ["input", [{"parameter": [32, 5]}]]},
         ],
     },
+    {
+        "family": "network",
+        "input": "tokens",
+        "layers": [{"embedding": 8, "vocab": 9}, {"position": "sinusoidal"}, {"lstm": 4}],
+    },
+    {**HEARING, "position": [CONVOLVED, {"kind": "relative", "buckets": 4, "gated": True}]},
+    {**LOOKING, "embedding": {**PATCHED, "frames": 2}, "position": {"kind": "learned", "interpolated": 3}},
+    {**LOOKING, "embedding": {**PATCHED, "frames": 2}, "position": {"kind": "learned", "per_side": 4}},
+    {
+        **DENSE,
+        "decoder": {"pattern": ["attention per_layer ffn", "borrowed"]},
+        "per_layer": 3,
+        "variants": {"borrowed": {"like": "attention", "kv_of": "attention"}},
+    },
+    {
+        "inputs": {"image": [3, 4, 4], "before": "tokens", "text": "tokens"},
+        "parts": {
+            "picture": {"reads": "image", "layers": [{"conv": 8, "kernel": 2, "stride": 2}, "sequence"]},
+            "middle": {"reads": "picture", **LOOKING, "head": {"pool": "mean"}},
+            "words": {"reads": "before", **RECURRENT, "hidden": 8, "cell": "gru", "head": {"pool": "last"}},
+            "writer": {"reads": ["picture", "text"], **DENSE, "decoder": 1},
+        },
+        "similarity": {"of": ["middle", "words"], "bias": True},
+    },
 ]
 
 
@@ -161,7 +189,8 @@ NAMES = [f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one in classe
 
 def subject_of(spec: Spec) -> check.Subject:
     model = archcalc.load(spec)
-    lengths: dict[str, Any] = {name: 3 for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    limits = {name: limit for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    lengths: dict[str, Any] = {name: max(3, limit.least) for name, limit in limits.items()}
     return check.Subject(model, model.workload(batch=1, **lengths))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 
 from support.drawn_networks import networks
+from support.drawn_parts import models_of_parts
+from support.drawn_recent import listeners, recent_decoders, towers_of_patches
 from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs, words
 from support.drawn_sequences import sequences
 from support.drawn_specs import sparse_transformers, transformers, vision_transformers
@@ -26,6 +28,10 @@ FAMILIES = {
     "word2vec": (words(), 6),
     "networks": (networks(), 40),
     "networks of sequences": (sequences(), 40),
+    "recent decoders": (recent_decoders(), 30),
+    "towers of patches": (towers_of_patches(), 30),
+    "encoders of recordings": (listeners(), 30),
+    "models of parts": (models_of_parts(), 60),
 }
 
 

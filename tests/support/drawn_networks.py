@@ -106,6 +106,20 @@ RARE: tuple[list[Any], ...] = (  # rare options, several in each so that a few n
         {"reshape": [8, 1, 1]},
         {"norm": "group", "groups": 4},
     ],
+    [
+        {"conv": 4, "kernel": 2, "shared": False, "stride": 2},
+        "flatten",
+        {"linear": 12, "act": "relu"},
+        {"reshape": [4, 3]},
+        {"matmul": ["input", [{"parameter": [3, 3]}]], "scaled": True},
+        {"matmul": [[{"constant": [4, 4], "value": "identity"}], "input"]},
+    ],
+)
+OF_TWO_SIDES: tuple[list[Any], ...] = (  # of which each may be halved
+    [{"pixel_shuffle": 2}],
+    [{"pixel_unshuffle": 2}, {"conv": 8, "kernel": 1}],
+    [{"windows": 2, "shift": 1, "layers": [{"attention": 2}, {"transformer": 1, "heads": 2, "ffn": 4}]}],
+    [{"windows": [1, 2], "layers": [{"attention": 2, "position": {"kind": "relative", "grid": [1, 2]}}]}],
 )
 BLOCKS: Spec = {
     "narrow": {"parameters": {"half": "required"}, "layers": [{"conv": "half", "kernel": 1}, {"shuffle": 2}]}
@@ -120,7 +134,7 @@ def networks(draw: st.DrawFn) -> Spec:
     rare = draw(st.sampled_from(RARE))
     layers = [*layers, {"conv": 8, "kernel": 1}, *rare]
     if sides == 2 and draw(st.booleans()):
-        layers.append({"pixel_shuffle": 2})
+        layers += draw(st.sampled_from(OF_TWO_SIDES))
     spec: Spec = {"family": "network", "input": [4, *[draw(st.sampled_from([6, 8]))] * sides], "layers": layers}
     if any("block" in layer for layer in rare):
         spec["blocks"] = BLOCKS

@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 
 from hypothesis import reject
 from hypothesis import strategies as st
+from support.drawn_configs import CONFIGS, NUMBER
 from support.drawn_families import FAMILIES, for_all
 from support.drawn_specs import batches, lengths
 
@@ -22,13 +23,15 @@ import archcalc
 from archcalc.core.errors import InputError
 from archcalc.json_schema import schema
 from archcalc.verify.check import verify, ways
+from archcalc.verify.hf.rows import compared
 
 SHARE = 1 if os.environ.get("ARCHCALC_ALL") else 8
 
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "elsewhere", "tensors", "source", "pretrained"}
 STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
 SCOPE = {"scope", "part", "left_out", "needed", "notes"}  # which part of a larger model is counted
-SAID_OF_A_MODEL = {"name", "transformers", "precision", "batch", "seq"} | PUBLISHED | STORED | SCOPE
+SAID_OF_A_MODEL = {"name", "transformers", "precision", "batch", "seq", "hub", "released", "doubts"}
+SAID_OF_A_MODEL |= PUBLISHED | STORED | SCOPE
 
 
 def test_two_hundred_specs_are_drawn() -> None:
@@ -41,6 +44,8 @@ def test_every_option_is_drawn() -> None:
     drawn: set[str] = set()
     for specs, number in FAMILIES.values():
         for_all(number, spec=specs)(lambda spec: drawn.update(_words(spec)))()
+    for configs in CONFIGS.values():
+        for_all(NUMBER, config=configs)(lambda config: drawn.update(_words(archcalc.load(config).document.data)))()
     fields = {field for node in _nodes(schema()) for field in node}
     assert fields - drawn <= SAID_OF_A_MODEL
 
@@ -75,11 +80,28 @@ def test_a_drawn_spec_equals_pytorch(family: str) -> None:
             model = archcalc.load(spec)
         except InputError:  # two options that do not go together
             reject()
-        names = [name for name, limit in model.resolved.lengths.items() if not limit.fixed]
-        asked: dict[str, Any] = dict(zip(names, sizes, strict=False))
-        smallest = 2 if model.spec.family == "network" else 1  # a batch norm of single numbers needs two samples
+        limits = {name: limit for name, limit in model.resolved.lengths.items() if not limit.fixed}
+        asked: dict[str, Any] = {name: max(size, limits[name].least) for name, size in zip(limits, sizes, strict=False)}
+        with_norms = model.spec.family in ("network", "parts")
+        smallest = 2 if with_norms else 1  # a batch norm of single numbers needs two samples
         work = model.workload(batch=max(batch, smallest), **asked)
         report = verify(model, work, way=data.draw(st.sampled_from(ways(model))))
         assert report.ok, report.answer()
+
+    check()
+
+
+@pytest.mark.wide(len(CONFIGS))
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_drawn_config_equals_its_class(kind: str) -> None:
+    """What the reference does not have: parameters, layers, FLOPs of every block, beside transformers."""
+    pytest.importorskip("transformers")
+
+    @for_all(-(-NUMBER // SHARE), config=CONFIGS[kind], batch=batches, seq=st.integers(2, 300))
+    def check(config: dict[str, Any], batch: int, seq: int) -> None:
+        model = archcalc.load(config)
+        report = compared(model, model.workload(batch=batch, seq=seq))
+        assert {"forward FLOPs, block by block", "block outputs"} <= {row.quantity for row in report.rows}
+        assert [row for row in report.rows if not row.equal] == []
 
     check()

@@ -111,7 +111,11 @@ class Transformer:
             limits = [position for position in stack.positions if position.length]
             tables = [position for position in limits if position.on_embedding]
             longest = next((one.length for one in (*tables, *limits)), None)
-            found[name] = Longest(longest, hard=bool(tables), usual=stack.audio.usual if stack.audio else None)
+            found[name] = Longest(longest, hard=bool(tables))
+            if stack.audio:
+                found[name] = found[name]._replace(
+                    usual=stack.audio.usual, least=stack.audio.least, because="convolutions of a padded frame make more"
+                )
         return found
 
 
