@@ -155,3 +155,15 @@ def test_the_list_fits_into_80_columns(run: Run) -> None:
     assert max(map(len, lines)) <= 80
     assert any("2024-07" in line and "8,030,261,248" in line and "llama-3.1-8b" in line for line in lines)
     assert "source left out" in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "word", ["vlm", "vision-language", "image-text-to-text", "multimodal", "encoder", "moe decoder"]
+)
+def test_words_for_models_that_see_and_write(word: str) -> None:
+    """Of parts that read an input or give an answer: what only joins two of them is no kind."""
+    seeing, clip, text = (load(name) for name in ("qwen3-vl-30b-a3b", "clip-vit-base-patch32", "llama-3-8b"))
+    assert belongs(word, facts_of(seeing, seeing.build()))
+    assert not belongs("network", facts_of(seeing, seeing.build()))
+    assert not belongs("vlm", facts_of(clip, clip.build()))
+    assert not belongs("vlm", facts_of(text, text.build()))
