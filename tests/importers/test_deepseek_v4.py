@@ -62,7 +62,7 @@ def test_what_training_keeps_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"streams": 1}, {"streams": "four"}, {"attention": {"kind": "compressed", "heads": 3}}, {"parallel": "shared"}],
+    [{"streams": 0}, {"streams": "four"}, {"attention": {"kind": "compressed", "heads": 3}}, {"parallel": "shared"}],
     ids=str,
 )
 def test_what_does_not_fit_is_one_message(changes: dict[str, Any]) -> None:
