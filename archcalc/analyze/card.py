@@ -68,7 +68,7 @@ def _facts(seen: GlanceReport, sizes: Sequence[tuple[str, int]]) -> Iterator[Fac
         yield Fact("active per token", f"{params.active:,} ({rounded(params.active)})")
     yield Fact("weights", ", ".join(f"{binary_bytes(size)} {_in(name)}" for name, size in sizes))
     if runs := [use for use in seen.rows if use.name == INFERENCE]:
-        yield Fact(f"smallest usual card{' for the counted part' * bool(seen.scope.left_out)}", card_sizes(runs))
+        yield Fact(f"smallest usual card{' for the counted part' * (not seen.scope.runs_whole)}", card_sizes(runs))
     if seen.trained:
         yield Fact("fine-tuning", seen.trained)
     if seen.longest:

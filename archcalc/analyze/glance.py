@@ -84,7 +84,7 @@ class GlanceReport(Report):
         if params.active != params.total:
             count += f", {rounded(params.active)} active per token"
         inferred = [use for use in self.rows if use.name == INFERENCE]
-        return joined((count, smallest_card(inferred, is_partial=bool(self.scope.left_out)), self.trained))
+        return joined((count, smallest_card(inferred, is_partial=not self.scope.runs_whole), self.trained))
 
     @property
     def trained(self) -> str:

@@ -58,6 +58,11 @@ class Scope:
             return WHOLE_MODEL
         return f"{self.part} of {self.of}" if self.of else self.part
 
+    @property
+    def runs_whole(self) -> bool:
+        """Whether all is counted that inference needs: engines load layers that draft tokens only where asked to."""
+        return all(each.needed == "drafts" for each in self.left_out)
+
     def headline(self) -> str:
         """One line shown with the answer; empty for a whole model."""
         if not self.left_out:
