@@ -20,7 +20,7 @@ from archcalc.core.ir import Module, walk
 from archcalc.core.visible import SURROGATES, escaped
 from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
-from archcalc.spec.media import Media, refused
+from archcalc.spec.media import NOTHING_ASKED, Media, refused
 from archcalc.spec.model_spec import LeftOutPart, ModelSpec
 from archcalc.spec.option import flag_of
 from archcalc.spec.option_checks import checked
@@ -51,6 +51,7 @@ class Network:
     document: Document = field(hash=False)
     edited: bool = False
     changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
+    media: Media = NOTHING_ASKED  # what was asked for, of images and audio
     load: Callable[[str], Self] | None = field(default=None, repr=False, compare=False)  # another, by name or path
     _others: dict[str, Self] = field(default_factory=dict, init=False, repr=False, compare=False)
     _trees: dict[Hashable, Module] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -119,7 +120,7 @@ class Network:
             raise refused(next(iter(media.given())), "images or audio whose size can be chosen")
         spec = family.fed(self.spec, media)
         try:
-            return replace(self, spec=spec, resolved=family.resolve(spec))
+            return replace(self, spec=spec, resolved=family.resolve(spec), media=self.media.changed(media))
         except InputError as error:
             error.field = ", ".join(map(flag_of, media.given()))
             raise

@@ -29,7 +29,8 @@ def _unloaded(model: Network, made: Run) -> frozenset[str]:
     for name in SWITCHES:
         if name in made.engine.chosen and not read:
             raise InputError("this model has no towers for images or audio", "leave it out", field=flag_of(name))
-    return frozenset(one for one in read if not made.engine.loads(one, model.model_type))
+    asked = {one: model.media.asks_for(one) for one in read}
+    return frozenset(one for one in read if not made.engine.loads(one, model.model_type, asked[one]))
 
 
 def resolve(model: Network, asked: Options) -> Run:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from archcalc.core.assumptions import Topic
 from archcalc.core.ir import Module
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
@@ -20,15 +21,19 @@ from archcalc.run.style import parameter_style, style_of
 from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
 
+TOPICS = {"images": Topic.IMAGES, "audio": Topic.AUDIO}
+
 
 class Unloaded(NamedTuple):
-    """A change to a traced model: without its towers for these media, which nothing reads any more."""
+    """A change to a traced model: without its towers for these media, and without what is said of their inputs."""
 
     media: frozenset[str]
 
     def __call__(self, root: Module) -> None:
         for tower in [child for child in root.children if child.medium in self.media]:
             root.remove(tower)
+        topics = {TOPICS[medium] for medium in self.media}
+        root.words.notes[:] = [note for note in root.words.notes if note.topic not in topics]
 
 
 def traced(model: Network, run: Run, work: Workload) -> Module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
@@ -68,6 +68,15 @@ class Media:
         """By name, without what was left out."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
+    def asks_for(self, medium: str) -> bool:
+        """Whether any images, or audio, were asked for: none where nothing is said of them."""
+        said = {"images": (self.images, self.image_size, self.frames), "audio": (self.audio_seconds,)}[medium]
+        return any(said) and said[0] != 0
+
+    def changed(self, other: Media) -> Media:
+        """With what the other one says."""
+        return replace(self, **other.given())
+
     @classmethod
     def of(cls, values: dict[str, Any]) -> Media:
         """Each value checked, as it is written on the command line or in Python."""
@@ -75,6 +84,10 @@ class Media:
         return cls(
             **{name: known[name].read(value, flag_of(name)) for name, value in values.items() if value is not None}
         )
+
+
+NOTHING_ASKED = Media()
+ASKED_BY = {"images": "images", "audio": "audio_seconds"}  # the option that asks for each
 
 
 def refused(name: str, reads: str) -> InputError:

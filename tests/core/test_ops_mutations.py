@@ -31,6 +31,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Tensor
 from archcalc.core.op_kind import NOTHING, Gradient, Kind, none
 from archcalc.core.ops import KINDS
+from archcalc.core.precision import Policy
 from archcalc.verify.check import verify, ways
 
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
@@ -199,8 +200,8 @@ def test_what_training_keeps_is_refused_or_nothing(kind: str) -> None:
     """Where a gradient is wanted there is no number; without one, none is needed."""
     whole, op = KINDS[kind], recorded(kind)
     with pytest.raises(InputError):
-        whole.saves(op, lambda tensor: True, None)
-    assert tuple(whole.saves(op, lambda tensor: False, None)) == ()
+        whole.saves(op, lambda tensor: True, Policy())
+    assert tuple(whole.saves(op, lambda tensor: False, Policy())) == ()
     assert (whole.backward, whole.beside, whole.matrix, whole.products) == (None, (), False, None)
 
 

@@ -1,5 +1,6 @@
-"""Strategies that draw configs of models whose layers archcalc's own PyTorch reference does not have: transformers' class
-is what they are compared with."""
+"""Strategies that draw configs of models whose layers archcalc's own PyTorch reference does not have.
+
+transformers' class is what they are compared with."""
 
 from __future__ import annotations
 

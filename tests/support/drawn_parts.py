@@ -105,8 +105,9 @@ def seen_and_read(draw: st.DrawFn) -> Spec:
 @st.composite
 def looked_at(draw: st.DrawFn) -> Spec:
     """Cross-attention to a tower, or a recurrent net that attends to it."""
-    inputs = {"picture": {**draw(st.one_of(images(), sounds())), "number": 1}, "text": "tokens"}
-    tower = {"reads": "picture", **draw(towers(inputs["picture"]["shape"], False))}
+    picture: Spec = {**draw(st.one_of(images(), sounds())), "number": 1}
+    inputs = {"picture": picture, "text": "tokens"}
+    tower = {"reads": "picture", **draw(towers(picture["shape"], False))}
     reader = draw(writers(cross=True))
     if draw(TRUTH):
         score = draw(st.sampled_from(({"score": "general"}, {"score": "additive", "width": 4})))

@@ -1,5 +1,8 @@
-"""Strategies that draw what models of recent years have: keys of earlier blocks, vectors for each layer, experts without
-weights, parts beside each other, towers whose patches look at windows, encoders of recordings."""
+"""Strategies that draw what models of recent years have.
+
+Keys of earlier blocks, vectors for each layer, experts without weights, parts beside each other, towers whose patches look
+at windows, encoders of recordings.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,8 @@ def towers_of_patches(draw: st.DrawFn) -> Spec:
         tables = (*tables, {"kind": "learned", "per_side": 4}, {"kind": "learned", "interpolated": 3})
         said["attention"] = draw(st.sampled_from(({}, {"windows": 2}, {"windows": [2, 1]}, {"windows": [1, 3]})))
     said |= {"position": draw(st.sampled_from(tables)), "embedding": patches}
-    return {**said, "encoder": draw(stacks(cross=False)), "head": draw(st.sampled_from(("none", {"kind": "none", "pool": "mean"})))}
+    heads: tuple[Any, ...] = ("none", {"kind": "none", "pool": "mean"})
+    return {**said, "encoder": draw(stacks(cross=False)), "head": draw(st.sampled_from(heads))}
 
 
 @st.composite

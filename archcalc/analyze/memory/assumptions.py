@@ -34,6 +34,8 @@ from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.rules import unmeasured_ops
 from archcalc.run.option_words import KV_RULES
 from archcalc.run.resolved import Run
+from archcalc.spec.media import ASKED_BY
+from archcalc.spec.option import flag_of
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.format import BLOCKED, Format
 from archcalc.storage.places import Place
@@ -130,7 +132,11 @@ def _of_encoders(it: Answered) -> Iterator[Assumption]:
     deployment, run = it.found.deployment, it.run
     rules, option = run.engine.rules, "--limit-mm-per-prompt"
     for medium in sorted(run.unloaded):
-        yield Assumption(Topic.ENGINE, f"{rules.name} loads no towers for {medium}: a request may have none")
+        text = f"{rules.name} loads no towers for {medium}"
+        if medium in rules.leaves_out:
+            yield Assumption(Topic.ENGINE, f"{text}: {rules.leaves_out[medium]}", option=flag_of(ASKED_BY[medium]))
+        else:
+            yield Assumption(Topic.ENGINE, f"{text}: a request may have none")
     found = tried(deployment.network, run, prompt_of(it.found.work, run))
     if found:
         text = f"before its pool gets a size, {rules.name} runs the encoders on {found}, and keeps what they give"

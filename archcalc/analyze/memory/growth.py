@@ -39,6 +39,8 @@ def growth(found: Peak) -> Marginals:
 def _image(found: Peak, now: int, at: Callable[[Deployment, Sizes], int]) -> OneImage | None:
     """In every sequence, which is longer by what the image takes."""
     deployment, work = found.deployment, found.work
+    if "images" in deployment.run.unloaded:
+        return None
     more = deployment.network.with_another_image()
     if more is None or work.decodes:
         return None

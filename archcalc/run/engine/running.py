@@ -49,10 +49,13 @@ class Running:
     limits: Mapping[str, int] = field(default_factory=dict)  # on inputs of a request, by kind
     copies: int = 1  # of what comes to each of several devices, while the next batch is on its way
 
-    def loads(self, medium: str, model_type: str) -> bool:
-        """Whether it loads a model's towers for images, or for audio: unless a request may have none of what they read.
+    def loads(self, medium: str, model_type: str, is_asked: bool) -> bool:
+        """Whether it loads a model's towers for images, or for audio: where its rules leave them out only if they are
+        asked for, else unless a request may have none of what they read.
 
         Source: vLLM, _mark_tower_model in vllm/model_executor/models/interfaces.py."""
+        if medium in self.rules.leaves_out and not is_asked:
+            return False
         videos = ["video"] if self.rules.encoders.videos_of(model_type) else []
         kinds = {"images": ["image", *videos], "audio": ["audio"]}[medium]
         return any(self.limits.get(kind, UNLIMITED) for kind in kinds)

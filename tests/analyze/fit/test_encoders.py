@@ -87,6 +87,17 @@ def test_towers_that_no_request_may_use_are_not_loaded(options: dict[str, Any]) 
     assert not found.scope.left_out
 
 
+@pytest.mark.parametrize("engine", ["llama.cpp", "mlx"])
+def test_an_engine_with_a_file_apart_for_images_loads_it_where_they_are_asked_for(engine: str) -> None:
+    model = archcalc.load(QWEN)
+    text, asked = (each.memory(engine=engine) for each in (model, model.with_media(images=1)))
+    assert text.parts["weights"] == model.part("text").memory(engine=engine).parts["weights"]
+    assert "loads no towers for images" in str(text.record()["assumptions"])
+    assert asked.parts["weights"] > text.parts["weights"]
+    none = model.with_media(images=0, image_size=64).memory(engine=engine)
+    assert none.parts["weights"] == text.parts["weights"]
+
+
 def test_images_alone_may_be_none_while_videos_are_read() -> None:
     model = archcalc.load(QWEN)
     found = model.memory(engine="vllm", limit_mm_per_prompt=(("image", 0),))
@@ -155,7 +166,7 @@ def test_inputs_without_images_say_so() -> None:
 
 
 def test_layers_of_the_text_are_dealt_out_and_towers_stay() -> None:
-    model = archcalc.load(QWEN)
+    model = archcalc.load(QWEN).with_media(images=1)
     rows = {one.path: one.parts["weights"] for one in model.memory(engine="llama.cpp", ngl=0).rows}
     whole = {one.path: one.parts["weights"] for one in model.memory(engine="llama.cpp").rows}
     assert rows["vision"] == whole["vision"] and rows["merger"] == whole["merger"]

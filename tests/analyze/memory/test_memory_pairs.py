@@ -140,7 +140,7 @@ QUANTISED = ("nf4", "nf4_lightning", "int8")
 FILLED = "vLLM fills its share of a card, so that what was measured says nothing of the model"
 SAME = {  # with the first, the second changes nothing; why
     **{(engine, "measured"): FILLED for engine in ("vllm engine", "few requests", "no graphs")},
-    **dict.fromkeys(permutations(TOWERS), "either leaves the towers out"),
+    **dict.fromkeys(permutations(TOWERS, 2), "either leaves the towers out"),
     ("fp32", "flash in fp32"): "a fused kernel is what fp32 has anyway",
     ("torchtitan", "ops"): "torchtitan recomputes op by op anyway",
     ("megatron", "master"): "Megatron-LM keeps fp32 master weights anyway",
