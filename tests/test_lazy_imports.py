@@ -44,7 +44,7 @@ def test_an_answer_loads_no_numpy_and_no_torch(command: str) -> None:
 def test_parameters_of_a_preset_load_only_what_it_is_made_of() -> None:
     """Neither layers that it does not have, nor importers, formats of weights, charts or analyses of other commands."""
     own = {name for name in loaded_by("params", "gpt2") if name.startswith("archcalc.")}
-    assert len(own) <= 145
+    assert len(own) <= 150
     assert not own & {
         *("archcalc.layers.moe", "archcalc.layers.mla", "archcalc.layers.conv", "archcalc.core.equations"),
         *("archcalc.core.windows", "archcalc.storage.packed_tensors", "archcalc.importers.others"),

@@ -108,7 +108,7 @@ def in_pieces(arguments: Sequence[str], known: Sequence[str]) -> InputError | No
     words = list(takewhile(lambda word: not word.startswith("-"), arguments[len(command) :]))
     name, others = "-".join(words), arguments[len(command) + len(words) :]
     with suppress(InputError):  # of a name that is no model's either
-        if len(words) > 1 and not is_model(words[0]) and is_model(name):
+        if len(words) > 1 and all(map(str.strip, words)) and not is_model(words[0]) and is_model(name):
             hint = f"write `{shlex.join(['archcalc', *command, name, *others])}`"
             return InputError("a model's name is one word", hint, field=" ".join(words))
     return None

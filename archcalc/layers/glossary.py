@@ -1,7 +1,7 @@
 """The glossary of dim names and their meanings.
 
 Some names are composed: `kv_seq` is made of `seq`, `input+hidden` of two widths side by side, `2·input` of two equal
-ones, `frames_1` of `frames` and a number. `meaning` takes them apart.
+ones, `seq_of_window` of `seq`, `frames_1` of `frames` and a number. `meaning` takes them apart.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ DIMS = {
     "text_seq": "tokens or vectors of an input, beside which other parts' positions may stand in one sequence",
     "samples": "images of all sequences, where each has several",
     "others": "samples of the batch, as what each sample of another tower is compared with",
+    "padded_positions": "positions of a sequence, with zeros at both ends",
     "windows": "windows of all samples, numbered by layer: attention looks at one of them at a time",
     "vocab": "tokens in the vocabulary",
     "positions": "rows of a position table; numbered, the positions of a sequence in a network",
@@ -51,6 +52,7 @@ DIMS = {
     "segment_memory": "positions of earlier segments that are kept for the next one (Transformer-XL)",
     "kv_seq_and_sink": "positions that attention attends to, plus the attention sink",
     "norm_width": "weights of a QK norm whose size does not fit the query or key",
+    "score": "a number for each earlier sum that is attended to (attention to residuals)",
     "features": "width of a kernel's feature map; numbered, the width of a vector, or of each position, in a network",
     "expert_heads": "width of all heads of one expert together",
     # latent attention
@@ -172,6 +174,9 @@ DIMS = {
 }
 
 
+OF_WINDOW = "_of_window"
+
+
 def meaning(name: str) -> str | None:
     """The meaning of a dim name, composed names included; None for a name that is not in the glossary."""
     if name in DIMS:
@@ -184,4 +189,7 @@ def meaning(name: str) -> str | None:
             inner = meaning(name.removeprefix(start))
             return f"{about}{inner}" if inner else None
     without_number = re.sub(r"_\d+", "", name)
+    if without_number.endswith(OF_WINDOW):
+        inner = meaning(without_number.removesuffix(OF_WINDOW))
+        return f"in one window: {inner}" if inner else None
     return DIMS.get(without_number)

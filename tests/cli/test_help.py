@@ -175,8 +175,8 @@ def test_help_all_of_a_command_that_has_no_more_is_its_help(run: Run) -> None:
         ("fitt", "did you mean fit?"),
         ("--frobnicate", "`archcalc --help` lists its options"),
         ("compare", "`archcalc compare --help` lists its options"),
-        ("plot gpt2", "error: --x: missing\n  `archcalc plot --help` lists its options"),
-        ("init", "error: FILE: missing\n  `archcalc init --help` lists its options"),
+        ("plot gpt2", "error: --x: missing\n  such as `archcalc plot llama-3.1-8b --x "),
+        ("init", "error: FILE: missing\n  such as `archcalc init model.yaml`\n  `archcalc init --help` lists"),
     ],
 )
 def test_a_mistake_is_one_message_with_the_right_help(run: Run, line: str, said: str) -> None:

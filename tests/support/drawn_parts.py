@@ -130,7 +130,8 @@ def begun(draw: st.DrawFn) -> Spec:
     if how == "picture":
         tower = {"reads": "given", **draw(towers(shape, True))}
     bridge = {"reads": "tower", "layers": [{"linear": reader["hidden"]}]}
-    joined = draw(st.sampled_from(({"start": "bridge"}, {"context": "tower"}, {"start": "bridge", "context": "tower"})))
+    ways: tuple[Spec, ...] = ({"start": "bridge"}, {"context": "tower"}, {"start": "bridge", "context": "tower"})
+    joined = draw(st.sampled_from(ways))
     parts = {"tower": tower, "bridge": bridge, "writer": {"reads": "text", **joined, **reader}}
     if "start" not in joined:
         del parts["bridge"]

@@ -1,7 +1,7 @@
 """Strategies that draw what models of recent years have.
 
-Keys of earlier blocks, vectors for each layer, experts without weights, parts beside each other, towers whose patches look
-at windows, encoders of recordings.
+Keys of earlier blocks, vectors for each layer, experts without weights, parts beside each other, towers whose patches
+look at windows, encoders of recordings.
 """
 
 from __future__ import annotations
