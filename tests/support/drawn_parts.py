@@ -24,7 +24,7 @@ PROCESSORS = (
 @st.composite
 def images(draw: st.DrawFn) -> Spec:
     """One or two, or a clip, of a fixed size or as a processor makes it."""
-    if draw(st.sampled_from((False, False, True))):
+    if draw(TRUTH):
         processor, size = draw(st.sampled_from(PROCESSORS))
         said: Spec = {"shape": IMAGE, "processor": processor, "number": draw(st.integers(1, 2))}
         return said | ({"size": size} if size else {})

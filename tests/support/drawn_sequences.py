@@ -61,6 +61,8 @@ def others() -> st.SearchStrategy[Any]:
             {"pad": 1},
             {"layers": [{"map": True}, {"conv": 4, "kernel": 3, "padding": 1}, "sequence"]},
             {"attention": 2},
+            {"local_attention": 2, "chunk": 3, "back": 2, "ahead": 1, "softcap": True},
+            {"local_attention": 4, "chunk": 4},
             {"attention": 4, "kv_heads": 2, "causal": True, "position": "rope", "dropout": 0.1},
             {"conv": 4, "kernel": 3, "dilation": 2, "padding": "causal"},
             {"transformer": 2, "heads": 2, "ffn": {"width": 5, "act": "gelu"}, "causal": True, "layer_scale": True},

@@ -212,7 +212,7 @@ def mixtures(draw: st.DrawFn) -> Spec:
     if draw(TRUTH):
         said |= {"shared": {"width": 4}, "shared_gate": draw(TRUTH)}
     if draw(TRUTH):
-        said |= {"latent": 5, "latent_bias": draw(TRUTH)}
+        said |= {"latent": 5, "latent_bias": draw(TRUTH), "latent_norm": draw(TRUTH)}
     return said
 
 
@@ -254,6 +254,7 @@ def sparse_transformers(draw: st.DrawFn) -> Spec:
     stack = draw(st.sampled_from(("decoder", "decoder", "encoder")))
     if stack == "decoder" and draw(st.sampled_from((True, False))):
         head["mtp"] = {"blocks": draw(st.integers(1, 2)), "own_tables": draw(TRUTH)}
+        head["mtp"] |= draw(st.sampled_from(({}, {"line": "attention moe"})))
     blocks = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
     return {**said, "vocab": 9, "moe": draw(mixtures()), stack: blocks, "head": head}
 

@@ -30,6 +30,7 @@ SHARE = 1 if os.environ.get("ARCHCALC_ALL") else 8
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "elsewhere", "tensors", "source", "pretrained"}
 STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
 SCOPE = {"scope", "part", "left_out", "needed", "notes"}  # which part of a larger model is counted
+UNCOMPARED = {"residual_attention"}  # whose parameters alone are counted; verify says so, and refuses it
 SAID_OF_A_MODEL = {"name", "transformers", "precision", "batch", "seq", "hub", "released", "doubts"}
 SAID_OF_A_MODEL |= PUBLISHED | STORED | SCOPE
 
@@ -40,14 +41,15 @@ def test_two_hundred_specs_are_drawn() -> None:
 
 
 def test_every_option_is_drawn() -> None:
-    """Of every family, but what is no part of the architecture."""
+    """Of every family, but what is no part of the architecture; in more specs than are compared, so that what is rare is
+    among them."""
     drawn: set[str] = set()
     for specs, number in FAMILIES.values():
-        for_all(number, spec=specs)(lambda spec: drawn.update(_words(spec)))()
+        for_all(10 * number, spec=specs)(lambda spec: drawn.update(_words(spec)))()
     for configs in CONFIGS.values():
         for_all(NUMBER, config=configs)(lambda config: drawn.update(_words(archcalc.load(config).document.data)))()
     fields = {field for node in _nodes(schema()) for field in node}
-    assert fields - drawn <= SAID_OF_A_MODEL
+    assert fields - drawn <= SAID_OF_A_MODEL | UNCOMPARED
 
 
 def _words(spec: Any) -> Iterator[str]:
