@@ -184,7 +184,7 @@ def test_a_wrong_role_is_noticed_in_a_model(kind: str, monkeypatch: pytest.Monke
 
 
 def test_recomputation_goes_as_far_as_a_stored_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whose block ends with it: PyTorch saves the number, as archcalc's reference does, and so computes what it scales."""
+    """Of a block that ends with it: PyTorch saves the number there, and so computes again what it scales."""
     monkeypatch.setitem(KINDS, "scale_stored", KINDS["scale_stored"]._replace(reads_buffer=False))
     model = archcalc.load({**SMALL, "ffn": 6, "decoder": 1, "block_scale": True})
     assert not verify(model, model.workload(batch=1, seq=3), way=("eager", "block")).ok

@@ -41,8 +41,8 @@ def test_two_hundred_specs_are_drawn() -> None:
 
 
 def test_every_option_is_drawn() -> None:
-    """Of every family, but what is no part of the architecture; in more specs than are compared, so that what is rare is
-    among them."""
+    """Of every family, but what is no part of the architecture; in more specs than are compared, so that the rare ones
+    are among them."""
     drawn: set[str] = set()
     for specs, number in FAMILIES.values():
         for_all(10 * number, spec=specs)(lambda spec: drawn.update(_words(spec)))()
