@@ -30,12 +30,15 @@ MODALITIES = ("text", "images", "audio")
 MULTIMODAL = "multimodal"
 
 
-def reads(root: Module) -> tuple[str, ...]:
-    """What the model is given. What a decoder is given besides its encoder's input it has written itself."""
+def reads(model: Model, root: Module) -> tuple[str, ...]:
+    """What the model is given. What a decoder is given besides its encoder's input it has written itself. An input with
+    a rate is audio, by whatever names its dims go."""
     entering = [op.output for op in ops_in(root) if op.traits.enters]
     found = {READ[dim.name] for tensor in entering for dim in tensor.dims if dim.name in READ}
     if not any(tensor.role == "index" for tensor in entering):  # a sequence of vectors, such as points, is no text
         found.discard("text")
+    if any(one.rate for one in getattr(model.resolved, "inputs", {}).values()):
+        found.add("audio")
     return tuple(one for one in MODALITIES if one in found)
 
 
@@ -56,7 +59,7 @@ def _heads(model: Model) -> list[Any]:
 
 def facts_of(model: Model, root: Module, name: str = "") -> frozenset[str]:
     """Kinds and family, cells, what is read and what it is made of, its head, model type, and the words of its name."""
-    read = reads(root)
+    read = reads(model, root)
     roles = {param.weight_role for module, _ in walk(root) for param in module.params.values()}
     words = [
         model.kind,

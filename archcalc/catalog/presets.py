@@ -102,7 +102,7 @@ def _row(name: str, file: Path) -> Row:
         scope = model.scope.name if model.scope.left_out else ""
         held = ((copies, one) for module, copies in walk(root) for one in module.params.values())
         parameters = sum(int(copies) * int(one.elements) for copies, one in held)  # without their working
-        told = (spec.source or "", scope, spec.released or "", reads(root), spec.hub or ())
+        told = (spec.source or "", scope, spec.released or "", reads(model, root), spec.hub or ())
         return Row(name, model.kind, parameters, *told, kinds(model), facts_of(model, root, name))
     except InputError as error:
         return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

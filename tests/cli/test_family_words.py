@@ -29,6 +29,8 @@ WORDS = {  # one that is meant, and one that is not
     "ssm": ("mamba-130m", "gpt2"),
     "state-space": ("mamba-130m", "gpt2"),
     "audio": ("whisper-tiny", "gpt2"),
+    "audio-language": ("voxtral-mini-3b", "whisper-tiny"),
+    "omni": ("gemma-4-12b", "gemma-4-31b"),
     "gpt": ("gpt2", "llama-3-8b"),
     "resnet": ("resnet-50", "densenet-121"),
     "vae": ("vae-mnist", "linear-autoencoder"),

@@ -131,10 +131,17 @@ def test_a_modality_is_what_is_read(run: Run, word: str, meant: str, other: str)
 
 def test_a_model_that_reads_two_things_is_multimodal() -> None:
     """By the dims of what enters its tree."""
-    root = Module("both")
-    root.body.extend([load("gpt2").build(), load("vit-b-16").build()])
-    assert reads(root) == ("text", "images")
-    assert belongs("multimodal vision", facts_of(load("gpt2"), root))
+    root, model = Module("both"), load("gpt2")
+    root.body.extend([model.build(), load("vit-b-16").build()])
+    assert reads(model, root) == ("text", "images")
+    assert belongs("multimodal vision", facts_of(model, root))
+
+
+def test_a_recording_that_a_sequence_may_have_is_read() -> None:
+    """By the rate of the input: Gemma 4 12B usually has none, and what is not run has no op."""
+    hears, sees = load("gemma-4-12b"), load("gemma-4-31b")
+    assert reads(hears, hears.build()) == ("text", "images", "audio")
+    assert reads(sees, sees.build()) == ("text", "images")
 
 
 @pytest.mark.parametrize("year", ["25", "2025-20", "new", "-2025", "2025-2026-"])

@@ -92,6 +92,11 @@ def test_its_tower_has_wide_heads_and_no_biases() -> None:
     assert int(found.params().total) == USUAL + tower + merger
 
 
+def test_heads_that_do_not_add_up_are_named_as_its_config_has_them() -> None:
+    with pytest.raises(InputError, match="vt_num_attention_heads: 3 is not counted"):
+        archcalc.load({**WHOLE, "vision_config": {**TOWER, "qkv_hidden_size": 32}})
+
+
 def test_its_work_is_refused_while_its_activation_is_unknown() -> None:
     model = archcalc.load({**WHOLE, "vision_config": TOWER})
     with pytest.raises(InputError, match="does not know this activation"):

@@ -145,8 +145,8 @@ class Input(Node):
         """With so many, or of that size."""
         assert isinstance(self.shape, tuple)
         channels, *sides = self.shape
-        if option == "images" or value == 0:
-            return self.model_copy(update={"number": value})
+        if option == "images" or not value:
+            return self.model_copy(update={"number": int(value)})
         if option == "image_size" and self.processor:
             return self.model_copy(update={"size": tuple(value)})
         if option == "image_size":
@@ -155,6 +155,5 @@ class Input(Node):
             return self.model_copy(update={"number": (self.number or 1) * -(-value // sides[0]), "frames": value})
         if option == "frames":
             return self.model_copy(update={"shape": (channels, value, *sides[1:])})
-        if not value:
-            return self.model_copy(update={"number": 0})
-        return self.model_copy(update={"shape": (channels, *sides[:-1], max(1, round(value * (self.rate or 1))))})
+        long = max(1, round(value * (self.rate or 1)))  # of audio: there is one, though the spec may have none
+        return self.model_copy(update={"shape": (channels, *sides[:-1], long), "number": self.number or 1})

@@ -23,7 +23,7 @@ def kimi_k3_vision(c: Config) -> Fields:
     if c.text("mlp_type") != "mlp2" or c.text("norm_type") not in _NORMS:
         raise c.refused("norm_type", "archcalc reads rmsnorm or layernorm, and blocks of mlp_type mlp2")
     d_model, number = c.size("vt_hidden_size"), c.size("vt_num_attention_heads")
-    width = divided(c, c.size_or("qkv_hidden_size", d_model), number)
+    width = divided(c, c.size_or("qkv_hidden_size", d_model), number, "vt_num_attention_heads")
     patch, sides = c.size("patch_size"), c.get("merge_kernel_size")
     table = [c.size("init_pos_emb_height"), c.size("init_pos_emb_width")]
     return {

@@ -43,11 +43,12 @@ def even_heads(c: Config) -> int:
     return c.size("hidden_size") // c.size("num_attention_heads")
 
 
-def divided(c: Config, width: int, number: int) -> int:
-    """hidden_size / num_attention_heads, for classes that require an exact division."""
+def divided(c: Config, width: int, number: int, key: str = "num_attention_heads") -> int:
+    """hidden_size / num_attention_heads, for classes that require an exact division; `key` is what the latter is
+    called."""
     if width % number:
         why = f"all heads together are not as wide as the model ({width}), so that it can be built but not run"
-        raise c.refused("num_attention_heads", why)
+        raise c.refused(key, why)
     return width // number
 
 
