@@ -218,7 +218,6 @@ class Parts(WorkedOut):
         return frozenset(found)
 
     @property
-    @property
     def of_tokens(self) -> str:
         """The part that runs on tokens alone, where a model also reads something else; none that needs another part."""
         last = next(reversed(self.names), "")
