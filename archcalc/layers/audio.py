@@ -38,7 +38,7 @@ class AudioConv:
     def makes(self, length: int) -> int:
         """How many positions it makes of that many; none of fewer than its kernel."""
         if self.padded:
-            return -(-(length + self.spare) // self.stride)
+            return (length + self.spare + self.stride - 1) // self.stride
         return max((length - self.kernel) // self.stride + 1, 0)
 
 
@@ -82,7 +82,7 @@ class Audio:
 
 def listen(m: Module, recording: Tensor | None, batch: Dim, seq: Dim, d_model: Dim, audio: Audio) -> Tensor:
     """A recording, which may come from elsewhere, through its convolutions: one vector of d_model for each position."""
-    length = _length_of(recording, audio) or audio.reads(int(seq.size))
+    length = _length_of(recording, audio) or audio.reads(seq.size)
     x = _recording(m, recording, batch, audio, length)
     for index, one in enumerate(audio.convs, start=1):
         length = one.makes(length)

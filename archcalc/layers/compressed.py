@@ -51,7 +51,7 @@ class Entries:
         value = linear(m["value"], x, out, bias=False, trainable=trainable, role=Role.ATTENTION_KV_DOWN)
         gate = linear(m["gate"], x, out, bias=False, trainable=trainable, role=Role.ATTENTION_GATE)
         rate = Dim.of("rate", self.rate)
-        bias = m.param("position", rate, out, trainable=trainable)
+        bias = m.param("position", rate, out, trainable=trainable, role=Role.BIAS)
         made = 1 if inputs.work.decodes else seq.size // self.rate
         if made:
             entries = Dim.of("made", made)

@@ -74,10 +74,10 @@ def _check_decoding(model: Parts, reading: frozenset[str]) -> None:
 def _inputs(root: Module, model: Parts, work: Workload) -> dict[str, Signal]:
     """What comes in. Tokens that stand in one sequence with other parts' positions are those that these leave."""
     last = next(reversed(model.names), "")
-    lengths = work.lengths
+    lengths: dict[str, int] = {length: Count.named(length, size) for length, size in work.lengths.items()}
     if work.decodes or model.apart:  # no images stand among them
-        own = 1 if work.decodes else work.lengths[model.names[last]]
-        lengths = {**work.lengths, model.names[last]: model.beside(last) + own}
+        own = 1 if work.decodes else lengths[model.names[last]]
+        lengths[model.names[last]] = model.beside(last) + own
     signals = {}
     for name, tokens in model.tokens(lengths).items():
         m, one = root.section(f"input {name}"), model.inputs[name]

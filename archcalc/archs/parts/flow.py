@@ -157,7 +157,8 @@ class Made(NamedTuple):
 
 def samples(flow: Flow, batch: int) -> Dim:
     """The first dim of a flow's tensor."""
-    return Dim.of("samples", batch * flow.number) if flow.number > 1 else Dim.of("batch", batch)
+    each = Dim.of("batch", batch)
+    return Dim.of("samples", each.size * flow.number) if flow.number > 1 else each
 
 
 def record(m: Module, flow: Flow, batch: int, name: str) -> Tensor:

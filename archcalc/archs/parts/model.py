@@ -160,12 +160,15 @@ class Parts(WorkedOut):
         return one.seen.positions if one.processor else self.positions_of(name)
 
     def positions_of(self, name: str) -> int:
-        """That one of an input's images takes in the sequence that holds it; 0 where it stands in none."""
+        """That one of an input's images takes in the sequence that holds it; 0 where it stands in none, or several of
+        them share positions."""
         one, found = self.inputs[name], [name]
-        known = replace(self, inputs={**self.inputs, name: one.model_copy(update={"number": 1})}).known(self.usual)
+        number = one.number or 1
+        known = replace(self, inputs={**self.inputs, name: one.model_copy(update={"number": number})}).known(self.usual)
         for part in self.parts:
             if part.joins and found[-1] in part.links.reads:
-                return known[found[-1]].positions
+                each, shared = divmod(known[found[-1]].positions, number)
+                return 0 if shared else each
             if found[-1] in part.links.reads:
                 found.append(part.name)
         return 0

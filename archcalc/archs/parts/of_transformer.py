@@ -133,7 +133,8 @@ def flow(model: Transformer, given: Given[Flow]) -> Flow:
 def _joined(given: Given[Flow]) -> Flow:
     """Several in one sequence: one for each sample."""
     tokens = next((flow for flow in given.reads if flow.shape.is_ids), None)
-    return Flow(Shape(1), length=tokens.length if tokens else "")
+    is_absent = all(flow.is_absent for flow in given.reads)
+    return Flow(Shape(1), length=tokens.length if tokens else "", is_absent=is_absent)
 
 
 def _positions(stack: ResolvedStack, given: Given[Flow]) -> int:

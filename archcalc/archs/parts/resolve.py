@@ -43,6 +43,7 @@ def resolve(spec: Spec) -> Parts:
         known[name] = part.flow(known)
         made.append(part)
     _check_inputs(inputs, read)
+    _check_outputs(made, known)
     if spec.similarity:
         spec.similarity.check({part.name: known[part.name] for part in made})
     return Parts(inputs, tuple(made), spec.loss, spec.similarity, spec.seq)
@@ -190,3 +191,11 @@ def _check_inputs(inputs: dict[str, Input], read: set[Any]) -> None:
         if name not in read:
             hint = f"write `reads: {name}` in the part that does, or take the input out"
             raise InputError(f"no part reads {name}", hint, fields=[("inputs", name), ("input",)])
+
+
+def _check_outputs(made: list[Part], known: dict[str, Flow]) -> None:
+    """What nothing comes in for is not run, and a model is run for its outputs."""
+    for part in made:
+        if part.is_output and part.is_idle(known):
+            fact = f"{part.name} reads {' and '.join(part.links.reads)}, of which there is none"
+            raise InputError(fact, "ask for one at least", fields=[("parts", part.name, "reads"), ("parts", part.name)])

@@ -13,6 +13,8 @@ from archcalc import load
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.peak import peak
+from archcalc.core.errors import InputError
+from archcalc.core.ir import walk
 from archcalc.reference.transformer import Transformer
 from archcalc.simulate.events import Repeated
 from archcalc.spec.paths import presets
@@ -139,10 +141,16 @@ def after_forward(changes: Iterable[Event]) -> int:
 @pytest.mark.wide(47)
 @pytest.mark.parametrize("name", sorted(presets()))
 def test_every_preset_plays_to_what_it_saves(name: str) -> None:
-    """Mixed stacks, experts, states that steps hand over, layers that share weights."""
+    """Mixed stacks, experts, states that steps hand over, layers that share weights. What hyper-connections keep is not
+    counted, which both say."""
     model = load(name)
     ask = Memory(model, mode="train", precision="fp32", code="plain")
     root = model.build(model.workload(batch=2, attention="flash"))
+    if any(op.kind == "sinkhorn" for module, _ in walk(root) for op in module.ops):
+        for kept in (lambda: peak(ask.deployment, Sizes(2)).step, lambda: saved_activations(root, "fp32").bytes):
+            with pytest.raises(InputError, match="what a training step keeps of hyper-connections"):
+                kept()
+        return
     assert after_forward(peak(ask.deployment, Sizes(2)).step.changes) == saved_activations(root, "fp32").bytes
 
 
