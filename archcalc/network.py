@@ -120,10 +120,15 @@ class Network:
             raise refused(next(iter(media.given())), "images or audio whose size can be chosen")
         spec = family.fed(self.spec, media)
         try:
-            return replace(self, spec=spec, resolved=family.resolve(spec), media=self.media.changed(media))
+            made = replace(self, spec=spec, resolved=family.resolve(spec), media=self.media.changed(media))
         except InputError as error:
             error.field = ", ".join(map(flag_of, media.given()))
             raise
+        if media.is_of_another_size and made.total != self.total:
+            sized = ", ".join(flag_of(name) for name in media.given())
+            hint = "leave it out; `--set` with another shape of that input makes another model"
+            raise InputError("the model has weights for each place in an image of its own size", hint, field=sized)
+        return made
 
     def with_another_image(self) -> tuple[Self, int] | None:
         """With one more image in each sequence, and the positions that it takes there; None where there are none."""

@@ -73,6 +73,11 @@ class Media:
         said = {"images": (self.images, self.image_size, self.frames), "audio": (self.audio_seconds,)}[medium]
         return any(said) and said[0] != 0
 
+    @property
+    def is_of_another_size(self) -> bool:
+        """Whether images may be of another size than the spec's, which some weights are made for."""
+        return self.image_size is not None or self.frames is not None
+
     def changed(self, other: Media) -> Media:
         """With what the other one says."""
         return replace(self, **other.given())

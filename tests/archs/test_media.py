@@ -78,3 +78,13 @@ def test_two_towers_in_one_space_cache_nothing() -> None:
 def test_seconds_that_nobody_means_are_refused(value: str) -> None:
     with pytest.raises(InputError, match="expected a number of seconds from 0 to"):
         archcalc.load(QWEN).with_media(audio_seconds=value)
+
+
+def test_images_of_another_size_are_refused_where_weights_are_made_for_one() -> None:
+    """A table of positions has a row for each patch; the same size as the spec's changes nothing."""
+    model = archcalc.load("siglip2-large-patch16-256")
+    assert model.with_media(image_size=256).total == model.total
+    with pytest.raises(InputError, match="weights for each place in an image") as found:
+        model.with_media(image_size=512)
+    assert found.value.field == "--image-size"
+    assert model.changed("inputs.images.shape=[3, 512, 512]").total > model.total
