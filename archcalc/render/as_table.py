@@ -54,7 +54,7 @@ def render(report: Report, *, width: int, notes: bool = False) -> str:
     figures = [each for each in shown.besides if each.segment is None or not shown.bar]  # which has them in its legend
     blocks = [
         [*head, *(styled(line, DIM) for line in worked)],
-        _figures(figures),
+        _figures(figures, width),
         _drawn(shown.bar, width) if shown.bar else [],
         *(block for layout in layouts for block in layout.blocks()),
         [styled(line, DIM) for note in said for line in _hung(note, width, "· ", "  ")],
@@ -77,19 +77,23 @@ def _hung(text: str, width: int, first: str, others: str) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
-def _figures(figures: Sequence[Amount]) -> list[str]:
-    """Labels to the left, what a value comes to right-aligned, then all of its digits and a note."""
+def _figures(figures: Sequence[Amount], width: int) -> list[str]:
+    """Labels to the left, what a value comes to right-aligned, then all of its digits and a note, which is wrapped
+    under itself, or where little room is left, under its label."""
     if not figures:
         return []
     labels, values, digits = (
         max(map(len, texts))
         for texts in zip(*((each.marked, each.human, each.digits) for each in figures), strict=True)
     )
-    lines = []
+    lines, beside = list[str](), labels + values + digits + 3 * GAP
+    indent = beside if width - beside >= LEAST_NAME else GAP
     for each in figures:
-        rest = f"{each.digits:>{digits}}  {each.note}".rstrip()
+        said = _hung(each.note, width, " " * indent, " " * indent)
+        first = said.pop(0).strip() if said and indent == beside else ""
+        rest = f"{each.digits:>{digits}}  {first}".rstrip()
         line = f"{each.marked:<{labels}}  {each.human:>{values}}"
-        lines.append(f"{line}  {styled(rest, DIM)}" if rest else line)
+        lines += [f"{line}  {styled(rest, DIM)}" if rest else line, *(styled(one, DIM) for one in said)]
     return lines
 
 

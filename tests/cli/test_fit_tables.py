@@ -98,12 +98,12 @@ def test_no_model_is_left_out_that_fits_in_a_narrower_format(run: Run, model: st
 
 
 def test_a_part_of_a_model_is_not_said_to_run(run: Run) -> None:
-    """Gemma 3's vision tower is not counted; Gemma 2 has none."""
-    asked = ("fit", "gemma-", "--models", "--gpu", "rtx-4090", "--seq", "4096")
-    lines = {line.split()[0]: line.split()[-1] for line in run(*asked).out.splitlines() if line.startswith("gemma-")}
-    assert (lines["gemma-3-4b"], lines["gemma-2-2b"]) == ("?", "yes")
+    """EXAONE 4.5's vision tower is not counted; EXAONE 4.0 has none."""
+    asked = ("fit", "exaone-", "--models", "--gpu", "h100", "--seq", "4096")
+    lines = {line.split()[0]: line.split()[-1] for line in run(*asked).out.splitlines() if line.startswith("exaone-")}
+    assert (lines["exaone-4.5-33b"], lines["exaone-4.0-32b"]) == ("?", "yes")
     rows = {row["model"]: row["not_counted"] for row in run(*asked, "--format", "json").json["rows"]}
-    assert "vision encoder" in rows["gemma-3-4b"] and rows["gemma-2-2b"] == ""
+    assert "vision encoder" in rows["exaone-4.5-33b"] and rows["exaone-4.0-32b"] == ""
 
 
 @pytest.mark.wide
