@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import archcalc
+from archcalc.core.assumptions import Topic
 from archcalc.core.errors import InputError
 
 FRAME = {"layers": [{"conv": 4, "kernel": 3, "act": "relu"}, {"pool": "average", "to": 1}, "flatten"]}
@@ -68,7 +69,8 @@ def test_frames_that_share_positions_of_a_text_have_none_each(
 ) -> None:
     text = {"reads": ["clip", "words"], "vocab": 9, "d_model": 4, "heads": 2, "ffn": 8, "decoder": 1}
     made = model({"frames": FRAMES, "words": "tokens"}, frame={"reads": "frames", **FRAME}, clip=clip, text=text)
-    assert list(map(str, made.resolved.told)) == told
+    notes = made.build(made.workload(seq=20)).words.notes
+    assert [str(note) for note in notes if note.topic is Topic.IMAGES] == told
     assert next(iter(made.resolved.lengths.values())).least == taken + 1
 
 
