@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import archcalc
+from archcalc.core.assumptions import Topic
 from archcalc.core.errors import InputError
 
 FRAME = {"layers": [{"conv": 4, "kernel": 3, "act": "relu"}, {"pool": "average", "to": 1}, "flatten"]}
@@ -52,6 +53,25 @@ def test_pytorch_reads_them_so(name: str) -> None:
     pytest.importorskip("torch")
     made, _ = MODELS[name]
     assert made.verify(batch=2).ok
+
+
+@pytest.mark.parametrize(
+    ("clip", "taken", "told"),
+    [
+        (BLOCKS, 5, ["5 images of 8 × 8 pixels: 1 position each; --image-size changes it"]),
+        ({**BLOCKS, "head": {"pool": "mean"}}, 1, []),
+        ({"together": True, "layers": [{"conv": 4, "kernel": 3}]}, 3, []),
+    ],
+    ids=["a position each", "pooled", "neighbours joined"],
+)
+def test_frames_that_share_positions_of_a_text_have_none_each(
+    clip: dict[str, Any], taken: int, told: list[str]
+) -> None:
+    text = {"reads": ["clip", "words"], "vocab": 9, "d_model": 4, "heads": 2, "ffn": 8, "decoder": 1}
+    made = model({"frames": FRAMES, "words": "tokens"}, frame={"reads": "frames", **FRAME}, clip=clip, text=text)
+    notes = made.build(made.workload(seq=20)).words.notes
+    assert [str(note) for note in notes if note.topic is Topic.IMAGES] == told
+    assert next(iter(made.resolved.lengths.values())).least == taken + 1
 
 
 TOKENS = {"short": "3 tokens", "long": "7 tokens"}

@@ -110,7 +110,8 @@ def looked_at(draw: st.DrawFn) -> Spec:
     tower = {"reads": "picture", **draw(towers(picture["shape"], False))}
     reader = draw(writers(cross=True))
     if draw(TRUTH):
-        score = draw(st.sampled_from(({"score": "general"}, {"score": "additive", "width": 4})))
+        scores: tuple[Spec, ...] = ({"score": "general"}, {"score": "additive", "width": 4})
+        score = draw(st.sampled_from(scores))
         reader = {**draw(recurrent()), "attention": {**score, "when": draw(st.sampled_from(("before", "after")))}}
     return {"inputs": inputs, "parts": {"tower": tower, "writer": {"reads": "text", "memory": "tower", **reader}}}
 
