@@ -52,6 +52,7 @@ class Network:
     edited: bool = False
     changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     media: Media = NOTHING_ASKED  # what was asked for, of images and audio
+    as_read: Self | None = field(default=None, repr=False, compare=False)  # before it was given other media
     load: Callable[[str], Self] | None = field(default=None, repr=False, compare=False)  # another, by name or path
     _others: dict[str, Self] = field(default_factory=dict, init=False, repr=False, compare=False)
     _trees: dict[Hashable, Module] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -91,7 +92,7 @@ class Network:
 
     def changed(self, *changes: str) -> Self:
         """With further changes, as `--set` takes them; what was read is not read again."""
-        made = self.from_document(self.document, self.name, (*self.changes, *changes))
+        made = self.from_document(self.document, self.name, (*self.changes, *changes)).fed(self.media)
         return replace(made, name=", ".join((self.name, *changes)), load=self.load)
 
     @cached_property
@@ -121,6 +122,7 @@ class Network:
         spec = family.fed(self.spec, media)
         try:
             made = replace(self, spec=spec, resolved=family.resolve(spec), media=self.media.changed(media))
+            made = replace(made, as_read=self.as_read or self)
         except InputError as error:
             error.field = ", ".join(map(flag_of, media.given()))
             raise
@@ -143,9 +145,9 @@ class Network:
 
     def profiled(self, step: Step) -> tuple[Self, Tried] | None:
         """As an engine tries its encoders before its KV cache gets a size: with as many of the largest images as a step
-        holds, apart from the text. None where it has no encoders."""
-        family = family_module(self.spec.family)
-        found = family.profiled(self.spec, self.resolved, step) if hasattr(family, "profiled") else None
+        holds, apart from the text, whatever a request has. None where it has no encoders."""
+        family, read = family_module(self.spec.family), self.as_read or self
+        found = family.profiled(read.spec, read.resolved, step) if hasattr(family, "profiled") else None
         return (replace(self, resolved=found[0], name=f"{self.name}, {found[1]}"), found[1]) if found else None
 
     def without(self, media: Iterable[str]) -> Self:

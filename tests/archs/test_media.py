@@ -80,6 +80,13 @@ def test_seconds_that_nobody_means_are_refused(value: str) -> None:
         archcalc.load(QWEN).with_media(audio_seconds=value)
 
 
+def test_a_changed_model_reads_the_same() -> None:
+    model = archcalc.load(QWEN).with_media(images=3)
+    positions = [each.with_another_image()[1] for each in (model, model.changed("parts.text.decoder=2"))]
+    assert positions == [768, 768]
+    assert model.changed("parts.text.decoder=2").with_another_image()[0].media.images == 4
+
+
 def test_images_of_another_size_are_refused_where_weights_are_made_for_one() -> None:
     """A table of positions has a row for each patch; the same size as the spec's changes nothing."""
     model = archcalc.load("siglip2-large-patch16-256")

@@ -59,6 +59,12 @@ def test_the_pool_does_not_depend_on_the_images_of_a_request() -> None:
     assert len({pool.room for pool in pools if pool}) == 1
 
 
+def test_the_longest_recording_is_tried_whatever_is_asked() -> None:
+    model = archcalc.load("gemma-4-e4b")
+    recorded = Tried("audio", 10, 750)  # 30 seconds, 25 positions each
+    assert what_is_tried(model) == what_is_tried(model.with_media(audio_seconds=20)) == recorded
+
+
 def test_activations_are_those_of_one_large_image_while_a_step_is_tried() -> None:
     """A larger step than the encoder needs raises nothing; a smaller one leaves the encoder, and what it gives."""
     model = archcalc.load(QWEN)
