@@ -116,9 +116,9 @@ def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
     """PyTorch's checkpointing stops as soon as the last tensor that the backward pass needs is there again.
 
     An op saves its inputs before it computes, so an op that saves nothing else is not itself recomputed. Nor is one
-    whose result was saved. A buffer that it needs takes no memory, and is saved at its place like any tensor.
+    whose result was saved.
     """
-    keeping = [index for index, run in enumerate(once) if _kept(run) or (run.op.traits.reads_buffer and run.wanting)]
+    keeping = [index for index, run in enumerate(once) if _kept(run)]
     last = keeping[-1] if keeping else 0
     made = bool(keeping) and any(tensor not in once[last].op.inputs for tensor in _kept(once[last]))
     return [run._replace(again=index < last + made and run.op not in kept) for index, run in enumerate(once)]

@@ -102,7 +102,6 @@ class Kind(NamedTuple):
     allocates: bool = True
     contraction: bool = False
     joins_product: bool = False
-    reads_buffer: bool = False
     attention_kernel: bool = False
     softmax: str = ""
     reads_rows: bool = False

@@ -13,7 +13,6 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     allocates         makes a tensor of its own; views, and what only enters or is only looked at, do not
     contraction       a plain matrix product, of which a parameter may be one factor
     joins_product     adding a parameter to a product's output is part of that product's kernel (addmm)
-    reads_buffer      its backward pass needs a number that is stored with the model, which takes no memory of its own
     attention_kernel  all of attention in one kernel: its first inputs are queries, keys and values
     softmax           the number format that eager attention's softmax is stored in: act or fp32
     reads_rows        reads those rows of its last input that its other inputs name
@@ -125,7 +124,6 @@ KINDS = {
     ),
     "divide": Kind("elementwise quotient", Each(1), costs.divisor),
     "scale": Kind("times a number", Each(1)),
-    "scale_stored": Kind("times a number that is stored with the model", Each(1), reads_buffer=True),
     "square": Kind(
         "times itself", Each(1), costs.ITS_INPUT, gradient=Gradient(scratch=costs.Steps(2)), autocast="fp32"
     ),

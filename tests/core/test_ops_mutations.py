@@ -34,7 +34,7 @@ from archcalc.core.ops import KINDS
 from archcalc.core.precision import Policy
 from archcalc.verify.check import verify, ways
 
-BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products", "reads_buffer"}
+BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
 ELSEWHERE = {  # of which test_kinds, analyze/test_shapes and run/code/test_megatron_layers have examples
     *("reads", "writes", "allocates", "enters"),
     "gives_beside",
@@ -181,13 +181,6 @@ def test_a_wrong_role_is_noticed_in_a_model(kind: str, monkeypatch: pytest.Monke
     monkeypatch.setitem(KINDS, kind, KINDS[kind]._replace(role="act" if KINDS[kind].role != "act" else "index"))
     model = archcalc.load(IN_A_MODEL[kind])
     assert not verify(model, model.workload(batch=1, seq=3), way=ways(model)[0]).ok
-
-
-def test_recomputation_goes_as_far_as_a_stored_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a block that ends with it: PyTorch saves the number there, and so computes again what it scales."""
-    monkeypatch.setitem(KINDS, "scale_stored", KINDS["scale_stored"]._replace(reads_buffer=False))
-    model = archcalc.load({**SMALL, "ffn": 6, "decoder": 1, "block_scale": True})
-    assert not verify(model, model.workload(batch=1, seq=3), way=("eager", "block")).ok
 
 
 def test_every_field_is_broken() -> None:

@@ -146,7 +146,6 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "softmax": lambda x: x.softmax(-1),
     "softmax_fp32": lambda x: x.softmax(-1, dtype=torch.float32).to(x.dtype),
     "scale": lambda x: x / 3,
-    "scale_stored": lambda x: x * 3,  # the stored number is the model's, and counted with it
     "dropout": lambda x: torch.native_dropout(x, 0.1, True)[0],
     "identity": lambda x: x * 1,
     "selu": F.selu,
