@@ -144,7 +144,7 @@ class _Build:
         self.number += 1
         reads: dict[Cell, None] = {}
         for tensor in op.inputs:
-            if not isinstance(tensor.storage, Param):
+            if not isinstance(tensor.storage, Param) and tensor.role != "buffer":
                 place = tensor.within(cells)
                 if place not in cells:  # no op made it: it entered from outside
                     self._make(place, module)
@@ -158,7 +158,7 @@ class _Build:
         saved, grads = list(traits.saves(op, wants, self.policy)), self._wanted(op)
         if not {*op.inputs, op.output, *op.beside.values()} >= set(saved):
             raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
-        # where they are stored; parameters are there anyway
+        # where they are stored; parameters and buffers are there anyway
         stored = (cell for tensor in saved for cell in cells.get(tensor.within(cells), ()))
         saves = list(dict.fromkeys(cell.part_of or cell for cell in stored))
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]

@@ -102,6 +102,7 @@ IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
         ("eager", "none"),
         3,
     ),
+    "the factor of a block that is computed again is kept": ({**GATED, "block_scale": True}, ("eager", "block"), 2),
     "a bias of all experts is no part of a product": (
         {**STATES, "heads": 2, "bias": False, "moe": LATENT_EXPERTS, "decoder": {"pattern": ["attention moe"]}},
         ("eager", "ops"),

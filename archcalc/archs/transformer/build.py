@@ -135,8 +135,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             if stack.residual_attention:
                 keep_weights(child, item.words, x.dims[-1])
             if stack.block_scale:
-                child.buffer("scale")
-                out = child.record("scale", out, name="scaled")
+                out = child.record("multiply", out, child.buffer("scale"), name="scaled")
         child.carries.append((x, out))
         if child.calls:  # blocks that are kept and never called hand nothing on
             x = out
