@@ -111,6 +111,7 @@ DIMS = {
     "block_in": "input channels of one head of a recurrent unit's gate",
     "chunk": "positions of one chunk",
     "chunks": "chunks in the sequence",
+    "chunk_sees": "positions that a chunk attends to: its own, and some before and behind it",
     "other": "key positions within the chunk",
     "rest": "positions of the last, shorter chunk",
     "rests": "number of such shorter chunks: one",

@@ -34,7 +34,7 @@ def weights_of_text(model: archcalc.Model, name: str) -> int:
 @pytest.mark.parametrize("name", ["q4_k_m", "q8_0", "iq4_xs"])
 def test_gguf_has_them_in_a_file_of_their_own(name: str) -> None:
     """Matrices in fp16, all else in fp32: llama.cpp, convert_hf_to_gguf.py --mmproj."""
-    model = archcalc.load(QWEN)
+    model = archcalc.load(QWEN).with_media(images=1)
     found = weights(model, weights=name, engine="llama.cpp")
     for tower in TOWERS:
         alone = model.build()[tower]

@@ -122,7 +122,8 @@ class Input(Node):
             return [Assumption(topic, f"no {topic.value}: what reads nothing else has its weights, and is not run", 0)]
         if not each:  # the spec says its size, which adds nothing to a sequence
             return []
-        of_each = f"{each:,} position{'s' if each > 1 else ''}{' each' if self.number > 1 else ''}"
+        positions = f"{each:,} position" if each == 1 else f"{each:,} positions"
+        of_each = f"{positions} each" if self.number > 1 else positions
         return [Assumption(topic, f"{self._described()}: {of_each}", self.number * each, option)]
 
     def _described(self) -> str:
