@@ -81,10 +81,10 @@ def test_seconds_that_nobody_means_are_refused(value: str) -> None:
 
 
 def test_a_changed_model_reads_the_same() -> None:
-    model = archcalc.load(QWEN).with_media(images=3)
-    positions = [each.with_another_image()[1] for each in (model, model.changed("parts.text.decoder=2"))]
-    assert positions == [768, 768]
-    assert model.changed("parts.text.decoder=2").with_another_image()[0].media.images == 4
+    more = archcalc.load(QWEN).with_media(images=3).changed("parts.text.decoder=2").with_another_image()
+    assert more
+    model, positions = more
+    assert (model.media.images, positions) == (4, 768)
 
 
 def test_images_of_another_size_are_refused_where_weights_are_made_for_one() -> None:
