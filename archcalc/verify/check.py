@@ -20,9 +20,11 @@ from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
 from archcalc.core.ir import walk
+from archcalc.core.tree import ops_in
 from archcalc.model import Model
 from archcalc.report.of_verify import Row, VerifyReport
 from archcalc.spec.workload import Workload
+from archcalc.styles.activations import UNKNOWN
 from archcalc.verify import names
 from archcalc.verify.lengths import few
 from archcalc.verify.plain import plain
@@ -152,7 +154,9 @@ def setting_of(work: Workload) -> str:
 
 def unwitnessed(model: Model) -> str:
     """What the second witness does not have; nothing of nearly all models."""
-    return str(getattr(model.resolved, "unwitnessed", ""))
+    layers = str(getattr(model.resolved, "unwitnessed", ""))
+    is_unknown = any(op.kind == UNKNOWN for op in ops_in(model.build()))
+    return " and ".join(filter(None, (layers, "activation of that name" if is_unknown else "")))
 
 
 def _check_trainable(model: Model, work: Workload) -> None:

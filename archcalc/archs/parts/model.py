@@ -192,6 +192,12 @@ class Parts(WorkedOut):
         return replace(self, parts=tuple(part.at(known) for part in self.parts))
 
     @property
+    def unwitnessed(self) -> str:
+        """What archcalc's own PyTorch reference does not have, of all parts."""
+        parts = (getattr(part.resolved, "unwitnessed", "") for part in self.parts)
+        return " and ".join(dict.fromkeys(filter(None, parts)))
+
+    @property
     def generated_by(self) -> str:
         """The family of the part that generates tokens."""
         running = [part.family for part in self.parts if part.name in self.decoding]
