@@ -2,7 +2,8 @@
 
     decoder: masked self-attention: q, k and v, each     each of its names is a term, what joins them a pattern
 
-In patterns {a} and {b} are names, {n} and {m} whole numbers, {o} an ordinal, and {x}, {y}, {z} and {w} code as it is.
+In patterns {a} and {b} are names, {c} one word of a spec, {n} and {m} whole numbers, {o} an ordinal, and {x}, {y}, {z}
+and {w} code as it is.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 OPEN, CLOSE = "⟦", "⟧"  # around what is read from left to right
 FROM_LEFT, AS_BEFORE = "\u2066", "\u2069"  # the same as Unicode has it
 UNSEEN_SIGNS = f"\u200c{FROM_LEFT}{AS_BEFORE}"  # and what keeps letters of a word apart; a model's own are escaped
-_FORMS = {"a": "(.+?)", "b": "(.+)", **dict.fromkeys("nm", r"(\d[\d,]*)"), "o": r"(\d+)(?:st|nd|rd|th)"}
-_FORMS |= dict.fromkeys("wxyz", "(.+?)")
+_FORMS = {"a": "(.+?)", "b": "(.+)", "c": "([a-z]{3}[a-z0-9_+-]*?)", "o": r"(\d+)(?:st|nd|rd|th)"}
+_FORMS |= {**dict.fromkeys("nm", r"(\d[\d,]*)"), **dict.fromkeys("wxyz", "(.+?)")}
 _PLACE = re.compile(r"\{([a-z])\}")
 _WORD = re.compile(r"[a-z]{3,}")  # by which a name differs from a formula
 _LATIN = "0123456789"
@@ -56,13 +57,16 @@ class Phrases:
     def _said(self, english: str) -> str | None:
         if english in self.terms:
             return self.terms[english]
+        parts = _parts(english)
+        told = [self.said(part) for part in parts] if len(parts) > 1 else [None]
+        if None not in told:
+            return ": ".join(part or "" for part in told)
         if found := next(filter(None, (self._filled(one, english) for one in self.patterns)), None):
             return found
         if not set(_WORD.findall(english.lower())) - self.in_formulas:
             return piece(english)
-        parts = _parts(english)
-        told = [self.said(part) for part in parts] if len(parts) > 1 else [None]
-        return None if None in told else ": ".join(part or "" for part in told)
+        spaced = english.replace("_", " ")  # a part of a line, whose other names have spaces
+        return self.said(spaced) if spaced != english and " " not in english else None
 
     def _filled(self, pattern: Pattern, english: str) -> str | None:
         form, places, template = pattern
@@ -75,7 +79,7 @@ class Phrases:
         return _PLACE.sub(lambda place: values[place[1]] or "", template)
 
     def _value(self, name: str, text: str) -> str | None:
-        if name in "ab":
+        if name in "abc":
             return self.said(text)
         if name in "nmo":
             return text.translate(str.maketrans(_LATIN + ",", self.digits + "٬"))

@@ -140,6 +140,22 @@ def test_sentences_have_persian_digits_and_formulas_latin_ones() -> None:
     assert said.label("my own layer") == "⟦my own layer⟧"  # a name that a user gave
 
 
+@pytest.mark.parametrize(
+    ("english", "persian"),
+    [
+        ("block: attention norm", "بلوک: نرمال‌سازی توجه"),
+        ("local moe2 block", "بلوک توجه محلی و آمیزهٔ خبره‌ها ۲"),
+        ("late_local cross ffn block", "بلوک توجه محلی پسین، توجه متقاطع و شبکهٔ پیش‌خور"),
+        ("ffn+mamba3 add", "جمع شبکهٔ پیش‌خور + لایهٔ ⟦Mamba⟧ ۳"),
+        ("my own block", "⟦my own block⟧"),
+        ("W·x+b", "⟦W·x+b⟧"),
+    ],
+)
+def test_names_that_no_preset_has_are_put_together(english: str, persian: str) -> None:
+    """From words that are known; what stands around a name stays around it."""
+    assert language("fa").label(english) == persian
+
+
 def test_a_name_cannot_turn_the_direction() -> None:
     """Of a model: marks of ours and Unicode's are shown, and not obeyed."""
     spec = {"name": "a⟧\u202eb", "family": "network", "input": [1, 8, 8], "layers": ["flatten", {"linear": 2}]}

@@ -31,6 +31,7 @@ TEXTS = {
     "idefics3": ["llama", "mistral"],
     "smolvlm": ["llama"],
     "kimi_k25": ["deepseek_v3"],
+    "kimi_k3": ["kimi_linear"],
     "qwen3_asr": ["qwen3"],
 }
 MERGING = (
@@ -43,6 +44,7 @@ MERGING = (
     "glm4v",
     "glm4v_moe",
     "glm46v",
+    "glm_ocr",
 )
 WHOLE = sorted({*MERGING, *TEXTS, "llama4"})
 
@@ -141,6 +143,23 @@ def _square_merges(rng: random.Random) -> Fields:
     return {**fields, **sizes, "merge_kernel_size": rng.choice([[1, 1], [2, 2], [3, 3]])}
 
 
+def _renamed_tower(rng: random.Random) -> Fields:
+    """The width of a head stands apart from that of the model; fields have names of their own."""
+    width, heads, blocks = _sizes(rng)
+    return {
+        "vt_hidden_size": width,
+        "vt_num_attention_heads": heads,
+        "vt_num_hidden_layers": blocks,
+        "vt_intermediate_size": rng.randint(8, 90),
+        "qkv_hidden_size": rng.choice([None, 8 * heads, 24 * heads]),
+        "init_pos_emb_height": rng.choice([4, 9]),
+        "init_pos_emb_width": rng.choice([4, 6]),
+        "merge_kernel_size": rng.choice([[1, 1], [2, 2], [3, 3]]),
+        "norm_type": rng.choice(["rmsnorm", "layernorm"]),
+        "mm_projector_type": rng.choice(["patchmerger", "patchmergerv2"]),
+    }
+
+
 def _shuffled(rng: random.Random) -> Fields:
     fields, ratio, out = _vit(rng), rng.choice([0.5, 0.25, 1.0]), rng.choice([24, 40])
     widths = dict.fromkeys(("vision_output_dim", "projector_input_dim", "projector_output_dim"), out)
@@ -213,6 +232,7 @@ def _nothing(made: Fields, rng: random.Random) -> None:
 _TOWERS: dict[str, Callable[[random.Random], Fields]] = {
     **{described(name)["parts"]["vision_config"]["type"]: _merging for name in MERGING},
     "kimi_k25_vision": _square_merges,
+    "kimi_k3_vision": _renamed_tower,
     "llama4_vision_model": _shuffled,
     "qwen3_asr_encoder": _hears,
 }
