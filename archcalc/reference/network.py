@@ -27,7 +27,6 @@ class Sequence(nn.Module):
     def __init__(self, config: Config, options: Options) -> None:
         super().__init__()
         self.steps, self.start = config["steps"], config["start"]
-        self.recompute = options["recompute"]
         for step in self.steps:
             made = [layer(step["layer"], options) for _ in range(step["repeat"])]
             self._modules[step["name"]] = one_or_list(made)  # whatever the spec calls it: `forward`, `training`
@@ -38,9 +37,8 @@ class Sequence(nn.Module):
     def all_steps(self, x: Tensor, known: Signals) -> Tensor:
         """What every named step gives is then known."""
         for step in self.steps:
-            again = self.recompute == "block" and step["layer"].get("is_block", False) and torch.is_grad_enabled()
-            for one in listed(self._modules[step["name"]]):  # a block may be computed again in the backward pass
-                x = recomputed(one, x, known) if again else one(x, known)
+            for one in listed(self._modules[step["name"]]):
+                x = one(x, known)
             if step["signal"]:
                 known[step["signal"]] = x
         return x
@@ -56,7 +54,7 @@ def layer(config: Config, options: Options) -> nn.Module:
         made: nn.Module = KINDS[config["type"]](config, lambda inner: layer(inner, options))
         return made
     if config["is_block"] and options["recompute"] == "block":  # with all that is in it
-        options = {**options, "recompute": "none"}
+        return again(layer({**config, "is_block": False}, {**options, "recompute": "none"}))
     steps = config["steps"]
     if len(steps) == 1 and steps[0]["repeat"] == 1:
         made, start = layer(steps[0]["layer"], options), config["start"]
@@ -64,6 +62,18 @@ def layer(config: Config, options: Options) -> nn.Module:
             made.register_forward_pre_hook(lambda module, given: (given[1][start], given[1]), prepend=True)
         return made
     return Sequence(config, options)
+
+
+def again(made: nn.Module) -> nn.Module:
+    """A block that is computed again in the backward pass, wherever it stands."""
+    once = made.forward
+
+    def forward(x: Tensor, signals: Signals) -> Tensor:
+        found: Tensor = recomputed(once, x, signals) if torch.is_grad_enabled() else once(x, signals)
+        return found
+
+    made.forward = forward
+    return made
 
 
 def along_positions(made: nn.Module) -> nn.Module:

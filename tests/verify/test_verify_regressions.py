@@ -31,7 +31,14 @@ RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
 GATED: Spec = {"vocab": 5, "d_model": 8, "heads": 2, "ffn": 3, "decoder": 1}
 
+BLOCKS: Spec = {"filters": {"layers": [{"conv": 4, "kernel": 3, "act": "relu"}, {"pool": "max", "to": 1}]}}
+
 FOUND: dict[str, Spec] = {
+    "blocks that are alone in their branches": {
+        "input": [3, 8],
+        "blocks": BLOCKS,
+        "layers": [{"concat": [[{"block": "filters"}], [{"block": "filters"}]]}, "flatten", {"linear": 2}],
+    },
     "a stack's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "stack"}},
     "a block's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "block"}},
     "one ALiBi bias for two kinds of attention": {**WINDOWS, "position": "alibi"},
