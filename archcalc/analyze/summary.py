@@ -107,7 +107,7 @@ def summary(
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
-        rows=tuple(_rows(root, 1, work_of(root, trainable=never))),
+        rows=tuple(_rows(root, 1, work_of(root, trainable=never, elementwise=False))),
         depth=depth or USUAL_DEPTH,
     )
 

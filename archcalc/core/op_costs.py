@@ -51,7 +51,10 @@ def multiply_add(op: Op) -> Count:
 def not_known(op: Op) -> NoReturn:
     """What archcalc does not know has no cost, rather than a guessed one."""
     fact = "archcalc does not know this activation: its FLOPs, and what training keeps of it, are not counted"
-    hint = "`params`, `memory` and `fit` for inference need neither; one that is known counts: --set ffn.act=silu"
+    hint = (
+        "`params`, `shapes`, `summary`, `memory` and `fit` for inference need neither; one that is known counts: "
+        "--set ffn.act=silu, and so wherever `show` has `act: unknown`"
+    )
     raise InputError(fact, hint, fields=[("ffn", "act")])
 
 

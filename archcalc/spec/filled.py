@@ -44,8 +44,9 @@ class _Filled:
         if path in self.values:
             return self._default(node, name, self.values[path], path)
         inherits = len(path) > 1 and shares(type(self.spec), type(node), name)
-        needed = _extra(node, name, "needs")
-        if inherits or (needed and not getattr(node, needed)):  # or has no effect
+        needed, unless = _extra(node, name, "needs"), _extra(node, name, "unless")
+        is_out_of_place = (needed and not getattr(node, needed)) or (unless and getattr(node, unless))
+        if inherits or is_out_of_place:
             return []
         return self._default(node, name, value, path)
 

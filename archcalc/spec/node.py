@@ -94,14 +94,16 @@ def field(
     example: Any,
     unset: str = "",
     needs: str = "",
+    unless: str = "",
     beside: JsonDict | None = None,
     under: str = "",
     words: JsonDict | None = None,
 ) -> Any:
     """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, the field without
-    which it has no effect, other fields that the example is refused without, the only node that takes it, and what else
-    it means (None: nothing) behind some of the words that share the node."""
-    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under), ("words", words))
+    which it has no effect, the one with which it is refused, other fields that the example is refused without, the only
+    node that takes it, and what else it means (None: nothing) behind some of the words that share the node."""
+    pairs = (("needs", needs), ("unless", unless), ("beside", beside), ("under", under))
+    said = (("unset", unset), *pairs, ("words", words))
     extra: JsonDict = {key: words for key, words in said if words}
     return Field(default, description=about, examples=[example], json_schema_extra=extra or None)
 

@@ -19,8 +19,8 @@ def fp32(m: Module, logits: Tensor, targets: Tensor) -> Tensor:
 def _by_log_softmax(m: Module, logits: Tensor, targets: Tensor, *, wide: bool, shifted: bool = False) -> Tensor:
     """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss. With a label for every token `wide` reads an
     fp32 copy of the logits, and `shifted` a copy of all of it but the last; one label for the whole sequence is read in
-    the number format of the logits. The model itself gives its loss out: a hook on its output, such as FSDP's, runs
-    before the loss goes back."""
+    the number format of the logits. The whole model gives its loss out, whichever part made it: a hook on its output,
+    such as FSDP's, runs before the loss goes back."""
     by_token = len(targets.dims) == BY_TOKEN
     if wide and by_token:
         logits = returned_in_fp32(m, logits)
@@ -30,7 +30,7 @@ def _by_log_softmax(m: Module, logits: Tensor, targets: Tensor, *, wide: bool, s
         logits = m.record("copy", logits, to=axes(batch, following, vocabulary))
         targets = Tensor(axes(batch, following), "index")
     loss = m.record("nll_loss", m.record("log_softmax", logits), targets, to=())
-    return (m.parent or m).record("seen", loss)
+    return m.ancestry[-1].record("seen", loss)
 
 
 of_logits = partial(_by_log_softmax, wide=False)  # transformers, BertForMaskedLM.forward

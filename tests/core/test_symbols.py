@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.unknown_activations import counted
 
 import archcalc
 from archcalc.core.count import Count, product, total
@@ -50,9 +51,18 @@ def is_list(model: Model) -> bool:
     return model.spec.family == "network"
 
 
+def has_list(model: Model) -> bool:
+    """Of layers: it is one, or has one for a part."""
+    return is_list(model) or any(part.family == "network" for part in getattr(model.resolved, "parts", ()))
+
+
 def sizes_of(limit: Longest, more: int) -> int:
     """So many positions more than a sequence must have, or as many as it can have."""
     return min(limit.least + more, limit.length or limit.least + more)
+
+
+def recorded(model: Model, work: Workload) -> list[Op]:
+    return [op for module, _ in walk(model.build(work)) for op in module.ops]
 
 
 def traces(model: Model, batch: int, more: int) -> list[tuple[Workload, list[Op]]]:
@@ -64,7 +74,7 @@ def traces(model: Model, batch: int, more: int) -> list[tuple[Workload, list[Op]
     for mode, sizes in (("train", lengths), ("decode", context)):
         try:
             work = model.workload(batch=batch, mode=mode, **Sizes(**sizes).given())
-            found.append((work, [op for module, _ in walk(model.build(work)) for op in module.ops]))
+            found.append((work, recorded(model, work)))
         except archcalc.InputError:
             continue
     return found
@@ -74,11 +84,22 @@ def traces(model: Model, batch: int, more: int) -> list[tuple[Workload, list[Op]
 @pytest.mark.parametrize("name", sorted(paths.shipped("models")))
 def test_sizes_and_flops_of_a_trace_hold_at_other_sizes(name: str) -> None:
     model = archcalc.load(name)
-    one = 2 if is_list(model) else 1  # sample: what is a view of one is a copy of several where layers swap axes
+    one = 2 if has_list(model) else 1  # sample: what is a view of one is a copy of several where layers swap axes
     small, large = traces(model, one, 4), traces(model, 3, 69)
     assert small
     for (_, here), (work, there) in zip(small, large, strict=True):
         at = {"batch": work.batch, **work.lengths, "context": work.context}
         assert [op.output.size.at(**at) for op in here] == [int(op.output.size) for op in there]
-        assert [op.traits.flops(op).at(**at) for op in here] == [int(op.traits.flops(op)) for op in there]
+        done = [op.traits.flops(op).at(**at) for op in counted(here)]
+        assert done == [int(op.traits.flops(op)) for op in counted(there)]
         assert [op.seen and op.seen[0].at(**at) for op in here] == [op.seen and int(op.seen[0]) for op in there]
+
+
+@pytest.mark.parametrize("length", [6, 7, 14])
+def test_chunks_of_a_sequence_follow_its_length(length: int) -> None:
+    """The last of them may not be full."""
+    layers = [{"local_attention": 2, "chunk": 3, "back": 2}, {"linear": 4}]
+    model = archcalc.load({"family": "network", "input": "8 × seq", "layers": layers})
+    here, there = (recorded(model, model.workload(seq=seq)) for seq in (4, length))
+    assert [op.output.size.at(seq=length) for op in here] == [int(op.output.size) for op in there]
+    assert [op.traits.flops(op).at(seq=length) for op in here] == [int(op.traits.flops(op)) for op in there]

@@ -24,8 +24,13 @@ def test_parameters_and_memory_of_inference_are_those_of_any_other() -> None:
         assert ours.record()["parts"] == theirs.record()["parts"]
 
 
+def test_a_summary_has_its_matrix_products() -> None:
+    assert UNKNOWN.summary().rows == KNOWN.summary().rows
+    assert UNKNOWN.summary().rows[0].flops == KNOWN.flops(mode="forward").forward
+
+
 def test_every_answer_says_what_it_takes_for_granted() -> None:
-    for report in (UNKNOWN.params(), UNKNOWN.memory(mode="infer"), UNKNOWN.shapes()):
+    for report in (UNKNOWN.params(), UNKNOWN.memory(mode="infer"), UNKNOWN.shapes(), UNKNOWN.summary()):
         assert any("something_new, and takes it to have no parameters" in each.text for each in report.assumptions)
 
 

@@ -40,7 +40,9 @@ def test_what_parts_and_stacks_inherit_is_not_overridden(fields: dict[str, Any])
     assert str(reloaded(model).build()) == str(model.build())
 
 
-@pytest.mark.parametrize("name", ["gpt2", "t5-small", "vit-b-16", "mixtral-8x7b", "deepseek-v3", "gnmt", "textbook"])
+@pytest.mark.parametrize(
+    "name", ["gpt2", "t5-small", "vit-b-16", "hubert-base", "mixtral-8x7b", "deepseek-v3", "gnmt", "textbook"]
+)
 def test_what_is_filled_in_is_marked_and_nothing_is_left_to_fill_in(name: str) -> None:
     model = load(name)
     assert MARK in model.resolved_yaml()

@@ -7,15 +7,9 @@ from collections.abc import Collection
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region
 from archcalc.core.op_pictures import PICTURES
-from archcalc.core.roles import CROSS, DENSE, SHARED, TABLES, Role
+from archcalc.core.roles import ATTENTION, DENSE, SHARED, TABLES, Role
 from archcalc.core.tree import enclosing
 
-_ATTENTION = {
-    *(Role.ATTENTION_Q, Role.ATTENTION_K, Role.ATTENTION_V, Role.ATTENTION_OUT, Role.ATTENTION_GATE),
-    *(Role.ATTENTION_Q_DOWN, Role.ATTENTION_Q_UP, Role.ATTENTION_KV_DOWN, Role.ATTENTION_KV_UP),
-    *(Role.INDEXER_Q, Role.INDEXER_K, Role.INDEXER_WEIGHTS),
-    *CROSS,
-}
 _EXPERTS = {
     *(Role.EXPERT_GATE, Role.EXPERT_UP, Role.EXPERT_DOWN, Role.ROUTER, Role.LATENT_IN, Role.LATENT_OUT),
     *(Role.SHARED_SCALE, Role.EXPERT_Q, Role.EXPERT_OUT),
@@ -27,7 +21,7 @@ _STATE_SPACE = {
 }
 BY_ROLE: dict[Role, PartKind] = {
     **dict.fromkeys((*TABLES, Role.VECTORS), PartKind.EMBEDDING),
-    **dict.fromkeys(_ATTENTION, PartKind.ATTENTION),
+    **dict.fromkeys(ATTENTION, PartKind.ATTENTION),
     **dict.fromkeys(DENSE, PartKind.FEED_FORWARD),
     **dict.fromkeys(_EXPERTS, PartKind.EXPERTS),
     **dict.fromkeys(_STATE_SPACE, PartKind.STATE_SPACE),

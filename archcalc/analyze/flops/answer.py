@@ -22,7 +22,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
 from archcalc.core.notes import notes_of
-from archcalc.core.roles import FEED_FORWARD, Role
+from archcalc.core.roles import ATTENTION, FEED_FORWARD, Role
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
@@ -66,6 +66,7 @@ BY_ROLE = {
     Role.CELL: CELLS,
     Role.SCORES: SCORES,
     Role.ADAPTER: ADAPTERS,
+    **dict.fromkeys(ATTENTION, PROJECTIONS),
     **dict.fromkeys((*FEED_FORWARD, Role.SHARED_SCALE, Role.LATENT_IN, Role.LATENT_OUT), FEED_FORWARDS),
 }
 

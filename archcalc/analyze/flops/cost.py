@@ -88,9 +88,12 @@ def work(
     recompute: str = "none",
     causal: str = "full",
     local: Local = lambda op: op,
+    elementwise: bool = True,
 ) -> Work:
-    """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise."""
-    found = runs(root, trainable=trainable, recompute=recompute)
+    """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise. Without `elementwise`
+    of matrix products alone, which are known also where an activation is not."""
+    every = runs(root, trainable=trainable, recompute=recompute)
+    found = [run for run in every if elementwise or run.op.traits.matrix]
     goes_back = any(run.wanting for run in found)  # in inference nothing does
     each = (_pieces(run, local(run.op), goes_back, causal == "half") for run in found)
     return Work(tuple(chain.from_iterable(each)))

@@ -133,7 +133,7 @@ class Embedding(Node):
         "to d_model.",
         example=[[3, 256]],
     )
-    mels: Size = field(80, "Audio: channels of a frame.", example=128)
+    mels: Size = field(80, "Audio: channels of a frame.", example=128, unless="samples")
     samples: bool = field(
         False, "Audio: the convolutions read the recording itself, and no spectrogram of it.", example=True
     )

@@ -82,7 +82,8 @@ class LocalAttention:
 
     def _dims(self, x: Tensor) -> Chunks:
         batch, _, (positions,) = parts(x)
-        sizes = {"chunks": -(-int(positions.size) // self.chunk), "chunk": self.chunk, "chunk_sees": self.seen}
+        chunks = (positions.size + self.chunk - 1) // self.chunk
+        sizes = {"chunks": chunks, "chunk": self.chunk, "chunk_sees": self.seen}
         number, chunk, seen = (Dim.of(name, size) for name, size in sizes.items())
         return Chunks(batch, Dim.of("heads", self.heads), number, chunk, seen, Dim.of("head_dim", self._head_dim))
 
@@ -102,7 +103,7 @@ class LocalAttention:
 
     def _windowed(self, m: Module, x: Tensor, dims: Chunks) -> Tensor:
         """Keys or values beside each chunk, with zeros at both ends."""
-        longer = Dim.of("padded_positions", self.chunk * (int(dims.number.size) - 1) + self.seen)
+        longer = Dim.of("padded_positions", self.chunk * (dims.number.size - 1) + self.seen)
         padded = m.record("pad", x, to=axes(dims.batch, longer, *x.dims[2:]))
         return m.record("copy", padded, to=axes(dims.head, dims.batch, dims.number, dims.seen, dims.each))
 
