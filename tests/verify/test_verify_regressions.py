@@ -32,13 +32,9 @@ RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 GATED: Spec = {"vocab": 5, "d_model": 8, "heads": 2, "ffn": 3, "decoder": 1}
 
 BLOCKS: Spec = {"filters": {"layers": [{"conv": 4, "kernel": 3, "act": "relu"}, {"pool": "max", "to": 1}]}}
+BRANCH = [{"block": "filters"}]
 
 FOUND: dict[str, Spec] = {
-    "blocks that are alone in their branches": {
-        "input": [3, 8],
-        "blocks": BLOCKS,
-        "layers": [{"concat": [[{"block": "filters"}], [{"block": "filters"}]]}, "flatten", {"linear": 2}],
-    },
     "a stack's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "stack"}},
     "a block's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "block"}},
     "one ALiBi bias for two kinds of attention": {**WINDOWS, "position": "alibi"},
@@ -110,6 +106,11 @@ IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
         3,
     ),
     "the factor of a block that is computed again is kept": ({**GATED, "block_scale": True}, ("eager", "block"), 2),
+    "blocks that are alone in their branches": (
+        {"input": [3, 8], "blocks": BLOCKS, "layers": [{"concat": [BRANCH, BRANCH]}, "flatten", {"linear": 2}]},
+        ("", "block"),
+        1,
+    ),
     "a bias of all experts is no part of a product": (
         {**STATES, "heads": 2, "bias": False, "moe": LATENT_EXPERTS, "decoder": {"pattern": ["attention moe"]}},
         ("eager", "ops"),
