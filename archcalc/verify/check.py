@@ -156,7 +156,7 @@ def unwitnessed(model: Model) -> str:
     """What the second witness does not have; nothing of nearly all models."""
     layers = str(getattr(model.resolved, "unwitnessed", ""))
     is_unknown = any(op.kind == UNKNOWN for op in ops_in(model.build()))
-    return " and ".join(filter(None, (layers, "activation of that name" if is_unknown else "")))
+    return " and ".join(filter(None, (layers, "formula for its activation" if is_unknown else "")))
 
 
 def _check_trainable(model: Model, work: Workload) -> None:
