@@ -116,6 +116,13 @@ def test_kinds_of_a_network_are_sums_of_its_layers() -> None:
     )
 
 
+def test_attention_of_a_list_of_layers_has_projections() -> None:
+    """Swin-T: four matrices in each of 12 blocks; a map has a quarter of the places where it is twice as deep."""
+    kinds = load("swin-t").flops(mode="forward").kinds
+    assert kinds["projections"].forward == 12 * 4 * (2 * 56 * 56 * 96 * 96)
+    assert "linear layers" not in kinds
+
+
 @pytest.mark.parametrize("name", ["gpt2", "t5-small", "mamba-130m", "resnet-50", "sentiment-lstm"])
 def test_a_forward_pass_keeps_no_cache(name: str) -> None:
     report = load(name).memory(mode="forward", batch=1)

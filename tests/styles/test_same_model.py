@@ -91,6 +91,11 @@ def test_they_are_in_eager_attention_too(library: str) -> None:
         check_equal(name, library, "train", "eager")
 
 
+def test_a_loss_is_given_out_by_the_whole_model() -> None:
+    """And by no part of it."""
+    check_equal("qwen3-vl-2b", "of experts", "train", "flash")
+
+
 @pytest.mark.parametrize("name", ["llama-4-scout", "llama-4-maverick"])
 def test_experts_that_were_not_chosen_compute_nothing_of_the_model(name: str) -> None:
     """Llama 4's class lets all of them compute every token: more memory, and the same FLOPs of the model."""
