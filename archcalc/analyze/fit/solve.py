@@ -71,7 +71,8 @@ class Curve:
         and the answer is an edge."""
         at, near = self.known, sorted(self.known, key=lambda size: abs(size - low))
         others = [size for size in near if at[size] not in (at[low], at[high])]  # not of the same stair
-        x, y, *rest = list(dict.fromkeys([*(size for size in near if size in jumps)][:3] + [low, high, *others]))[:3]
+        edges = [size for size in near if size in jumps][:3]
+        x, y, *rest = list(dict.fromkeys([*edges, low, high, *others]))[:3]
         slope, bend = Fraction(at[y] - at[x], y - x), Fraction(0)
         for z in rest:
             bend = (Fraction(at[z] - at[y], z - y) - slope) / (z - x)
