@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
-from math import ceil, isqrt
+from math import ceil, gcd, isqrt
 
 from archcalc.analyze.fit.need import required, tensors
 from archcalc.analyze.fit.polynomial import Bytes
@@ -25,7 +25,8 @@ from archcalc.analyze.memory.peak import peak
 from archcalc.spec.sizes import Sizes
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
-GUESSES = 6
+GUESSES = 3
+STRIDE = 128  # the first step away from a guess that nothing comes of: about a page of tokens
 FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
 CURVES = 64  # that are remembered, the latest ones
 
@@ -48,31 +49,46 @@ class Curve:
             return 0
         if self.at(most) <= available:
             return most
+        guess = most
         for step in count():
             low = max(size for size, need in self.known.items() if need <= available)
             high = min(size for size, need in self.known.items() if need > available and size > low)
             if high == low + 1:
                 break
-            if step >= GUESSES:  # no polynomial: halve, on the scale of its digits
-                self.at(min(max(isqrt(low * high), low + 1), high - 1))
+            if step >= GUESSES:  # no polynomial: away from the last guess in doubled strides, until halving is less
+                middle, stride = min(max(isqrt(low * high), low + 1), high - 1), STRIDE << (step - GUESSES)
+                self.at(min(middle, low + stride) if guess - low < high - guess else max(middle, high - stride))
                 continue
-            guess = self._guess(available, low, high)
+            jumps = [] if step % 2 else [size for size in self.known if self._jumps(size)]  # which may mislead
+            guess = self._guess(available, low, high, jumps)
             self.at(guess + 1 if self.at(guess) <= available else guess - 1)
         return low
 
-    def _guess(self, available: int, low: int, high: int) -> int:
-        """The largest size between that fits Newton's polynomial through both and the point nearest to them."""
-        first, last, least, most = low, high, self.known[low], self.known[high]
-        slope, bend = Fraction(most - least, last - first), Fraction(0)
-        near = [size for size in self.known if size not in (low, high)]
-        if near:
-            third = min(near, key=lambda size: abs(size - first))
-            bend = (Fraction(self.known[third] - most, third - last) - slope) / (third - first)
-        while high - low > 1:
-            middle = (low + high) // 2
-            needed = least + slope * (middle - first) + bend * (middle - first) * (middle - last)
-            low, high = (middle, high) if needed <= available else (low, middle)
-        return min(max(low, first + 1), last - 1)
+    def _guess(self, available: int, low: int, high: int, jumps: list[int]) -> int:
+        """The largest size between that fits Newton's polynomial through both and the point nearest to them. A cache
+        that is kept in pages, or a length that is divided by strides, makes stairs of a polynomial. Only their edges
+        lie on it, which are whole periods apart: where there are known `jumps`, it goes through the nearest of them,
+        and the answer is an edge."""
+        at, near = self.known, sorted(self.known, key=lambda size: abs(size - low))
+        others = [size for size in near if at[size] not in (at[low], at[high])]  # not of the same stair
+        edges = [size for size in near if size in jumps][:3]
+        x, y, *rest = list(dict.fromkeys([*edges, low, high, *others]))[:3]
+        slope, bend = Fraction(at[y] - at[x], y - x), Fraction(0)
+        for z in rest:
+            bend = (Fraction(at[z] - at[y], z - y) - slope) / (z - x)
+        least, most = low, high
+        while most - least > 1:
+            middle = (least + most) // 2
+            needed = at[x] + slope * (middle - x) + bend * (middle - x) * (middle - y)
+            least, most = (middle, most) if needed <= available else (least, middle)
+        guess = min(max(least, low + 1), high - 1)
+        period = gcd(*(size - jumps[0] for size in jumps)) if jumps else 0
+        edge = guess - (guess - jumps[0]) % period if period else guess
+        return edge if edge > low else guess
+
+    def _jumps(self, size: int) -> bool:
+        """Whether one more is known to need more."""
+        return self.known.get(size + 1, self.known[size]) > self.known[size]
 
 
 @lru_cache(maxsize=CURVES)

@@ -47,9 +47,8 @@ OF_THE_RUN = ("gradients", "state", "buffers", "activations", "temporary", "refe
 
 
 class Played(NamedTuple):
-    """A simulated step, the tree that it ran through, what stands beside the model, and memory over the step."""
+    """A simulated step, what stands beside the model, and memory over the step."""
 
-    root: Module
     step: Simulated
     residents: tuple[Resident, ...]
     levels: Levels
@@ -67,6 +66,12 @@ class Peak:
     def parts(self) -> dict[str, int]:
         """What is there by then, in bytes."""
         return played(self.deployment, self.sizes).levels.peak.parts
+
+    @property
+    def root(self) -> Module:
+        """The model as the run computes it. Of inference, which may read a prompt in pieces, no size is taken from it
+        before somebody looks: tracing it takes as long as the step."""
+        return traced(self.deployment.network, self.deployment.run, self.work)
 
     @property
     def bytes(self) -> int:
@@ -91,7 +96,7 @@ class Peak:
     @cached_property
     def device(self) -> DeviceMemory:
         """What PyTorch's allocator makes of a training step."""
-        deployment, (root, step, *_) = self.deployment, played(self.deployment, self.sizes)
+        deployment, root, step = self.deployment, self.root, self.step
         run, parameters = deployment.run, deployment.parameters
         changes = unrolled(partial(step_schedule, root, run, deployment.keeping), step.own)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
@@ -151,10 +156,9 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
         staged = offloading.staged(root, prompt) if run.offload else lambda param: 0
         step = simulated_inference(root, work, run, cache, deployment.start, staged)
         step = offloading.computed(prompt, step) if run.offload else step
-        root = traced(network, run, work)
     beside = residents(deployment, work)
     step = joined(step, beside) if beside else step
-    return Played(root, step, tuple(beside), Levels(dict(step.start)).play(step.changes))
+    return Played(step, tuple(beside), Levels(dict(step.start)).play(step.changes))
 
 
 def cached(deployment: Deployment, work: Workload) -> list[Cached]:

@@ -32,7 +32,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     check_sizes(deployment.workload(sizes), deployment.options)
     found = peak(deployment, sizes)
     deployment, work, run = found.deployment, found.work, found.deployment.run
-    root, step, residents, levels = played(deployment, found.sizes)
+    root, (step, residents, levels) = found.root, played(deployment, found.sizes)
     network, parameters = deployment.network, deployment.parameters
     whole = undivided(parameters, step.schedule.saved(), step.cache)
     forward = root

@@ -27,7 +27,7 @@ NO_SHAPE: tuple[tuple[int, ...], str] = ((), "")
 
 def timeline(deployment: Deployment, sizes: Sizes) -> Timeline:
     """Of the step that the peak is that of."""
-    _, step, *_ = played(deployment, sizes)
+    step = played(deployment, sizes).step
     trace = traced_step(step.start, step.changes, step.schedule)
     words = _Words(deployment.run, _makers(step.schedule))
     ops = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,24 @@ def test_a_straight_line_takes_four_evaluations() -> None:
     assert curve.largest(10_000) == (10_000 - 1000) // 7
     assert len(asked) == 4
     assert curve.largest(20_000) == (20_000 - 1000) // 7
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize("period", [16, 256, 320 * 256])
+def test_edges_of_stairs_tell_where_the_next_one_is(period: int) -> None:
+    """Once a few of them are known, an answer takes two evaluations."""
+    asked = []
+
+    def needed(size: int) -> int:
+        asked.append(size)
+        return 10**8 + 262_144 * -(-size // period)
+
+    curve = Curve(needed)
+    for stairs in (12_345, 23_457, 45_678, 98_765, 54_322):
+        assert curve.largest(10**8 + 262_144 * stairs) == stairs * period
+    asked.clear()
+    for stairs in (67_890, 34_567, 76_543):
+        assert curve.largest(10**8 + 262_144 * stairs + 99) == stairs * period
     assert len(asked) == 6
 
 

@@ -12,7 +12,7 @@ import pytest
 import archcalc
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.parts import PARTS
-from archcalc.analyze.memory.peak import played
+from archcalc.analyze.memory.peak import peak, played
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.memory.timeline import Shared, Timeline
 from archcalc.analyze.memory.tracing import timeline
@@ -67,15 +67,15 @@ def test_the_highest_op_is_the_printed_peak_to_the_byte(kind: str) -> None:
     for name in presets():
         try:
             deployment = deployed(name, **RUNS[kind])
-            peak = played(deployment, Sizes()).levels.peak
+            highest = played(deployment, Sizes()).levels.peak
         except InputError:
             continue
         line = timeline(deployment, Sizes())
         parts = dict.fromkeys(PARTS, 0) | dict(line.start)
         for one, copies in line.alive(line.peak):
             parts[one.part] += copies * one.bytes
-        assert line.peak_bytes == peak.bytes, name
-        assert parts == peak.parts, name
+        assert line.peak_bytes == highest.bytes, name
+        assert parts == highest.parts, name
         seen += bool(line.ops)
     assert seen > 40
 
@@ -113,7 +113,8 @@ def runs_of(trace: Trace, start: int, end: int) -> list[int]:
 @pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "vit-b-16"])
 def test_folded_layers_are_those_of_a_step_that_is_simulated_layer_by_layer(name: str, recompute: str) -> None:
     deployment = deployed(name, mode="train", recompute=recompute, precision="bf16")
-    root, step, *_ = played(deployment, Sizes())
+    found = peak(deployment, Sizes())
+    root, step = found.root, found.step
     folded = traced_step(step.start, step.changes, step.schedule)
     whole = step_schedule(root, deployment.run, deployment.keeping, EVERY)
     unfolded = traced_step(step.start, simulate(whole), whole)
