@@ -15,7 +15,7 @@ from typing import Any
 
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.deployment import deploy
-from archcalc.analyze.memory.peak import played as played_by
+from archcalc.analyze.memory.peak import peak
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Region, walk
@@ -174,9 +174,9 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     options = {"mode": "train", "overhead": 0, "code": TRANSFORMERS, **asdict(asked)}
     options |= {"attention": asked.attention or None, "lora": asked.lora or None}
     ours = deploy(model, Options.of("memory", options))
-    root, step, *_ = played_by(ours, free_sizes(model, batch, seq))
-    changes = training.unrolled(partial(training.step_schedule, root, ours.run, ours.keeping))
-    return Played(*_played(changes, sum(step.start.values())), notes_of(root, "memory_notes"))
+    found = peak(ours, free_sizes(model, batch, seq))
+    changes = training.unrolled(partial(training.step_schedule, found.root, ours.run, ours.keeping))
+    return Played(*_played(changes, sum(found.step.start.values())), notes_of(found.root, "memory_notes"))
 
 
 def free_sizes(model: Model, batch: int, seq: int) -> Sizes:
