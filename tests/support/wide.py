@@ -1,7 +1,7 @@
 """Tests of very many cases: a sample of them in every run, the others in `.ci/run`.
 
 `@pytest.mark.wide(8)` keeps eight of a test's cases, from the first to the last in even steps; `@pytest.mark.wide`
-keeps none. The variable ARCHCALC_ALL chooses: with `others` those run that the sample leaves out, at most 60 of each
+keeps none. The variable ARCHCALC_ALL chooses: with `others` those run that the sample leaves out, at most 40 of each
 test, drawn by a fixed seed; with any other value all do. A test that is kept whole, since it draws more by itself then,
 runs in both.
 """
@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-OTHERS, MOST = "others", 60
+OTHERS, MOST = "others", 40
 
 
 def left_out(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:

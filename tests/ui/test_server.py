@@ -15,6 +15,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -207,7 +208,8 @@ def test_not_too_many_questions_wait() -> None:
 
 def started(*options: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "archcalc", "ui", "--no-browser", *options]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which a shell's background jobs ignore
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
 
 
 def posted(address: str, token: str, question: Any) -> Any:
